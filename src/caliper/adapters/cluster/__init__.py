@@ -1,1 +1,1 @@
-"""Secrets of an installation: what they hold, and where they are kept."""
+"""Secrets of an installation: their contents and their stores."""

@@ -1,4 +1,4 @@
-"""Certificates of an installation: one authority, and what it signs for each component."""
+"""Certificates of an installation: one authority, and one certificate per component."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from caliper.core.errors import InvalidInput
 
-# Clocks of machines differ: what is made now is good a little earlier.
-_EARLIER = timedelta(minutes=10)
+# Certificates are backdated, because the clocks of machines differ.
+_BACKDATE = timedelta(minutes=10)
 _USAGES = (
     "digital_signature",
     "content_commitment",
@@ -32,7 +32,7 @@ _USAGES = (
 
 @dataclass(frozen=True, slots=True)
 class SignedCertificate:
-    """A certificate with its authority's behind it, and its key without a password: PEM."""
+    """A certificate chain that ends with the authority's, and an unencrypted key, both PEM."""
 
     chain: bytes
     key: bytes
@@ -40,16 +40,16 @@ class SignedCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Who signs the certificates of an installation: it signs components, and no authority."""
+    """The certificate authority of an installation. It signs components, not authorities."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
     @classmethod
     def make(cls, name: str, now: datetime, lifetime: timedelta) -> Authority:
-        """A new one, which is good until `now + lifetime`."""
+        """Create an authority that is valid until `now + lifetime`."""
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _builder(name, _named(name), key, now, now + lifetime)
+        builder = _builder(name, _common_name(name), key, now, now + lifetime)
         for extension, critical in (
             (x509.BasicConstraints(ca=True, path_length=0), True),
             (_usage("key_cert_sign", "crl_sign"), True),
@@ -59,17 +59,17 @@ class Authority:
 
     @classmethod
     def read(cls, certificate: bytes, key: bytes) -> Authority:
-        """The one of these PEM texts. Raises InvalidInput, which repeats none of them."""
+        """Load an authority from PEM. Raises InvalidInput, whose message repeats no PEM text."""
         try:
-            found = serialization.load_pem_private_key(key, password=None)
+            private_key = serialization.load_pem_private_key(key, password=None)
             authority = x509.load_pem_x509_certificate(certificate)
         except (ValueError, TypeError):
             raise InvalidInput("certificate or key of the authority cannot be read") from None
-        if not isinstance(found, ec.EllipticCurvePrivateKey):
+        if not isinstance(private_key, ec.EllipticCurvePrivateKey):
             raise InvalidInput("the key of the authority is not one of an elliptic curve")
-        if found.public_key() != authority.public_key():
+        if private_key.public_key() != authority.public_key():
             raise InvalidInput("the key of the authority is not that of its certificate")
-        return cls(authority, found)
+        return cls(authority, private_key)
 
     @property
     def text(self) -> bytes:
@@ -84,9 +84,9 @@ class Authority:
     def certify(
         self, names: Sequence[str], now: datetime, lifetime: timedelta
     ) -> SignedCertificate:
-        """A certificate for these host names and addresses, of which the first is its subject.
+        """A certificate for these host names and addresses; the first is its subject.
 
-        Good until `now + lifetime`, but never longer than the authority is.
+        Valid until `now + lifetime`, but never longer than the authority.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         until = min(now + lifetime, self.certificate.not_valid_after_utc)
@@ -96,7 +96,7 @@ class Authority:
         for extension, critical in (
             (x509.BasicConstraints(ca=False, path_length=None), True),
             (_usage("digital_signature"), True),
-            # Brokers show theirs to each other in both roles.
+            # Brokers use theirs as servers and as clients of each other.
             (x509.ExtendedKeyUsage(both), False),
             (x509.SubjectAlternativeName([_general(name) for name in names]), False),
             (signer, False),
@@ -107,12 +107,12 @@ class Authority:
         return SignedCertificate(own + self.text, _pem(key))
 
     def faults(
-        self, given: SignedCertificate, names: Sequence[str], now: datetime
+        self, signed: SignedCertificate, names: Sequence[str], now: datetime
     ) -> Iterator[str]:
-        """What keeps this pair from serving these names, in words; nothing where it can."""
+        """Why this pair cannot serve these names, in words; empty if it can."""
         try:
-            certificate = x509.load_pem_x509_certificate(given.chain)
-            key = serialization.load_pem_private_key(given.key, password=None)
+            certificate = x509.load_pem_x509_certificate(signed.chain)
+            key = serialization.load_pem_private_key(signed.key, password=None)
         except (ValueError, TypeError):
             yield "certificate or key cannot be read"
             return
@@ -138,22 +138,22 @@ def _builder(
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
         x509.CertificateBuilder()
-        .subject_name(_named(name))
+        .subject_name(_common_name(name))
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _EARLIER)
+        .not_valid_before(now - _BACKDATE)
         .not_valid_after(until)
         .add_extension(identifier, critical=False)
     )
 
 
-def _named(name: str) -> x509.Name:
+def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _usage(*wanted: str) -> x509.KeyUsage:
-    return x509.KeyUsage(**{usage: usage in wanted for usage in _USAGES})
+def _usage(*usages: str) -> x509.KeyUsage:
+    return x509.KeyUsage(**{usage: usage in usages for usage in _USAGES})
 
 
 def _general(name: str) -> x509.GeneralName:
@@ -165,14 +165,14 @@ def _general(name: str) -> x509.GeneralName:
 
 def _names(certificate: x509.Certificate) -> set[str]:
     try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        extension = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     except x509.ExtensionNotFound:
         return set()
-    return {str(each.value) for each in found.value}
+    return {str(each.value) for each in extension.value}
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    # PKCS #8: the form that Kafka's PEM keystores take.
+    # PKCS #8: the format of Kafka's PEM keystores.
     return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

@@ -1,4 +1,4 @@
-"""Secrets in a folder, as they look where Kubernetes mounts them: a folder a Secret, a file an
+"""Secrets in a folder, in the layout of a Kubernetes mount: one folder per Secret, one file per
 entry. For one machine, and for containers without a cluster.
 """
 
@@ -14,7 +14,7 @@ from caliper.adapters.files import store_error
 
 
 class FolderSecrets:
-    """adapters.cluster.completing.Keeper. Files can be read by their owner alone."""
+    """adapters.cluster.secrets.SecretStore. Files are readable by their owner only."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -33,14 +33,14 @@ class FolderSecrets:
         folder = self._root / name
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            made = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=self._root))
+            temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=self._root))
             try:
                 for file, content in data.items():
-                    _write(made / file, content)
-                # A folder does not take the place of one that holds something.
-                made.rename(folder)
+                    _write(temporary / file, content)
+                # `rename` fails if the target is a non-empty folder.
+                temporary.rename(folder)
             finally:
-                shutil.rmtree(made, ignore_errors=True)
+                shutil.rmtree(temporary, ignore_errors=True)
         except OSError as error:
             if folder.is_dir():
                 return False
@@ -50,7 +50,7 @@ class FolderSecrets:
 
 def _write(file: Path, content: bytes) -> None:
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as written:
-        written.write(content)
-        written.flush()
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+        stream.flush()
         os.fsync(handle)

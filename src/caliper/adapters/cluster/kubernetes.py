@@ -1,6 +1,6 @@
-"""Secrets of one namespace, through the API of Kubernetes and with the pod's own account.
+"""Secrets of one namespace, through the Kubernetes API with the pod's service account.
 
-Two calls are made and no others: `get` of a Secret by its name, and `create`.
+It makes only two calls: `get` of a Secret by name, and `create`.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ from caliper.core.errors import StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 _BACKOFF = Backoff(0.25, 10.0)
-_EACH = urllib3.Timeout(connect=5, read=15)
+_TIMEOUT = urllib3.Timeout(connect=5, read=15)
 _LABELS = {
     "app.kubernetes.io/name": "caliper",
     "app.kubernetes.io/part-of": "caliper",
     "app.kubernetes.io/component": "bootstrap",
 }
-# Of other answers the server's words are not repeated: they may hold what it was sent.
-_TELLING = frozenset({401, 403, 404})
+# Only these responses are quoted in errors: others may repeat the request's content.
+_QUOTED_STATUSES = frozenset({401, 403, 404})
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """Where the API server is, for how many seconds (`patience`) it is tried again, and the
-    `account`: a folder with `token` and `ca.crt`, as pods have it.
+    """The API server at `url`, and the credentials for it.
+
+    Calls are retried for `patience` seconds. `account` is a folder with `token` and `ca.crt`, as
+    mounted in pods.
     """
 
     url: str
@@ -47,39 +49,39 @@ class ClusterAccess:
     patience: float
 
 
-class _Passing(Exception):
-    """A trouble that may be over when the call is made again."""
+class _TransientError(Exception):
+    """A transient failure: a retry may succeed."""
 
 
 class ClusterSecrets:
-    """adapters.cluster.completing.Keeper."""
+    """adapters.cluster.secrets.SecretStore."""
 
     def __init__(self, access: ClusterAccess) -> None:
-        """Raises InvalidInput for a CA file that cannot be used."""
+        """Raises InvalidInput for an unusable CA file."""
         self._access = access
-        self._place = f"{access.url}/api/v1/namespaces/{access.namespace}/secrets"
-        # Tried again below, and nobody is sent elsewhere with the token.
+        self._secrets_url = f"{access.url}/api/v1/namespaces/{access.namespace}/secrets"
+        # No retries, because `_call` retries; no redirects, because they would carry the token.
         context = trusting(access.account / "ca.crt")
-        self._pool = urllib3.PoolManager(ssl_context=context, timeout=_EACH, retries=False)
+        self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=False)
 
     def read(self, name: str) -> Data | None:
-        status, answer = self._call("GET", f"{self._place}/{name}")
+        status, answer = self._call("GET", f"{self._secrets_url}/{name}")
         if status == 404:
             return None
         if status != 200:
-            raise self._refused(f"read Secret {name}", status, answer)
+            raise self._error(f"read Secret {name}", status, answer)
         try:
-            held = json.loads(answer).get("data") or {}
-            return {file: base64.b64decode(text, validate=True) for file, text in held.items()}
+            data = json.loads(answer).get("data") or {}
+            return {file: base64.b64decode(text, validate=True) for file, text in data.items()}
         except (ValueError, AttributeError, TypeError, Base64Error):
-            # Not `from`: such errors quote what they could not read.
+            # `from None`: such errors quote the unreadable content.
             raise StoreUnavailable(f"{self._access.url}: not a Kubernetes API") from None
 
     def create(self, name: str, kind: str, data: Data) -> bool:
         """`kind` is the Secret's type.
 
-        It is not marked as immutable: nodes keep an immutable Secret under its name, and give
-        it to pods even after it was deleted and made anew (kubernetes/kubernetes#131589).
+        The Secret is not immutable: nodes cache an immutable Secret by name, and mount it even
+        after it was deleted and recreated (kubernetes/kubernetes#131589).
         """
         secret = {
             "apiVersion": "v1",
@@ -88,19 +90,19 @@ class ClusterSecrets:
             "type": kind,
             "data": {file: base64.b64encode(text).decode("ascii") for file, text in data.items()},
         }
-        status, answer = self._call("POST", self._place, secret)
+        status, answer = self._call("POST", self._secrets_url, secret)
         if status not in (200, 201, 409):
-            raise self._refused(f"create Secret {name}", status, answer)
+            raise self._error(f"create Secret {name}", status, answer)
         return status != 409
 
     def _call(self, method: str, url: str, body: Any = None) -> tuple[int, bytes]:
-        """Status and content of the answer, after as many tries as there is patience for."""
-        begun, failures = time.monotonic(), 0
+        """Status and content of the response, with retries while patience lasts."""
+        start, failures = time.monotonic(), 0
         while True:
             try:
                 return self._try(method, url, body)
-            except _Passing as error:
-                if time.monotonic() - begun >= self._access.patience:
+            except _TransientError as error:
+                if time.monotonic() - start >= self._access.patience:
                     raise StoreUnavailable(f"{self._access.url}: {error}") from error
                 _LOG.warning("tried again soon: %s", error)
             failures += 1
@@ -112,24 +114,24 @@ class ClusterSecrets:
         try:
             answer = self._pool.request(method, url, json=body, headers=headers)
         except (HTTPError, OSError) as error:
-            raise _Passing(str(error)) from error
+            raise _TransientError(str(error)) from error
         if answer.status == 429 or answer.status >= 500:
-            raise _Passing(f"the API server answers {answer.status}")
+            raise _TransientError(f"the API server answers {answer.status}")
         return answer.status, answer.data
 
     def _token(self) -> str:
-        # Read each time: Kubernetes replaces it.
+        # Read each time: Kubernetes rotates it.
         file = self._access.account / "token"
         try:
             return file.read_text("ascii").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise StoreUnavailable(f"cannot read the account's token: {file}: {error}") from error
 
-    def _refused(self, wanted: str, status: int, answer: bytes) -> StoreUnavailable:
-        said = f"the API server answers {status}"
-        if status in _TELLING:
+    def _error(self, action: str, status: int, answer: bytes) -> StoreUnavailable:
+        message = f"the API server answers {status}"
+        if status in _QUOTED_STATUSES:
             try:
-                said += f": {json.loads(answer)['message']}"
+                message += f": {json.loads(answer)['message']}"
             except (ValueError, KeyError, TypeError):
-                said += " and is no Kubernetes API"
-        return StoreUnavailable(f"cannot {wanted}: {said}")
+                message += " and is no Kubernetes API"
+        return StoreUnavailable(f"cannot {action}: {message}")

@@ -1,7 +1,7 @@
-"""What each Secret of an installation holds: a table, in the order in which they are made.
+"""The recipes of an installation's Secrets, in order of creation.
 
-Every Secret is made once and never changed here. One that is there already is looked at instead:
-whether it fits what the others hold. No sentence of this module repeats what a Secret holds.
+Every Secret is created once and never changed. An existing one is checked instead for consistency
+with the others. No message of this module repeats the content of a Secret.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ SERVING = (
     "tgi-reader",
     "triton",
 )
-"""Components that are spoken to by TLS."""
+"""Components that serve TLS."""
 CALLERS = {
     "gateway": ("gateway", "read"),
     "evaluate": ("ours", "evaluate"),
     "admin": ("admin", "admin"),
 }
-"""Tokens that are made, with the name and the role that the token file gives each."""
+"""The generated tokens, with the name and role of each in the token file."""
 AUTHORITY, CERTIFICATE, TOKENS = "caliper-ca", "caliper-ca-certificate", "caliper-tokens"
 _KEYSTORE = "keystore.pem"
 
 Data = Mapping[str, bytes]
-"""What a Secret holds, by the name of the file that it becomes."""
+"""The content of a Secret, by file name."""
 Known = Mapping[str, Data]
-"""What Secrets hold, by name."""
+"""The contents of Secrets, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecretPlan:
-    """For which namespace Secrets are made, when, and how long certificates are good."""
+    """The namespace of the Secrets, the current time, and the lifetimes of certificates."""
 
     namespace: str
     now: datetime
@@ -56,10 +56,10 @@ class SecretPlan:
 
 @dataclass(frozen=True, slots=True)
 class SecretRecipe:
-    """A Secret: its `files`, and the Secrets that it `needs` to be made or looked at.
+    """A Secret with its `files`. `needs` names the Secrets that it depends on.
 
-    `make` gives what it shall hold, from those. `faults` says in words why one that is there
-    does not fit them; it is asked only about one that has all files.
+    `make` returns its content, given those. `faults` says in words why an existing Secret does
+    not match them; it is called only if the Secret has all files.
     """
 
     name: str
@@ -71,7 +71,7 @@ class SecretRecipe:
 
 
 def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
-    """All Secrets of an installation; each stands behind those that it needs."""
+    """All Secrets of an installation, each after those that it needs."""
     tokens = [_random(_token(caller), "token") for caller in CALLERS]
     return (
         SecretRecipe(
@@ -84,7 +84,7 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
             _other_authority,
             (AUTHORITY,),
         ),
-        *(_Serving(component, plan).recipe() for component in SERVING),
+        *(_ServingCertificate(component, plan).recipe() for component in SERVING),
         *tokens,
         SecretRecipe(
             TOKENS, ("tokens",), _token_file, _unlisted, tuple(each.name for each in tokens)
@@ -97,16 +97,17 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
 
 
 def host_names(component: str, namespace: str) -> tuple[str, ...]:
-    """Under which names a component is called: as a Service, as one pod of a StatefulSet, and
-    on its own machine. Wildcards have two labels behind them, as OpenSSL demands.
+    """The host names of a component: as a Service, as a pod of a StatefulSet, and locally.
+
+    Two labels follow each wildcard, as OpenSSL requires.
     """
-    within = (f"{component}.{namespace}", f"{component}.{namespace}.svc")
-    full = (*within, f"{component}.{namespace}.svc.cluster.local")
+    short = (f"{component}.{namespace}", f"{component}.{namespace}.svc")
+    full = (*short, f"{component}.{namespace}.svc.cluster.local")
     return (component, *full, *(f"*.{name}" for name in full), "localhost", "127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
-class _Serving:
+class _ServingCertificate:
     """The certificate of one component."""
 
     component: str
@@ -126,26 +127,26 @@ class _Serving:
 
     def _make(self, known: Known) -> Data:
         authority = _read(known)
-        made = authority.certify(self.names, self.plan.now, self.plan.certificates)
-        files = {"tls.crt": made.chain, "tls.key": made.key, "ca.crt": authority.text}
+        signed = authority.certify(self.names, self.plan.now, self.plan.certificates)
+        files = {"tls.crt": signed.chain, "tls.key": signed.key, "ca.crt": authority.text}
         if self.component == "kafka":
-            files[_KEYSTORE] = made.key + made.chain
+            files[_KEYSTORE] = signed.key + signed.chain
         return files
 
     def _faults(self, data: Data, known: Known) -> Iterator[str]:
-        given = SignedCertificate(data["tls.crt"], data["tls.key"])
-        yield from _read(known).faults(given, self.names, self.plan.now)
-        if self.component == "kafka" and data[_KEYSTORE] != given.key + given.chain:
+        current = SignedCertificate(data["tls.crt"], data["tls.key"])
+        yield from _read(known).faults(current, self.names, self.plan.now)
+        if self.component == "kafka" and data[_KEYSTORE] != current.key + current.chain:
             yield f"{_KEYSTORE} is not key and certificate of the other files"
 
 
 def _random(name: str, *files: str, **known: str) -> SecretRecipe:
-    """A Secret with words that nobody can guess in these files; `known` ones hold names."""
+    """A Secret with random text in `files`, and the given names in the `known` files."""
 
     def make(_: Known) -> Data:
         # Hexadecimal: it needs no quotes in any file or command.
-        drawn = {file: secrets.token_hex(32).encode("ascii") for file in files}
-        return {file: text.encode("ascii") for file, text in known.items()} | drawn
+        random = {file: secrets.token_hex(32).encode("ascii") for file in files}
+        return {file: text.encode("ascii") for file, text in known.items()} | random
 
     def faults(data: Data, _: Known) -> Iterator[str]:
         for file in (*known, *files):
@@ -156,8 +157,8 @@ def _random(name: str, *files: str, **known: str) -> SecretRecipe:
 
 
 def _authority(plan: SecretPlan, _: Known) -> Data:
-    made = Authority.make("Caliper", plan.now, plan.authority)
-    return {"ca.crt": made.text, "ca.key": made.secret}
+    authority = Authority.make("Caliper", plan.now, plan.authority)
+    return {"ca.crt": authority.text, "ca.key": authority.secret}
 
 
 def _read(known: Known) -> Authority:
@@ -175,7 +176,7 @@ def _expired(plan: SecretPlan, data: Data, _: Known) -> Iterator[str]:
 
 
 def _other_authority(data: Data, known: Known) -> Iterator[str]:
-    # While an authority is replaced, the old one may stand beside it.
+    # During a rotation the file may contain the old authority, too.
     if _read(known).text.strip() not in data["ca.crt"]:
         yield f"it does not hold the certificate of {AUTHORITY}"
 
@@ -185,12 +186,12 @@ def _token(caller: str) -> str:
 
 
 def _token_file(known: Known) -> Data:
-    """The token file as runtime.tokens reads it: hashes, and no token."""
+    """The token file: hashes, and no tokens."""
     return {"tokens": "".join(f"{line}\n" for line in _lines(known).values()).encode("ascii")}
 
 
 def _unlisted(data: Data, known: Known) -> Iterator[str]:
-    # By name and hash: the file may give the caller another role, and others a token.
+    # Only name and hash: the file may give a caller another role, and contain other tokens.
     listed = {tuple(line.split()[::2]) for line in data["tokens"].splitlines()}
     for caller, line in _lines(known).items():
         if tuple(line.encode("ascii").split()[::2]) not in listed:
@@ -199,8 +200,8 @@ def _unlisted(data: Data, known: Known) -> Iterator[str]:
 
 def _lines(known: Known) -> dict[str, str]:
     """The line of each token in the token file."""
-    found = {}
+    lines = {}
     for caller, (name, role) in CALLERS.items():
         digest = hashlib.sha256(known[_token(caller)]["token"].strip()).hexdigest()
-        found[caller] = f"{name} {role} {digest}"
-    return found
+        lines[caller] = f"{name} {role} {digest}"
+    return lines

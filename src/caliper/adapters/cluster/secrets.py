@@ -1,4 +1,4 @@
-"""Makes the Secrets that are not there yet, and says which of the others do not fit."""
+"""Creation of missing Secrets, and checks of existing ones."""
 
 from __future__ import annotations
 
@@ -13,56 +13,55 @@ _LOG = logging.getLogger(__name__)
 
 
 class SecretStore(Protocol):
-    """Where Secrets are kept. Everything raises StoreUnavailable."""
+    """A store of Secrets. Every method raises StoreUnavailable."""
 
     def read(self, name: str) -> Data | None:
-        """What the Secret holds, None where there is none."""
+        """The content of the Secret, None if it does not exist."""
         ...
 
     def create(self, name: str, kind: str, data: Data) -> bool:
-        """Make a Secret, whole or not at all; False where there is one already."""
+        """Create a Secret atomically. Returns False if it exists already."""
         ...
 
 
 def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
-    """Make every Secret that is missing, and return what is wrong with those that are not.
+    """Create every missing Secret, and return the faults of existing ones.
 
-    It may be cut short anywhere and run again, also twice at once: a Secret that is there is
-    never changed, and those that rest on it are made from what it holds. Raises what the keeper
-    raises.
+    It is safe to interrupt, rerun, and run concurrently: an existing Secret is never changed, and
+    those that depend on it are derived from its content. Raises what the keeper raises.
     """
-    known: dict[str, Data] = {}
+    contents: dict[str, Data] = {}
     faults: list[str] = []
     for recipe in recipes:
-        if any(name not in known for name in recipe.needs):
-            # What it rests on has a fault, which is told.
+        if any(name not in contents for name in recipe.needs):
+            # A Secret that it depends on has a fault, which is reported.
             continue
-        found = keeper.read(recipe.name)
-        if found is None:
-            known[recipe.name] = _made(keeper, recipe, known)
-        elif wrong := list(_faults(recipe, found, known)):
-            faults += [f"Secret {recipe.name}: {fault}" for fault in wrong]
+        existing = keeper.read(recipe.name)
+        if existing is None:
+            contents[recipe.name] = _created(keeper, recipe, contents)
+        elif secret_faults := list(_faults(recipe, existing, contents)):
+            faults += [f"Secret {recipe.name}: {fault}" for fault in secret_faults]
         else:
             _LOG.info("%s is there", recipe.name)
-            known[recipe.name] = found
+            contents[recipe.name] = existing
     return faults
 
 
-def _made(keeper: SecretStore, recipe: SecretRecipe, known: dict[str, Data]) -> Data:
-    made = recipe.make(known)
-    if keeper.create(recipe.name, recipe.kind, made):
+def _created(keeper: SecretStore, recipe: SecretRecipe, contents: dict[str, Data]) -> Data:
+    data = recipe.make(contents)
+    if keeper.create(recipe.name, recipe.kind, data):
         _LOG.info("made %s", recipe.name)
-        return made
+        return data
     _LOG.info("%s was made by another at the same time", recipe.name)
-    found = keeper.read(recipe.name)
-    if found is None:
+    existing = keeper.read(recipe.name)
+    if existing is None:
         raise StoreUnavailable(f"Secret {recipe.name} came and went: run this again")
-    return found
+    return existing
 
 
-def _faults(recipe: SecretRecipe, found: Data, known: dict[str, Data]) -> Iterator[str]:
-    absent = [file for file in recipe.files if file not in found]
+def _faults(recipe: SecretRecipe, data: Data, contents: dict[str, Data]) -> Iterator[str]:
+    absent = [file for file in recipe.files if file not in data]
     if absent:
         yield f"it has no {' and no '.join(absent)}"
     else:
-        yield from recipe.faults(found, known)
+        yield from recipe.faults(data, contents)

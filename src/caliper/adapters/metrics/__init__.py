@@ -1,1 +1,1 @@
-"""Metrics for Prometheus: what there is, how it is counted, and where it is read."""
+"""Metrics for Prometheus: the catalogue, the counters, and the page that serves them."""

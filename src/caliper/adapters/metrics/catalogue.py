@@ -1,7 +1,7 @@
-"""Every metric: its name, what it means, its labels. docs/metrics.md is written from here.
+"""All metrics, with names, help texts and labels. docs/metrics.md is generated from this module.
 
-Labels take their values from closed or configured sets: never a run, an item or a URL. The
-label `model` has as many values as models are watched at most.
+Label values come from closed or configured sets, never from runs, items or URLs. The label `model`
+has at most as many values as there are watched models.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class MetricType(StrEnum):
-    """The types that Prometheus has."""
+    """Prometheus metric types."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -29,8 +29,24 @@ class Metric:
     buckets: tuple[float, ...] = ()
 
 
-_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-_FRESH = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 30.0, 60.0, 300.0)
+_DURATION_BUCKETS = (
+    0.005,
+    0.02,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+    600.0,
+)
+_FRESHNESS_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 30.0, 60.0, 300.0)
 
 SCORE = Metric(
     "caliper_score",
@@ -74,7 +90,7 @@ FRESHNESS = Metric(
     MetricType.HISTOGRAM,
     "Time from a verdict's broker timestamp until the scores include it",
     (),
-    _FRESH,
+    _FRESHNESS_BUCKETS,
 )
 APPLIED = Metric(
     "caliper_aggregator_applied_timestamp_seconds",
@@ -128,14 +144,14 @@ JOB_SECONDS = Metric(
     "Time from taking a job off its topic until it was done, put back after a wait (retried) or "
     "set aside (dead_letter)",
     ("stage", "outcome"),
-    _SECONDS,
+    _DURATION_BUCKETS,
 )
 BACKEND_SECONDS = Metric(
     "caliper_backend_seconds",
     MetricType.HISTOGRAM,
     "Duration of one call to a model's endpoint, by ok or error",
     ("stage", "endpoint", "outcome"),
-    _SECONDS,
+    _DURATION_BUCKETS,
 )
 JOBS_IN_FLIGHT = Metric(
     "caliper_jobs_in_flight",

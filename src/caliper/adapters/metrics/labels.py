@@ -1,4 +1,4 @@
-"""Every label of a metric, and what its values are. docs/metrics.md is written from here."""
+"""All metric labels with their values. docs/metrics.md is generated from this module."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from caliper.ports.telemetry import JobEnd, Window
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label: values that it takes, which are all of them where it is `closed`, and what they
-    mean.
-    """
+    """A label with its values and their meaning. If it is `closed`, there are no other values."""
 
     name: str
     values: tuple[str, ...]

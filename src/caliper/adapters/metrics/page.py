@@ -1,4 +1,4 @@
-"""The page that Prometheus reads, on a port of its own."""
+"""The page that Prometheus scrapes, on its own port."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MetricsPage:
         self.port = port
 
     async def start(self) -> None:
-        """Listen; `port` is then the one that was given. Raises OSError when it is taken."""
+        """Listen, and set `port` to the actual port. Raises OSError if it is in use."""
         application = web.Application()
         application.router.add_get(PAGE, self._page)
         runner = web.AppRunner(application, logger=LOG, access_log=None, shutdown_timeout=_GRACE)
@@ -37,13 +37,13 @@ class MetricsPage:
         self.port = runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         if self._runner is not None:
             await self._runner.cleanup()
 
     async def _page(self, request: web.Request) -> web.Response:
         self._metrics.refresh()
         write, kind = choose_encoder(request.headers.get("Accept", ""))
-        # In a thread: thousands of series take a while to write, and calls are waiting.
+        # In a thread: encoding thousands of series takes a while and would block the event loop.
         text = await asyncio.to_thread(write, self._metrics.registry)
         return web.Response(body=text, headers={"Content-Type": kind})

@@ -1,4 +1,4 @@
-"""The port of telemetry on prometheus_client, with a registry that is handed in."""
+"""The telemetry port on prometheus_client, with a caller's registry."""
 
 from __future__ import annotations
 
@@ -44,60 +44,61 @@ from caliper.version import __version__
 
 _AGGREGATOR = "aggregator"
 _Action = Callable[["Metrics", str, Any], None]
-"""Counts an event of a stage."""
+"""Records an event of a stage."""
 
 
 class Metrics:
-    """All metrics of one process in one registry. `refresh` must be called before it is read:
-    what others know better is asked of them only then.
+    """All metrics of one process in one registry.
+
+    Call `refresh` before reading the registry: some values are read from their sources only then.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        # When each counter began, once more as a series: twice as many, and read by nobody.
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # its author left it so
+        # The library would add a series with the creation time of each counter, which nobody reads.
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # untyped in the library
         self.registry = registry
-        self._made = {metric: _made(metric, registry) for metric in METRICS}
+        self._metrics = {metric: _new_metric(metric, registry) for metric in METRICS}
         self._reads: list[Callable[[], None]] = []
         self.gauge(catalogue.BUILD, __version__).set(1)
 
     def counter(self, metric: Metric, *labels: str) -> Counter:
         """The counter under these labels."""
-        found: Counter = self._child(metric, labels)
-        return found
+        counter: Counter = self._child(metric, labels)
+        return counter
 
     def gauge(self, metric: Metric, *labels: str) -> Gauge:
         """The gauge under these labels."""
-        found: Gauge = self._child(metric, labels)
-        return found
+        gauge: Gauge = self._child(metric, labels)
+        return gauge
 
     def histogram(self, metric: Metric, *labels: str) -> Histogram:
         """The histogram under these labels."""
-        found: Histogram = self._child(metric, labels)
-        return found
+        histogram: Histogram = self._child(metric, labels)
+        return histogram
 
     def _child(self, metric: Metric, labels: tuple[str, ...]) -> Any:
-        made = self._made[metric]
-        return made.labels(*labels) if metric.labels else made
+        collector = self._metrics[metric]
+        return collector.labels(*labels) if metric.labels else collector
 
     def drop(self, metric: Metric, *labels: str) -> None:
         """Drop the series under these labels, if there is one."""
-        self._made[metric].remove(*labels)
+        self._metrics[metric].remove(*labels)
 
     def drop_all(self, metric: Metric, **labels: str) -> None:
-        """Drop every series of the metric that has these labels among its own."""
-        self._made[metric].remove_by_labels(labels)
+        """Drop every series of the metric whose labels include these."""
+        self._metrics[metric].remove_by_labels(labels)
 
     def ask(self, read: Callable[[], None]) -> None:
-        """`read` is called by every `refresh`."""
+        """Call `read` at every `refresh`."""
         self._reads.append(read)
 
     def refresh(self) -> None:
-        """Ask what has to be asked. In the event loop that everything else runs in."""
+        """Read the values that sources hold. Must run in the event loop of those sources."""
         for read in self._reads:
             read()
 
 
-def _made(metric: Metric, registry: CollectorRegistry) -> Any:
+def _new_metric(metric: Metric, registry: CollectorRegistry) -> Any:
     if metric.type is MetricType.HISTOGRAM:
         buckets = metric.buckets
         return Histogram(
@@ -109,11 +110,11 @@ def _made(metric: Metric, registry: CollectorRegistry) -> Any:
 
 
 class PrometheusTelemetry:
-    """ports.telemetry.Telemetry. Of a stage, unless its name is empty."""
+    """ports.telemetry.Telemetry for a stage, or for no stage if its name is empty."""
 
     def __init__(self, metrics: Metrics, stage: str = "") -> None:
         self.metrics, self._stage = metrics, stage
-        self._shown: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
+        self._score_keys: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
         self._actions: Mapping[type[Event], _Action] = {
             **_ACTIONS,
             GateBuilt: self._gate,
@@ -123,7 +124,7 @@ class PrometheusTelemetry:
         }
 
     def stage(self, name: str) -> PrometheusTelemetry:
-        """That of a stage. Its series begin at zero."""
+        """The telemetry of a stage. Its series start at zero."""
         self.metrics.gauge(catalogue.JOBS_IN_FLIGHT, name)
         for metric in (catalogue.REBALANCES, catalogue.CACHED, catalogue.ASKED):
             self.metrics.counter(metric, name)
@@ -132,11 +133,11 @@ class PrometheusTelemetry:
         return PrometheusTelemetry(self.metrics, name)
 
     def record(self, event: Event) -> None:
-        """Count it."""
+        """Update the metrics for an event."""
         self._actions[type(event)](self.metrics, self._stage, event)
 
     def _gate(self, metrics: Metrics, _: str, event: GateBuilt) -> None:
-        """Its limit and calls are read with the metrics."""
+        """Read the gate's limit and calls in flight at every refresh."""
         limit = metrics.gauge(catalogue.GATE_LIMIT, event.endpoint)
         in_flight = metrics.gauge(catalogue.GATE_IN_FLIGHT, event.endpoint)
 
@@ -147,8 +148,8 @@ class PrometheusTelemetry:
         metrics.ask(read)
 
     def _member(self, metrics: Metrics, stage: str, event: GroupJoined) -> None:
-        """Its lag and rebalances are read with the metrics."""
-        shown: dict[int, Gauge] = {}
+        """Read the member's lag and rebalances at every refresh."""
+        gauges: dict[int, Gauge] = {}
         counted = 0
 
         def read() -> None:
@@ -156,23 +157,23 @@ class PrometheusTelemetry:
             counted, before = event.member.rebalances, counted
             metrics.counter(catalogue.REBALANCES, stage).inc(counted - before)
             lag = event.member.lag
-            for partition in shown.keys() - lag.keys():
-                # It is another member's now.
-                del shown[partition]
+            for partition in gauges.keys() - lag.keys():
+                # Another member has the partition now.
+                del gauges[partition]
                 metrics.drop(catalogue.LAG, stage, event.topic, str(partition))
             for partition, messages in lag.items():
                 labels = stage, event.topic, str(partition)
-                shown[partition] = metrics.gauge(catalogue.LAG, *labels)
-                shown[partition].set(messages)
+                gauges[partition] = metrics.gauge(catalogue.LAG, *labels)
+                gauges[partition].set(messages)
 
         metrics.ask(read)
 
     def _scores(self, metrics: Metrics, _: str, event: ScoresComputed) -> None:
-        """What is not among the scores of a window any more disappears."""
+        """Set the scores of a window, and drop those that it no longer has."""
         place = (event.model, event.benchmark, event.window)
-        gone = dict.fromkeys(self._shown.get(place, set()) - event.scores.keys())
-        self._shown[place] = set(event.scores)
-        for (dimension, metric), score in {**gone, **event.scores}.items():
+        absent = dict.fromkeys(self._score_keys.get(place, set()) - event.scores.keys())
+        self._score_keys[place] = set(event.scores)
+        for (dimension, metric), score in {**absent, **event.scores}.items():
             labels = (event.model, event.benchmark, dimension, metric, str(event.window))
             value, low, high = (score.value, score.low, score.high) if score else (None,) * 3
             _set(metrics, catalogue.SCORE, labels, value)
@@ -180,11 +181,13 @@ class PrometheusTelemetry:
             _set(metrics, catalogue.SCORE_BOUND, (*labels, "high"), high)
 
     def _forget(self, metrics: Metrics, _: str, event: ModelForgotten) -> None:
-        """All series of the model disappear."""
+        """Drop all series of the model."""
         for metric in METRICS:
             if "model" in metric.labels:
                 metrics.drop_all(metric, model=event.model)
-        self._shown = {place: at for place, at in self._shown.items() if place[0] != event.model}
+        self._score_keys = {
+            place: at for place, at in self._score_keys.items() if place[0] != event.model
+        }
 
 
 def _set(metrics: Metrics, metric: Metric, labels: tuple[str, ...], value: float | None) -> None:

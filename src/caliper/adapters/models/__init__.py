@@ -1,1 +1,1 @@
-"""Whatever answers: recorded replies, chat servers."""
+"""Answerers and models: recorded replies, lexical rules, chat servers and embedders."""

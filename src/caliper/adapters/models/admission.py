@@ -1,6 +1,6 @@
-"""Callers of one model before the gates of its endpoints: first come, first served.
+"""Admission of calls to the endpoints of one model: first come, first served.
 
-The rules are in `gate`; here is only who waits, for which endpoint, and who wakes them.
+The rules are in `congestion`. This module only queues callers per endpoint and wakes them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from caliper.ports.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A call that may be made: at which endpoint, and whether it is the probe of a shut one."""
+    """Permission for one call: to which endpoint, and whether it probes a shut one."""
 
     place: int
     probe: bool
 
 
 class EndpointsLost(Exception):
-    """Every endpoint gave nothing but trouble for longer than anybody should wait."""
+    """Every endpoint has been failing for longer than the configured patience."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Caller:
-    """Who waits for a turn, after so many tries that failed."""
+    """A caller that waits for a turn. `tries` counts its failed tries so far."""
 
     turn: asyncio.Future[Turn]
     tries: int
@@ -46,38 +46,39 @@ _Waiting = deque[_Caller]
 
 
 class Admission:
-    """The callers of endpoints with these gates. One event loop uses it.
+    """Queues callers in front of endpoints with these gates. Belongs to one event loop.
 
-    A caller waits for one endpoint, and is taken over by another when that one is in trouble.
-    Of those who wait for one endpoint the first goes first; a cancelled one holds up nobody.
-    Only the probe of a shut one is left to who failed least often: it may be the request of
-    the others, and not the endpoint, that is at fault.
+    A caller waits for one endpoint, and moves to a healthy one if that endpoint is in trouble.
+    Each queue is first in, first out; a cancelled caller delays nobody. Only the probe of a shut
+    endpoint goes to the caller with the fewest failures: the fault may lie in the request of
+    the others, not in the endpoint.
     """
 
     def __init__(self, gates: Sequence[CongestionWindow], clock: Clock) -> None:
         self._gates, self._clock = tuple(gates), clock
         self._queues: tuple[_Waiting, ...] = tuple(deque() for _ in gates)
-        self._waking: asyncio.Task[None] | None = None
-        self._wakes_at = 0.0
+        self._wake_task: asyncio.Task[None] | None = None
+        self._wake_time = 0.0
 
     def healthy(self, besides: AbstractSet[int]) -> bool:
-        """Whether an endpoint that is not in `besides` takes calls."""
+        """Whether an endpoint outside `besides` takes calls."""
         return any(place not in besides for place in self._healthy(self._clock.monotonic()))
 
     def place_for(self, home: int | None, besides: AbstractSet[int] = frozenset()) -> int:
-        """Where a new caller should go: to find out whether a lost endpoint is back where that
-        is due, else to its `home`, else to the endpoint with the least to do. Those in
-        `besides` come last.
+        """The endpoint for a new caller.
+
+        An endpoint that is due for a probe comes first, then the caller's `home`, then the one
+        with the lowest load. Endpoints in `besides` come last.
         """
         now = self._clock.monotonic()
         healthy = self._healthy(now)
-        probed = [
+        due = [
             place
             for place, gate in enumerate(self._gates)
             if place not in healthy and place not in besides and gate.admits(now)
         ]
-        if probed:
-            return probed[0]
+        if due:
+            return due[0]
         fresh = [place for place in healthy if place not in besides]
         if home is not None and home in (fresh or healthy):
             return home
@@ -86,40 +87,39 @@ class Admission:
         return min(range(len(self._gates)), key=lambda place: self._gates[place].opens)
 
     async def enter(self, place: int, tries: int = 0) -> Turn:
-        """Wait for a turn at that endpoint, or at one that is in less trouble, after so many
-        tries that failed.
+        """Wait for a turn at that endpoint, or at a healthier one. `tries` counts failed tries.
 
-        Raises EndpointsLost. The turn must be ended by `leave`.
+        Raises EndpointsLost. The caller must end the turn with `leave`.
         """
         gate, queue = self._gates[place], self._queues[place]
         if not queue and gate.admits(self._clock.monotonic()):
             return Turn(place, gate.enter())
         if tries and self._lost(self._clock.monotonic()):
-            # Who has not tried yet is owed a look whether one is back.
+            # A caller that has not tried yet may still probe whether an endpoint is back.
             raise EndpointsLost
-        waiting: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
-        caller = _Caller(waiting, tries)
+        future: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
+        caller = _Caller(future, tries)
         queue.append(caller)
         self._admit()
         try:
-            return await waiting
+            return await future
         except asyncio.CancelledError:
-            if waiting.cancelled():
+            if future.cancelled():
                 with suppress(ValueError):
                     queue.remove(caller)
-            elif waiting.exception() is None:
-                # Its turn had come, and it will not be used.
-                self.leave(waiting.result(), asyncio.CancelledError())
+            elif future.exception() is None:
+                # The turn was granted, but will not be used.
+                self.leave(future.result(), asyncio.CancelledError())
             raise
 
     def leave(self, turn: Turn, error: BaseException | None) -> None:
-        """The call of a turn ended: with an answer, or with that error."""
+        """End a turn. `error` is None if the call succeeded."""
         gate, now, probe = self._gates[turn.place], self._clock.monotonic(), turn.probe
         match error:
             case None:
                 gate.succeeded(now, probe=probe)
-            case BackendOverloaded(retry_after=asked):
-                gate.overloaded(now, asked, probe=probe)
+            case BackendOverloaded(retry_after=retry_after):
+                gate.overloaded(now, retry_after, probe=probe)
             case BackendUnavailable() | BackendTimeout():
                 gate.failed(now, probe=probe)
             case BackendRejected():
@@ -127,14 +127,14 @@ class Admission:
             case _:
                 gate.left(probe=probe)
         if self._lost(now):
-            self._turn_away()
+            self._reject_all()
         self._admit()
 
     async def close(self) -> None:
-        """Let nobody be woken any more."""
-        if self._waking is not None:
-            self._waking.cancel()
-            await asyncio.wait([self._waking])
+        """Stop waking callers."""
+        if self._wake_task is not None:
+            self._wake_task.cancel()
+            await asyncio.wait([self._wake_task])
 
     def _lost(self, now: float) -> bool:
         return all(gate.lost(now) for gate in self._gates)
@@ -146,31 +146,31 @@ class Admission:
         return [place for place, gate in enumerate(self._gates) if gate.healthy(now)]
 
     def _admit(self) -> None:
-        """Let in whoever may enter now, and see to it that the others are thought of again."""
+        """Admit every caller that may enter now, and schedule a wake-up for the others."""
         if not any(self._queues):
             return
         now = self._clock.monotonic()
         for place, queue in enumerate(self._queues):
             while queue and self._gates[place].admits(now):
-                self._let_in(queue, place)
+                self._admit_next(queue, place)
         healthy = self._healthy(now)
         for place, queue in enumerate(self._queues):
             while queue and place not in healthy and (free := self._free(healthy, now)):
-                self._let_in(queue, min(free, key=self._load))
+                self._admit_next(queue, min(free, key=self._load))
         self._wake_later(now)
 
     def _free(self, healthy: list[int], now: float) -> list[int]:
         return [place for place in healthy if self._gates[place].admits(now)]
 
-    def _let_in(self, queue: _Waiting, place: int) -> None:
+    def _admit_next(self, queue: _Waiting, place: int) -> None:
         gate = self._gates[place]
-        caller = queue[0] if gate.limit else min(queue, key=lambda one: one.tries)
+        caller = queue[0] if gate.limit else min(queue, key=lambda waiting: waiting.tries)
         queue.remove(caller)
-        # One that was cancelled has not come round to leaving yet.
+        # A cancelled caller may not have removed itself yet.
         if not caller.turn.done():
             caller.turn.set_result(Turn(place, gate.enter()))
 
-    def _turn_away(self) -> None:
+    def _reject_all(self) -> None:
         for queue in self._queues:
             for caller in queue:
                 if not caller.turn.done():
@@ -181,14 +181,14 @@ class Admission:
         times = [gate.opens for gate in self._gates if gate.opens > now]
         if not any(self._queues) or not times:
             return
-        if self._waking is not None:
-            if self._wakes_at <= min(times):
+        if self._wake_task is not None:
+            if self._wake_time <= min(times):
                 return
-            self._waking.cancel()
-        self._wakes_at = min(times)
-        self._waking = asyncio.ensure_future(self._wake(self._wakes_at - now))
+            self._wake_task.cancel()
+        self._wake_time = min(times)
+        self._wake_task = asyncio.ensure_future(self._wake(self._wake_time - now))
 
     async def _wake(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
-        self._waking = None
+        self._wake_task = None
         self._admit()

@@ -1,15 +1,15 @@
-"""How many calls an endpoint takes at once, found out by how it answers.
+"""Congestion control: an adaptive limit of concurrent calls per endpoint.
 
-A state machine without I/O: it is told the time and what became of each call, and says whether
-another may be made. The limit behaves like the window of TCP: it doubles with every round of
-good answers up to where it was last cut, and from there on grows by one a round. What an
-endpoint does when it is asked too much costs time, never a call more than the limit allows.
+A state machine without I/O: it takes the time and the outcome of each call, and decides whether
+another call may start. The limit behaves like the window of TCP: it doubles with every round of
+successes up to where it was last cut, and grows by one per round from there on. An overloaded
+endpoint costs time, but never more calls than the limit allows.
 
-    good answer              grows the limit up to the configured most
-    429, 503 with a wait     cut it, once per debounce, and hold all calls for the wait
-    5xx, no answer           stop its growth; repeated, they bring it to 0, and then one call
-                             at a time is let through to see whether the endpoint is back
-    refused for good (4xx)   says that the endpoint is there, and nothing else
+    success                  grows the limit, up to the configured maximum
+    429, 503 with a wait     cuts the limit, once per debounce, and holds all calls for the wait
+    5xx, no answer           stops its growth; repeated failures set it to 0, and then one call
+                             at a time probes whether the endpoint is back
+    rejection (other 4xx)    shows that the endpoint is up, and nothing else
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _BACKOFF = Backoff(1.0, 30.0)
 
 @dataclass(frozen=True, slots=True)
 class CongestionLimits:
-    """The figures of a gate; times in seconds.
+    """The settings of a congestion window; times in seconds.
 
-    The limit starts at `start`, never passes `most`, and is multiplied by `cut` at most once
-    every `debounce`. Growth rests for `debounce` after any trouble. `failures` in a row, and at
-    least half of the calls in flight, bring it to 0. Waits that the endpoint did not name are
-    those of `backoff`, of a cut from `debounce` on; of a wait that it did name no more than
-    `longest_asked` is kept. An endpoint that gave nothing but trouble for `patience`, and no
-    better when it was probed, is lost: nobody should wait for it.
+    The limit starts at `start`, never exceeds `most`, and is multiplied by `cut` at most once
+    per `debounce`. Growth pauses for `debounce` after any trouble. `failures` in a row, and at
+    least half of the calls in flight, set the limit to 0. If the endpoint names no wait, `backoff`
+    applies, after a cut starting at `debounce`; a wait that it names is capped at
+    `longest_asked`. An endpoint that fails for `patience`, and when it is probed, is lost:
+    nobody should wait for it.
     """
 
     most: int = 64
@@ -47,23 +47,23 @@ class CongestionLimits:
 
 
 class CongestionWindow:
-    """The gate of one endpoint. Times are those of one monotonic clock, in seconds.
+    """The gate of one endpoint. Times are seconds of one monotonic clock.
 
-    Whoever finds that it `admits` may `enter`, and must tell the end of the call by exactly one
-    of `succeeded`, `answered`, `overloaded`, `failed` and `left`, with what `enter` returned.
-    `draw` gives numbers from 0 to 1: callers that are sent away together should not return
-    together. `answered_at` and `failed_at` are when a call last was answered, and last failed.
+    A caller may `enter` while the gate `admits`, and must end the call with exactly one of
+    `succeeded`, `answered`, `overloaded`, `failed` and `left`, passing on what `enter` returned.
+    `draw` gives numbers from 0 to 1 for jitter, so that callers rejected together do not return
+    together. `answered_at` and `failed_at` are the times of the last answer and last failure.
     """
 
     def __init__(self, pace: CongestionLimits, draw: Callable[[], float] = random.random) -> None:
         self._pace, self._draw = pace, draw
         self._limit = min(pace.start, pace.most)
         self._threshold = pace.most
-        self._good = 0
+        self._successes = 0
         self._shut = False
         self._probing = False
         self._closed_until = -math.inf
-        self._growth_rests_until = -math.inf
+        self._growth_paused_until = -math.inf
         self._cut_at = -math.inf
         self._trouble_since = math.inf
         self._cuts = self._failures = self._probes = 0
@@ -72,43 +72,43 @@ class CongestionWindow:
 
     @property
     def limit(self) -> int:
-        """How many calls may be in flight; 0 while the endpoint is only probed."""
+        """The maximum number of calls in flight; 0 while the endpoint is only probed."""
         return 0 if self._shut else self._limit
 
     def healthy(self, now: float) -> bool:
-        """Whether calls pass as far as the limit goes."""
+        """Whether calls are admitted up to the limit."""
         return not self._shut and now >= self._closed_until
 
     def admits(self, now: float) -> bool:
-        """Whether one more call may be made now."""
+        """Whether one more call may start now."""
         if now < self._closed_until:
             return False
         return not self._probing if self._shut else self.in_flight < self.limit
 
     @property
     def opens(self) -> float:
-        """The time before which no call is admitted, whatever comes back."""
+        """The earliest time at which a call is admitted, whatever the calls in flight return."""
         return self._closed_until
 
     def lost(self, now: float) -> bool:
-        """Whether waiting for the endpoint has to end: see `CongestionLimits.patience`."""
+        """Whether callers should stop waiting: see `CongestionLimits.patience`."""
         repeated = self._probes if self._shut else self._cuts >= self._pace.failures
         return bool(repeated) and now - self._trouble_since >= self._pace.patience
 
     def enter(self) -> bool:
-        """Begin a call that is admitted. Returns whether it is the probe of a shut gate."""
+        """Begin an admitted call. Returns whether it is the probe of a shut gate."""
         self.in_flight += 1
         self._probing = self._probing or self._shut
         return self._shut
 
     def left(self, *, probe: bool) -> None:
-        """The call was cancelled: it says nothing of the endpoint."""
+        """The call was cancelled, which says nothing about the endpoint."""
         self.in_flight -= 1
         if probe:
             self._probing = False
 
     def answered(self, now: float, *, probe: bool) -> None:
-        """The endpoint refused this call for good: it is there, and no more is known."""
+        """The endpoint rejected the call for good: it is up, and no more is known."""
         self.left(probe=probe)
         self.answered_at = now
         self._cuts = self._failures = 0
@@ -117,25 +117,25 @@ class CongestionWindow:
             self._reopen(now)
 
     def succeeded(self, now: float, *, probe: bool) -> None:
-        """The call was answered."""
+        """The call succeeded."""
         was_shut = self._shut
         self.answered(now, probe=probe)
-        if was_shut or now < self._growth_rests_until or self._limit >= self._pace.most:
+        if was_shut or now < self._growth_paused_until or self._limit >= self._pace.most:
             return
-        self._good += 1
-        if self._limit < self._threshold or self._good >= self._limit:
-            self._good = 0
+        self._successes += 1
+        if self._limit < self._threshold or self._successes >= self._limit:
+            self._successes = 0
             self._limit += 1
 
     def overloaded(self, now: float, retry_after: float | None, *, probe: bool) -> None:
-        """The endpoint asked for less, and for a wait of `retry_after` seconds if it said so."""
+        """The endpoint is overloaded. `retry_after` is the wait it asked for in seconds, if any."""
         reached = min(self._limit, self.in_flight)
         self.left(probe=probe)
         self.answered_at = now
         if self._shut:
             if not probe:
                 return
-            # It is there again, and busy.
+            # The endpoint is back, and busy.
             self._reopen(now)
         pace, draw = self._pace, self._draw()
         if now >= self._cut_at + pace.debounce:
@@ -149,7 +149,7 @@ class CongestionWindow:
             self._close(now, asked_wait(min(retry_after, pace.longest_asked), draw))
 
     def failed(self, now: float, *, probe: bool) -> None:
-        """The endpoint failed by itself, could not be reached, or gave no answer in time."""
+        """The endpoint failed, was unreachable, or timed out."""
         pace, reached = self._pace, self.in_flight
         self.left(probe=probe)
         self.failed_at = now
@@ -171,7 +171,7 @@ class CongestionWindow:
 
     def _trouble(self, now: float) -> None:
         self._trouble_since = min(self._trouble_since, now)
-        self._growth_rests_until = now + self._pace.debounce
+        self._growth_paused_until = now + self._pace.debounce
 
     def _reopen(self, now: float) -> None:
         self._shut, self._probing = False, False

@@ -1,4 +1,4 @@
-"""What calls cost: counts and tokens of models, for execution.json."""
+"""The cost of calls to models, in counts and tokens, for execution.json."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from caliper.ports.models import Usage
 
 @dataclass(slots=True)
 class Cost:
-    """What the calls of one model cost. A call counts once, however often it is tried; `seconds`
-    is the sum over calls, which overlap.
+    """The cost of the calls to one model.
+
+    A call counts once, however often it is tried. `seconds` is the sum over calls, which overlap.
     """
 
     calls: int = 0
@@ -25,8 +26,8 @@ class Cost:
 
     @contextmanager
     def call(self, clock: Clock) -> Iterator[None]:
-        """Count a call, and its time."""
-        begun = clock.monotonic()
+        """Count a call and its duration."""
+        start = clock.monotonic()
         self.calls += 1
         try:
             yield
@@ -34,7 +35,7 @@ class Cost:
             self.failed += 1
             raise
         finally:
-            self.seconds += clock.monotonic() - begun
+            self.seconds += clock.monotonic() - start
 
     def use(self, usage: Usage) -> None:
         """Count the tokens of a reply."""
@@ -43,7 +44,7 @@ class Cost:
         self.cached_tokens += usage.cached
 
     def __add__(self, other: Cost) -> Cost:
-        """What the calls of both cost."""
+        """The sum of both costs."""
         return Cost(
             self.calls + other.calls,
             self.failed + other.failed,
@@ -55,9 +56,7 @@ class Cost:
 
     @property
     def cached_share(self) -> float | None:
-        """Which part of the prompts' tokens came from the server's cache, as it says itself;
-        None where it counts no tokens.
-        """
+        """The fraction of prompt tokens that the server reports as cached; None without counts."""
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else None
 
     def to_json(self) -> dict[str, float | None]:

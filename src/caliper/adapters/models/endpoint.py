@@ -1,4 +1,4 @@
-"""Where a chat endpoint is, and what its HTTP answers mean."""
+"""The address of a chat endpoint, and the meaning of its HTTP responses."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from caliper.core.errors import (
 class Endpoint:
     """A server with an OpenAI-style API.
 
-    `base` is its URL without a slash at the end and without `/v1`. `model` is the name of
-    one of its models, empty for the first. `revision` is the one that the user names, if any.
+    `base` is its URL without a trailing slash and without `/v1`. `model` is the name of one of
+    its models, empty for the first. `revision` is the one that the user names, if any.
     """
 
     base: str
@@ -34,7 +34,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """The host, with its port if one was given: what people may be told of the URL."""
+        """The host, with its port if the URL has one: the part that is safe to show."""
         return urlsplit(self.base).netloc
 
     @property
@@ -45,7 +45,7 @@ class Endpoint:
 
     @property
     def encrypted(self) -> bool:
-        """Whether nobody on the way can read what is sent."""
+        """Whether the connection uses TLS."""
         return self.base.startswith("https://")
 
 
@@ -53,18 +53,17 @@ _ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """The endpoints in `URL[,URL...][#model[@revision]]`, as they stand behind `tgi:` in a model's
-    SPEC: servers of one and the same model.
+    """Parse `URL[,URL...][#model[@revision]]`, the part of a model's SPEC after `tgi:`.
 
-    A URL may end in `/v1` or `/v1/chat/completions`. Raises InvalidInput, which never repeats
-    a URL: it may hold a secret.
+    All URLs serve the same model. A URL may end in `/v1` or `/v1/chat/completions`. Raises
+    InvalidInput, whose message never repeats a URL: it may contain a secret.
     """
-    urls, _, named = text.partition("#")
-    model, at, revision = named.rpartition("@")
+    urls, _, fragment = text.partition("#")
+    model, at, revision = fragment.rpartition("@")
     if at and not revision:
         raise InvalidInput("no revision after the @", field="tgi")
-    chosen = (model, revision) if at else (named, "")
-    endpoints = tuple(_parse(url, *chosen) for url in urls.split(","))
+    model_revision = (model, revision) if at else (fragment, "")
+    endpoints = tuple(_parse(url, *model_revision) for url in urls.split(","))
     if len(set(endpoints)) < len(endpoints):
         raise InvalidInput("the same URL stands there twice", field="tgi")
     return endpoints
@@ -108,28 +107,27 @@ _ADVICE = {
 def status_error(
     status: int, headers: Mapping[str, str], body: str, token: str | None
 ) -> BackendError:
-    """The failure that an HTTP status of 300 or more means.
+    """The error for an HTTP status of 300 or more.
 
-    What the server says of it is part of the message, cut to 200 characters, and never
-    with the token in it.
+    Its message includes the server's own text, cut to 200 characters and without the token.
     """
-    said = _said(headers, body, token)
+    detail = _server_text(headers, body, token)
     wait = retry_after(headers.get("retry-after"), headers.get("date"))
     if status == 429 or (status == 503 and wait is not None):
-        return BackendOverloaded(f"the endpoint is overloaded (HTTP {status}){said}", wait)
+        return BackendOverloaded(f"the endpoint is overloaded (HTTP {status}){detail}", wait)
     if status in {408, 504}:
-        return BackendTimeout(f"the endpoint gave up in time (HTTP {status}){said}")
+        return BackendTimeout(f"the endpoint gave up in time (HTTP {status}){detail}")
     if status >= 500:
-        return BackendUnavailable(f"the endpoint failed (HTTP {status}){said}")
+        return BackendUnavailable(f"the endpoint failed (HTTP {status}){detail}")
     if status < 400:
         return BackendRejected(f"the endpoint redirects (HTTP {status}); give the URL it points to")
     advice = _ADVICE.get(status, "it does not accept the request")
     if status in {400, 413, 422} and too_long(body):
         advice = TOO_LONG
-    return BackendRejected(f"the endpoint refuses (HTTP {status}): {advice}{said}")
+    return BackendRejected(f"the endpoint refuses (HTTP {status}): {advice}{detail}")
 
 
-def _said(headers: Mapping[str, str], body: str, token: str | None) -> str:
+def _server_text(headers: Mapping[str, str], body: str, token: str | None) -> str:
     if "html" in headers.get("content-type", ""):
         return ""
     text = " ".join(body.split())
@@ -139,10 +137,10 @@ def _said(headers: Mapping[str, str], body: str, token: str | None) -> str:
 
 
 def retry_after(value: str | None, date: str | None) -> float | None:
-    """Seconds to wait by a Retry-After header: a number of seconds, or a date (RFC 9110 10.2.3).
+    """Seconds to wait according to a Retry-After header: a number, or a date (RFC 9110 10.2.3).
 
-    A date is set against the answer's own Date header, so that clocks need not agree, and
-    against this machine's clock without one. None when there is no header or no sense in it.
+    A date is compared with the response's own Date header, so that clocks need not agree, or
+    with this machine's clock if there is none. None if the header is missing or malformed.
     """
     if value is None:
         return None
@@ -157,7 +155,7 @@ def retry_after(value: str | None, date: str | None) -> float | None:
 
 def _http_date(value: str) -> datetime | None:
     try:
-        read = parsedate_to_datetime(value)
+        moment = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return read if read.tzinfo else read.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,8 +1,8 @@
-"""Whether the endpoints of a model are there: what readiness is told.
+"""Health of a model's endpoints, for readiness checks.
 
-What calls have found out already counts first, and costs nothing: an endpoint that answered since
-the last look need not be asked, and one whose gate is shut is gone. Where nobody calls, it is
-asked who it is. One failed call proves nothing either way.
+The outcomes of calls count first and cost nothing: an endpoint that answered since the last
+check is not probed, and one whose gate is shut is gone. An idle endpoint is asked for its
+identity. A single failed call proves nothing.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from caliper.ports.clock import Clock
 
 _LOG = logging.getLogger(__name__)
 _MISSES = 3
-"""An endpoint that was asked so many times in a row without an answer is gone."""
+"""The number of probes in a row without an answer after which an endpoint is gone."""
 _QUIET = 60.0
-"""Seconds after a failed call for which a shut gate counts for more than that the endpoint says
-who it is: longer than callers wait between two tries.
+"""Seconds after a failed call in which a shut gate outweighs a successful probe: longer than
+callers wait between two tries.
 """
 
 
 @dataclass(slots=True)
 class NamedEndpoint:
-    """An endpoint under a name that people may be told. `prove` raises a CaliperError when it
-    does not say that it serves the model. `misses` in a row, `said` with the last of them.
+    """An endpoint under a name that is safe to show.
+
+    `prove` raises a CaliperError unless the endpoint confirms that it serves the model. `misses`
+    counts failed probes in a row; `said` is the error of the last one.
     """
 
     name: str
@@ -41,55 +43,57 @@ class NamedEndpoint:
 
 
 class EndpointWatch:
-    """The endpoints of one model, looked at whenever `check` is called."""
+    """Health checks of one model's endpoints, run by `check`."""
 
     def __init__(self, endpoints: Sequence[NamedEndpoint], clock: Clock) -> None:
         self._endpoints, self._clock = tuple(endpoints), clock
-        self._looked = -math.inf
-        self._looking: asyncio.Task[None] | None = None
+        self._checked_at = -math.inf
+        self._check_task: asyncio.Task[None] | None = None
 
     async def check(self) -> None:
-        """Raises BackendUnavailable while no endpoint is there.
+        """Raises BackendUnavailable while no endpoint is up.
 
-        Waits for none: it tells what the look before this one saw, and begins the next, so that
-        an endpoint that is slow to answer is not taken for one that is gone.
+        Does not wait: it reports the result of the previous check and starts the next one, so
+        that a slow endpoint is not mistaken for one that is gone.
         """
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.ensure_future(self._look())
+        if self._check_task is None or self._check_task.done():
+            self._check_task = asyncio.ensure_future(self._probe_all())
         now = self._clock.monotonic()
-        for one in self._endpoints:
-            self._judge(one, now)
-        if all(one.gone for one in self._endpoints):
-            told = "; ".join(f"{one.name}: {one.said}" for one in self._endpoints)
-            raise BackendUnavailable(f"no endpoint of the model is there ({told})")
+        for endpoint in self._endpoints:
+            self._judge(endpoint, now)
+        if all(endpoint.gone for endpoint in self._endpoints):
+            errors = "; ".join(f"{endpoint.name}: {endpoint.said}" for endpoint in self._endpoints)
+            raise BackendUnavailable(f"no endpoint of the model is there ({errors})")
 
     async def close(self) -> None:
-        """Look no more."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        """Cancel a running check."""
+        if self._check_task is not None:
+            self._check_task.cancel()
+            await asyncio.wait([self._check_task])
 
-    async def _look(self) -> None:
-        before, self._looked = self._looked, self._clock.monotonic()
-        await asyncio.gather(*(self._look_at(one, before) for one in self._endpoints))
+    async def _probe_all(self) -> None:
+        since, self._checked_at = self._checked_at, self._clock.monotonic()
+        await asyncio.gather(*(self._probe(endpoint, since) for endpoint in self._endpoints))
 
-    async def _look_at(self, one: NamedEndpoint, before: float) -> None:
-        if one.gate.answered_at <= before:
+    async def _probe(self, endpoint: NamedEndpoint, since: float) -> None:
+        if endpoint.gate.answered_at <= since:
             try:
-                await one.prove()
+                await endpoint.prove()
             except CaliperError as error:
-                one.misses += 1
-                one.said = str(error)
+                endpoint.misses += 1
+                endpoint.said = str(error)
                 return
-        one.misses = 0
+        endpoint.misses = 0
 
-    def _judge(self, one: NamedEndpoint, now: float) -> None:
-        failing = one.misses > 0 or now - one.gate.failed_at < _QUIET
-        gone = one.misses >= _MISSES or (one.gate.limit == 0 and failing)
-        # Where it is the only one, readiness tells the same.
-        if gone != one.gone and len(self._endpoints) > 1:
+    def _judge(self, endpoint: NamedEndpoint, now: float) -> None:
+        failing = endpoint.misses > 0 or now - endpoint.gate.failed_at < _QUIET
+        gone = endpoint.misses >= _MISSES or (endpoint.gate.limit == 0 and failing)
+        # A single endpoint needs no log line: readiness reports the same.
+        if gone != endpoint.gone and len(self._endpoints) > 1:
             if gone:
-                _LOG.warning("an endpoint of the model is gone: %s: %s", one.name, one.said)
+                _LOG.warning(
+                    "an endpoint of the model is gone: %s: %s", endpoint.name, endpoint.said
+                )
             else:
-                _LOG.info("an endpoint of the model is back: %s", one.name)
-        one.gone = gone
+                _LOG.info("an endpoint of the model is back: %s", endpoint.name)
+        endpoint.gone = gone

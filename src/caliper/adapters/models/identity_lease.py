@@ -1,4 +1,4 @@
-"""The proof that an endpoint still serves the model of the run, shared by calls that need it."""
+"""The identity lease: checks, shared by calls, that an endpoint still serves the run's model."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from caliper.core.errors import BackendError, BackendTimeout, InvalidInput, Mode
 from caliper.core.run import Identity
 from caliper.ports.clock import Clock
 
-_CHECKED_FOR = 5.0
-"""Seconds for which an endpoint's identity is taken for granted when a call is made."""
-_ON_TRUST = 1.0
-"""Seconds for which it is taken for granted when a reply is given, while others are to come."""
+_LEASE_SECONDS = 5.0
+"""The maximum age in seconds of a proof when a call starts."""
+_TRUST_SECONDS = 1.0
+"""The maximum age in seconds of a proof when a reply is returned and others are pending."""
 _CHECK_SECONDS = 15.0
-"""An endpoint that takes longer to say who it is does not answer."""
+"""The timeout of one proof in seconds."""
 
 
 class IdentityLease:
-    """Has one endpoint prove that it serves `expected`, whom `resolve` asks for anew.
+    """Checks that one endpoint serves `expected`, by asking `resolve` again: a proof.
 
-    While calls keep coming, replies are given on the trust of a proof that is a second old at
-    most; the one that leaves the endpoint with nothing to do is given after a proof of its own.
-    So whatever was given is proved by one that began later, or somebody is told ModelChanged.
-    Proving every reply before it is given would make all wait for each other: with 256 in
-    flight that cost a seventh of the rate.
+    While other calls are pending, replies are returned on trust of a proof at most one second
+    old. The reply that leaves the endpoint idle waits for a new proof. So every reply is covered
+    by a proof that began after it, or some caller gets ModelChanged. Proving every reply before
+    it is returned would make them all wait for each other: with 256 in flight that cost a
+    seventh of the rate.
     """
 
     def __init__(
@@ -36,54 +36,54 @@ class IdentityLease:
         clock: Clock,
     ) -> None:
         self._resolve, self._expected, self._clock = resolve, expected, clock
-        self._proved: float | None = None
-        self._trusted = False
-        self._one_at_a_time = asyncio.Lock()
-        self._coming: asyncio.Task[None] | None = None
+        self._proved_at: float | None = None
+        self._on_trust = False
+        self._lock = asyncio.Lock()
+        self._next: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def given(self) -> None:
-        """The endpoint just told its identity to somebody else."""
-        self._proved = self._clock.monotonic()
+        """Note that the endpoint has just reported its identity to another caller."""
+        self._proved_at = self._clock.monotonic()
 
     def doubt(self) -> None:
-        """It may have been started anew, with another model under the same name."""
-        self._proved = None
+        """Invalidate the lease: the endpoint may have restarted with another model."""
+        self._proved_at = None
 
     async def before(self) -> None:
-        """See to a proof where the last is old or in doubt. Raises ModelChanged, BackendError."""
-        if self._age >= _CHECKED_FOR:
-            await self._from_now_on()
+        """Renew an old or invalid proof before a call. Raises ModelChanged, BackendError."""
+        if self._age >= _LEASE_SECONDS:
+            await self._fresh_proof()
 
     async def after(self, *, last: bool) -> None:
-        """See to the proof that a reply needs; `last`: no other is to come for now.
+        """Get the proof that a reply needs. `last`: no other reply is pending.
 
         Raises ModelChanged, BackendError.
         """
         age = self._age
-        if last or age >= _ON_TRUST:
-            await self._from_now_on()
+        if last or age >= _TRUST_SECONDS:
+            await self._fresh_proof()
             return
-        self._trusted = True
-        if age >= _ON_TRUST / 2:
-            # In time, so that nobody has to wait for it.
+        self._on_trust = True
+        if age >= _TRUST_SECONDS / 2:
+            # Begin early, so that no caller has to wait.
             self._begin()
 
     async def look(self) -> None:
-        """Prove it apart from calls. Raises ModelChanged, BackendError."""
-        await self._from_now_on()
+        """Prove the identity without a call. Raises ModelChanged, BackendError."""
+        await self._fresh_proof()
 
     async def settle(self) -> None:
-        """Prove what was given on trust, where no reply is to come that would see to it.
+        """Prove the replies returned on trust when no later reply will do so.
 
-        Raises ModelChanged. An endpoint that does not answer proves nothing.
+        Raises ModelChanged. Ignores an endpoint that does not answer.
         """
-        if self._trusted:
+        if self._on_trust:
             with suppress(BackendError):
-                await self._from_now_on()
+                await self._fresh_proof()
 
     async def close(self) -> None:
-        """Stop proving."""
+        """Cancel all proofs."""
         for task in tuple(self._tasks):
             task.cancel()
         if self._tasks:
@@ -91,55 +91,55 @@ class IdentityLease:
 
     @property
     def _age(self) -> float:
-        """Seconds since the last proof began; infinite when the endpoint is in doubt."""
-        return inf if self._proved is None else self._clock.monotonic() - self._proved
+        """Seconds since the last proof began; infinite if the lease is invalid."""
+        return inf if self._proved_at is None else self._clock.monotonic() - self._proved_at
 
-    async def _from_now_on(self) -> None:
-        """Wait for a proof that begins from now on; calls share it."""
-        # One caller who goes away must not take the proof from the others.
+    async def _fresh_proof(self) -> None:
+        """Wait for a proof that begins now or later; calls share it."""
+        # Cancelling one caller must not cancel the proof of the others.
         await asyncio.shield(self._begin())
 
     def _begin(self) -> asyncio.Task[None]:
-        """The proof that begins next, when the one that runs is through."""
-        if self._coming is None:
-            self._coming = asyncio.ensure_future(self._prove())
-            self._tasks.add(self._coming)
-            self._coming.add_done_callback(self._forget)
-        return self._coming
+        """The next proof, which begins after the current one ends."""
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._prove())
+            self._tasks.add(self._next)
+            self._next.add_done_callback(self._forget)
+        return self._next
 
     async def _prove(self) -> None:
-        async with self._one_at_a_time:
-            # Replies that come from here on are not covered: they need the next one.
-            self._coming = None
-            began, trusted = self._clock.monotonic(), self._trusted
-            self._trusted = False
+        async with self._lock:
+            # Later replies are not covered by this proof: they need the next one.
+            self._next = None
+            start, on_trust = self._clock.monotonic(), self._on_trust
+            self._on_trust = False
             try:
-                await self._same_as_ever()
+                await self._check_identity()
             except BaseException:
-                self._proved, self._trusted = None, self._trusted or trusted
+                self._proved_at, self._on_trust = None, self._on_trust or on_trust
                 raise
-            self._proved = began
+            self._proved_at = start
 
-    async def _same_as_ever(self) -> None:
+    async def _check_identity(self) -> None:
         try:
             async with asyncio.timeout(_CHECK_SECONDS):
-                found = await self._resolve()
+                identity = await self._resolve()
         except TimeoutError as error:
             raise BackendTimeout(
                 f"the endpoint did not say within {_CHECK_SECONDS:g} s which model it serves"
             ) from error
         except InvalidInput as error:
             raise ModelChanged(f"the endpoint no longer serves the run's model: {error}") from error
-        if found != self._expected():
+        if identity != self._expected():
             raise ModelChanged(
-                f"the endpoint now serves {found.label}; "
+                f"the endpoint now serves {identity.label}; "
                 f"the run was resolved with {self._expected().label}"
             )
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if self._coming is task:
-            self._coming = None
+        if self._next is task:
+            self._next = None
         if not task.cancelled():
-            # Whoever waited has been told; if all went away, nobody needs to be.
+            # Waiting callers have the exception already; mark it as retrieved.
             task.exception()

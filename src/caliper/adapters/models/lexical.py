@@ -1,4 +1,4 @@
-"""The model-free Answerer: every question goes to the rules of its benchmark."""
+"""The model-free Answerer: the rules of a benchmark answer its questions."""
 
 from __future__ import annotations
 
@@ -52,32 +52,32 @@ def _revision() -> str:
 
 
 class LexicalAnswerer:
-    """Judges and reads by rules over words: no model, the same answer every time.
+    """Judges and reads with lexical rules: deterministic, without a model.
 
     For smoke runs and trends, never for comparison with published figures.
     """
 
     @property
     def identity(self) -> Identity:
-        """Kind lexical; the revision is that of the built-in rules. Replies are not cached."""
+        """Of the kind `lexical`, at the revision of the built-in rules. Not cached."""
         return Identity(kind="lexical", name="lexical-rules", revision=_revision())
 
     async def answer(self, ask: Ask) -> Answer:
-        """The reply an LLM would give in form: JSON, a letter, or a digit.
+        """A reply in the form that an LLM would use: JSON, a letter, or a digit.
 
-        A Failure where the benchmark has no rules, and for a question that needs the picture.
+        A Failure if the benchmark has no rules or the question needs the picture.
         """
         return reply_to(ask)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: no resources are open."""
 
 
 def reply_to(ask: Ask) -> Answer:
     """`LexicalAnswerer.answer` without an event loop."""
     if ask.item.source is Source.MEDIA:
         return Failure(Reason.NO_REPLY, "rules over words cannot look at the picture")
-    chosen = benchmark(ask.item.benchmark)
-    if chosen.rules is None:
-        return Failure(Reason.NO_REPLY, f"{chosen.title} has no rules for the lexical judge")
-    return chosen.rules(ask)
+    pack = benchmark(ask.item.benchmark)
+    if pack.rules is None:
+        return Failure(Reason.NO_REPLY, f"{pack.title} has no rules for the lexical judge")
+    return pack.rules(ask)

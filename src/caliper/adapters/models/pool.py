@@ -1,7 +1,4 @@
-"""Chat models and embedders over the endpoints that serve them.
-
-Everything that getting along with endpoints takes is in `replicas`, for both alike.
-"""
+"""Chat models and embedders over pools of endpoints. `replicas` holds what both share."""
 
 from __future__ import annotations
 
@@ -28,29 +25,29 @@ class Pool(Replicas[ChatEndpoint]):
         """One completion. Raises what `call` raises."""
 
         async def ask(endpoint: ChatEndpoint, label: str) -> Completion:
-            found = await endpoint.complete(messages, decoding, schema, affinity)
-            self.cost.use(found.usage)
-            self.telemetry.record(TokensUsed(label, found.usage))
-            return found
+            completion = await endpoint.complete(messages, decoding, schema, affinity)
+            self.cost.use(completion.usage)
+            self.telemetry.record(TokensUsed(label, completion.usage))
+            return completion
 
         return await self.call(ask, affinity)
 
 
 class EmbedderPool(Replicas[EmbedderEndpoint]):
-    """An Embedder. A call holds `most` texts at once."""
+    """An Embedder. Each call sends at most `most` texts."""
 
     @property
     def most(self) -> int:
-        """How many texts a request may hold at every endpoint."""
+        """The maximum number of texts per request that every endpoint accepts."""
         return min(replica.model.most for replica in self._replicas)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each text. Raises what `call` raises."""
-        found: list[Vector] = []
+        """One vector per text. Raises what `call` raises."""
+        vectors: list[Vector] = []
 
         async def ask(endpoint: EmbedderEndpoint, _: str) -> list[Vector]:
-            return await endpoint.embed(texts[len(found) : len(found) + self.most])
+            return await endpoint.embed(texts[len(vectors) : len(vectors) + self.most])
 
-        while len(found) < len(texts):
-            found += await self.call(ask)
-        return found
+        while len(vectors) < len(texts):
+            vectors += await self.call(ask)
+        return vectors

@@ -1,4 +1,4 @@
-"""Recorded replies in the place of a model: for tests, and for scoring again."""
+"""Recorded replies instead of a model, for tests and for scoring again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from caliper.core.run import RECORDED, Identity, recorded
 
 @dataclass(frozen=True, slots=True)
 class RecordedReplies:
-    """The recorded replies of one benchmark by key. `digest` is that of their files."""
+    """The recorded replies of one benchmark by key. `digest` is the digest of their files."""
 
     benchmark: Benchmark
     replies: Mapping[RecordKey, str]
@@ -27,54 +27,54 @@ class RecordedReplies:
 def record(
     benchmark: Benchmark, rows: Iterable[Row], source: Source, files_digest: str
 ) -> RecordedReplies:
-    """The recording in `rows`, which lie in files of that digest.
+    """Read a recording from `rows`; `files_digest` is the digest of their files.
 
-    Raises InvalidInput, with file and line, when two rows answer the same question.
+    Raises InvalidInput, with file and line, if two rows answer the same question.
     """
-    watched = _Watched(rows)
+    tracked = _TrackedRows(rows)
     replies: dict[RecordKey, str] = {}
-    for key, text in benchmark.recorded(watched, source):
+    for key, text in benchmark.recorded(tracked, source):
         if key in replies:
-            raise watched.wrong(f"a second recorded reply for {_told(key)}")
+            raise tracked.wrong(f"a second recorded reply for {_key_label(key)}")
         replies[key] = text
     return RecordedReplies(benchmark, replies, files_digest)
 
 
 class ReplayAnswerer:
-    """Answers with what was recorded; `recordings` by the benchmark's name.
+    """Answers with recorded replies; `recordings` are keyed by benchmark name.
 
-    A question asked once more gets the same reply. No path is part of the identity: its
-    revision is the digest of the recorded files, and its name that of the `model` that replied.
+    The same question always gets the same reply. The identity contains no path: its revision is
+    the digest of the recorded files, and its name that of the `model` that replied.
     """
 
     def __init__(self, recordings: Mapping[str, RecordedReplies], model: str = RECORDED) -> None:
         self._recordings = recordings
-        held = {name: recording.digest for name, recording in recordings.items()}
-        self._identity = recorded(digest(held), model)
+        digests = {name: recording.digest for name, recording in recordings.items()}
+        self._identity = recorded(digest(digests), model)
 
     @property
     def identity(self) -> Identity:
-        """Of the kind `replay`; never cached, because nothing is saved by it."""
+        """Of the kind `replay`. Not cached, because caching would save nothing."""
         return self._identity
 
     async def answer(self, ask: Ask) -> Answer:
-        """The recorded reply, or Failure(no_reply) when there is none."""
+        """The recorded reply, or Failure(no_reply) if there is none."""
         recording = self._recordings.get(ask.item.benchmark)
         if recording is None:
             return Failure(Reason.NO_REPLY, f"no recorded replies for {ask.item.benchmark}")
         key = recording.benchmark.record_key(ask.item, ask.question, ask.repeat)
         text = recording.replies.get(key)
         if text is None:
-            told = f"{ask.item.benchmark} / {_told(key)}"
-            return Failure(Reason.NO_REPLY, f"no recorded reply for {told}")
+            label = f"{ask.item.benchmark} / {_key_label(key)}"
+            return Failure(Reason.NO_REPLY, f"no recorded reply for {label}")
         return Reply(text)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: no resources are open."""
 
 
-class _Watched:
-    """Rows on their way into a benchmark, with the one that it read last."""
+class _TrackedRows:
+    """An iterable of rows that remembers the last row read, for error messages."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = rows
@@ -91,5 +91,5 @@ class _Watched:
         return InvalidInput(message, file=self._last.file, line=self._last.line)
 
 
-def _told(key: RecordKey) -> str:
+def _key_label(key: RecordKey) -> str:
     return " / ".join(key)

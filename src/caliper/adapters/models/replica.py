@@ -1,4 +1,4 @@
-"""What a pool asks of an adapter: one endpoint of a model."""
+"""The interface between a pool and its adapters: one endpoint of a model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from caliper.ports.models import ChatModel, Embedder
 class ResolvableEndpoint(Protocol):
     """One endpoint of a model, which tries every call once.
 
-    What it is asked raises the BackendError subclass that fits, with `retry_after` where the
-    server said it, ModelChanged when the reply says that another model gave it.
+    Calls raise the matching BackendError subclass, with `retry_after` if the server sent it, and
+    ModelChanged if the reply names another model.
     """
 
     async def resolve(self) -> Identity:
         """Ask the endpoint, once, which model it serves now. `identity` is the first answer.
 
-        Raises BackendError, UnknownName when it does not serve the model that was named.
+        Raises BackendError, and UnknownName if it does not serve the named model.
         """
         ...
 
@@ -32,7 +32,7 @@ class ChatEndpoint(ResolvableEndpoint, ChatModel, Protocol):
 
 
 class EmbedderEndpoint(ResolvableEndpoint, Embedder, Protocol):
-    """An embedder behind one endpoint. `embed` is handed `most` texts at most, in one request."""
+    """An embedder behind one endpoint. `embed` takes at most `most` texts, in one request."""
 
     @property
     def most(self) -> int: ...

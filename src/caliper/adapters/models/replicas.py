@@ -1,8 +1,8 @@
-"""One model over the endpoints that serve it, whatever it is asked.
+"""One model over the endpoints that serve it.
 
-An adapter makes a call once and says by the error what went wrong. Everything that getting
-along with endpoints takes is here, once for all adapters: a gate for each endpoint, balancing
-between them, tries again within a budget, and the proof that all serve the same model.
+An adapter tries a call once and reports a failure by its error. This module adds, for all
+adapters, a congestion window per endpoint, load balancing, retries within a budget, and
+checks that all endpoints serve the same model.
 """
 
 from __future__ import annotations
@@ -42,30 +42,31 @@ from caliper.ports.telemetry import (
 Served = TypeVar("Served", bound=ResolvableEndpoint)
 Reply = TypeVar("Reply")
 Ask = Callable[[Served, str], Awaitable[Reply]]
-"""Makes one try at a call, of an endpoint that watchers know by that label."""
+"""Makes one try at a call. Its arguments are the endpoint and the endpoint's telemetry label."""
 _HOMES = 10_000
-"""So many captions are remembered with the endpoint that their questions go to."""
+"""The maximum number of captions whose endpoint is remembered for their next questions."""
 
 
 @dataclass(slots=True)
 class _Replica(Generic[Served]):
-    """An endpoint under a name that people may be told, with the proof of its identity; `asked`
-    are the calls that it has not answered yet.
+    """An endpoint with its gate and identity lease.
+
+    `name` is safe to show to people. `pending` counts the calls without an answer yet.
     """
 
     name: str
     model: Served
     gate: CongestionWindow
     proof: IdentityLease
-    asked: int = 0
+    pending: int = 0
     trouble: BackendError | None = None
 
 
 class Replicas(Generic[Served]):
-    """A model. `resolve` must be awaited once before anything else, `close` at the end.
+    """A model. Await `resolve` once before anything else, and `close` at the end.
 
-    `endpoints` are pairs of a name for people and an adapter, at least one. `in_flight` calls
-    at most are made at once, shared out evenly among the endpoints. `cost` is what calls cost.
+    `endpoints` are pairs of a display name and an adapter, at least one. At most `in_flight`
+    calls run at once, divided evenly among the endpoints. `cost` sums the cost of all calls.
     """
 
     def __init__(
@@ -80,8 +81,8 @@ class Replicas(Generic[Served]):
         self._clock, self._budget, self.telemetry = clock, budget or Budget(), telemetry
         share = -(-in_flight // len(endpoints))
         pace, patience = pace or CongestionLimits(), self._budget.seconds
-        # Where patience is short, a shut gate must be probed before it ends, and again soon: who
-        # has not tried yet waits for that.
+        # If patience is short, a shut gate must be probed before it ends, and again soon: callers
+        # that have not tried yet wait for that probe.
         pace = replace(
             pace,
             most=share,
@@ -110,7 +111,7 @@ class Replicas(Generic[Served]):
 
     @property
     def identity(self) -> Identity:
-        """Which model the endpoints serve, as `resolve` found it."""
+        """The model that the endpoints serve, as found by `resolve`."""
         if self._identity is None:
             raise CaliperError("the model's identity is asked for before it was resolved")
         return self._identity
@@ -118,23 +119,23 @@ class Replicas(Generic[Served]):
     async def resolve(self) -> Identity:
         """Ask every endpoint which model it serves.
 
-        Raises InvalidInput when they serve different ones, UnknownName when one does not serve
-        the model that was named, BackendError when one does not answer within the budget.
+        Raises InvalidInput if they serve different models, UnknownName if one does not serve the
+        named model, BackendError if one does not answer within the budget.
         """
-        resolving = (self._resolved(replica) for replica in self._replicas)
-        found = await asyncio.gather(*resolving, return_exceptions=True)
+        resolving = (self._resolve_replica(replica) for replica in self._replicas)
+        results = await asyncio.gather(*resolving, return_exceptions=True)
         identities: list[Identity] = []
-        for one in found:
-            if isinstance(one, BaseException):
-                raise one
-            identities.append(one)
-        if any(one != identities[0] for one in identities):
-            told = (
-                f"{replica.name} {one.label}"
-                for replica, one in zip(self._replicas, identities, strict=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            identities.append(result)
+        if any(identity != identities[0] for identity in identities):
+            labels = (
+                f"{replica.name} {identity.label}"
+                for replica, identity in zip(self._replicas, identities, strict=True)
             )
             raise InvalidInput(
-                f"the endpoints of one model serve different ones: {'; '.join(told)}"
+                f"the endpoints of one model serve different ones: {'; '.join(labels)}"
             )
         self._identity = identities[0]
         for replica in self._replicas:
@@ -142,33 +143,32 @@ class Replicas(Generic[Served]):
         return self._identity
 
     async def call(self, ask: Ask[Served, Reply], affinity: str = "") -> Reply:
-        """What `ask` gives, who is handed an endpoint and a label for it, from the endpoint that
-        has the least to do; it is tried again where that may help.
+        """The result of `ask` at the endpoint with the lowest load, with retries.
 
-        Calls of one `affinity` go to one endpoint for as long as that is healthy: what they
-        have in common is then in its cache. Raises the last BackendOverloaded,
-        BackendUnavailable or BackendTimeout when the budget is spent, BackendRejected for what
-        will never be accepted, ModelChanged when an endpoint serves another model than
-        `resolve` found: for a reply that was given before, the call that is last tells it.
+        Calls of one `affinity` go to the same endpoint while it is healthy, so that its prefix
+        cache holds what they share. Raises the last BackendOverloaded, BackendUnavailable or
+        BackendTimeout when the budget is spent, BackendRejected for a request that will never
+        be accepted, and ModelChanged when an endpoint serves another model than `resolve` found.
+        ModelChanged may concern an earlier reply: the last call in flight raises it.
         """
         effort = Effort(self._budget, self._clock)
-        tried: set[int] = set()
-        failed: list[TriedAgain] = []
+        places: set[int] = set()
+        failures: list[TriedAgain] = []
 
         def elsewhere() -> bool:
-            return len(tried) < len(self._replicas) and self._admission.healthy(tried)
+            return len(places) < len(self._replicas) and self._admission.healthy(places)
 
         async def attempt() -> Reply:
-            if failed:
-                self.telemetry.record(failed.pop())
+            if failures:
+                self.telemetry.record(failures.pop())
             if not elsewhere():
-                tried.clear()
-            turn = await self._turn(affinity, tried, effort.tries)
-            tried.add(turn.place)
+                places.clear()
+            turn = await self._turn(affinity, places, effort.tries)
+            places.add(turn.place)
             try:
-                return await self._tried(turn, effort, ask)
+                return await self._try_once(turn, effort, ask)
             except BaseException as failure:
-                failed.append(TriedAgain(failure, self._label(self._replicas[turn.place])))
+                failures.append(TriedAgain(failure, self._label(self._replicas[turn.place])))
                 raise
 
         with self.cost.call(self._clock):
@@ -177,15 +177,15 @@ class Replicas(Generic[Served]):
             except EndpointsLost:
                 raise self._last_trouble() from None
 
-    async def _tried(self, turn: Turn, effort: Effort, ask: Ask[Served, Reply]) -> Reply:
-        """One try in its turn; the endpoint's gate, and who watches, are told of its end."""
+    async def _try_once(self, turn: Turn, effort: Effort, ask: Ask[Served, Reply]) -> Reply:
+        """Make one try, and report its end to the endpoint's gate and to telemetry."""
         replica = self._replicas[turn.place]
-        label, begun = self._label(replica), self._clock.monotonic()
+        label, start = self._label(replica), self._clock.monotonic()
         error: BaseException | None = None
         try:
             with effort:
                 await replica.proof.before()
-                return await _proved(replica, ask(replica.model, label))
+                return await _leased(replica, ask(replica.model, label))
         except BaseException as failure:
             error = failure
             self._note(replica, failure)
@@ -193,15 +193,15 @@ class Replicas(Generic[Served]):
         finally:
             self._admission.leave(turn, error)
             if not isinstance(error, asyncio.CancelledError):
-                seconds = self._clock.monotonic() - begun
+                seconds = self._clock.monotonic() - start
                 self.telemetry.record(CallEnded(label, error, seconds))
 
     async def check(self) -> None:
-        """Raises BackendUnavailable while no endpoint is there, at once and without a call."""
+        """Raises BackendUnavailable while no endpoint is up. Returns without waiting for a call."""
         await self._watch.check()
 
     def _label(self, replica: _Replica[Served]) -> str:
-        """The model's name, with the endpoint's number where there are several; no host."""
+        """The model's name, with the endpoint's number if there are several; no host."""
         name = self.identity.name
         if len(self._replicas) == 1:
             return name
@@ -215,7 +215,7 @@ class Replicas(Generic[Served]):
             await replica.proof.close()
             await replica.model.close()
 
-    async def _resolved(self, replica: _Replica[Served]) -> Identity:
+    async def _resolve_replica(self, replica: _Replica[Served]) -> Identity:
         effort = Effort(self._budget, self._clock)
 
         async def attempt() -> Identity:
@@ -223,25 +223,25 @@ class Replicas(Generic[Served]):
                 return await replica.model.resolve()
 
         try:
-            found = await effort.retried(attempt)
+            identity = await effort.retried(attempt)
         except BackendError as error:
-            # Only here: what single calls say stands beside verdicts, without the host.
+            # Errors of single calls are stored with verdicts, so they must not name the host.
             raise type(error)(f"{replica.name}: {error}") from error
         replica.proof.given()
-        return found
+        return identity
 
-    async def _turn(self, affinity: str, tried: set[int], tries: int) -> Turn:
-        """Wait until the call may be made. Raises EndpointsLost."""
-        place = self._admission.place_for(self._homes.get(affinity), tried)
+    async def _turn(self, affinity: str, places: set[int], tries: int) -> Turn:
+        """Wait for admission of a call. Raises EndpointsLost."""
+        place = self._admission.place_for(self._homes.get(affinity), places)
         turn = await self._admission.enter(place, tries)
         if affinity:
             self._homes[affinity] = turn.place
         return turn
 
     def _last_trouble(self) -> BackendError:
-        """What an endpoint said last, as an error of its own: the other belongs to its call."""
-        known = [replica.trouble for replica in self._replicas if replica.trouble is not None]
-        return type(known[0])(str(known[0])) if known else BackendUnavailable("no answer")
+        """A copy of an endpoint's last error: the original belongs to its call."""
+        errors = [replica.trouble for replica in self._replicas if replica.trouble is not None]
+        return type(errors[0])(str(errors[0])) if errors else BackendUnavailable("no answer")
 
     def _note(self, replica: _Replica[Served], failure: BaseException) -> None:
         if isinstance(failure, PASSING):
@@ -250,16 +250,16 @@ class Replicas(Generic[Served]):
             replica.proof.doubt()
 
 
-async def _proved(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
-    """The reply to a call, under an identity lease. Raises what the call and the lease raise."""
-    replica.asked += 1
+async def _leased(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
+    """The reply to a call, covered by the identity lease. Raises what either of them raises."""
+    replica.pending += 1
     try:
         reply = await call
     except BaseException as failure:
-        replica.asked -= 1
-        if isinstance(failure, BackendError) and replica.asked == 0:
+        replica.pending -= 1
+        if isinstance(failure, BackendError) and replica.pending == 0:
             await replica.proof.settle()
         raise
-    replica.asked -= 1
-    await replica.proof.after(last=replica.asked == 0)
+    replica.pending -= 1
+    await replica.proof.after(last=replica.pending == 0)
     return reply

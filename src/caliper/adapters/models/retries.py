@@ -1,4 +1,4 @@
-"""Asking again what may go better next time, within a budget."""
+"""Retries of transient failures, within a budget."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PASSING = (BackendOverloaded, BackendUnavailable, BackendTimeout)
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one call may cost, in seconds and tries.
+    """The limits of one call, in seconds and tries.
 
-    A try is given up after `try_seconds`. No try starts once tries and the waits between them
-    took `seconds`; standing in a queue before a try is not counted. So a call that is not kept
-    waiting ends within `seconds + try_seconds`.
+    A try times out after `try_seconds`. No try starts once tries and the waits between them
+    took `seconds`; time in a queue before a try does not count. So a call that never queues
+    ends within `seconds + try_seconds`.
     """
 
     try_seconds: float = 120.0
@@ -32,20 +32,20 @@ class Budget:
 
 
 class Effort:
-    """What one call has cost so far: `with effort:` around every try adds it and its time."""
+    """The tries and seconds spent on one call. Wrap every try in `with effort:`."""
 
     def __init__(self, budget: Budget, clock: Clock) -> None:
         self.budget, self._clock = budget, clock
         self.spent = 0.0
         self.tries = 0
-        self._begun = 0.0
+        self._started_at = 0.0
 
     def __enter__(self) -> None:
         self.tries += 1
-        self._begun = self._clock.monotonic()
+        self._started_at = self._clock.monotonic()
 
     def __exit__(self, *_: object) -> None:
-        self.spent += self._clock.monotonic() - self._begun
+        self.spent += self._clock.monotonic() - self._started_at
 
     async def retried(
         self,
@@ -56,10 +56,9 @@ class Effort:
 
         There is no wait before a try that can be made `elsewhere`. Raises the last
         BackendOverloaded, BackendUnavailable or BackendTimeout when the budget is spent, and
-        every other error at once. A server that asks for a longer wait than is left is not
-        waited for.
+        every other error at once. A wait that exceeds the rest of the budget ends the call.
         """
-        waited, failures = 0.0, 0
+        total_wait, failures = 0.0, 0
         while True:
             try:
                 return await attempt()
@@ -67,10 +66,10 @@ class Effort:
                 failures += 1
                 # No secret depends on this draw.
                 draw = random.random()  # noqa: S311
-                asked = error.retry_after if isinstance(error, BackendOverloaded) else None
-                wait = 0.0 if elsewhere() else _BACKOFF.wait(failures, draw, asked)
-                waited += wait
-                spent = self.spent + waited > self.budget.seconds
-                if spent or failures >= self.budget.tries:
+                retry_after = error.retry_after if isinstance(error, BackendOverloaded) else None
+                wait = 0.0 if elsewhere() else _BACKOFF.wait(failures, draw, retry_after)
+                total_wait += wait
+                over_budget = self.spent + total_wait > self.budget.seconds
+                if over_budget or failures >= self.budget.tries:
                     raise
             await self._clock.sleep(wait)

@@ -1,8 +1,7 @@
 """A chat model behind `/v1/chat/completions`: TGI, vLLM, SGLang, llama.cpp's server.
 
-Goes through huggingface_hub's asynchronous client. Every call is tried once: whatever the
-endpoint does comes out as a Completion or as an error of core.errors, and no trouble turns into
-text. `pool` decides what is tried again, when and where.
+Uses huggingface_hub's asynchronous client. Every call is tried once: its result is a Completion
+or an error of core.errors, and no failure turns into text. `pool` handles retries.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ from caliper.ports.models import ChatMessage, Completion
 
 
 class TgiModel:
-    """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
+    """A ChatModel. Await `resolve` once before anything else, and `close` at the end.
 
-    A call that takes longer than `timeout` seconds is given up. `ca` is a PEM file of
-    certificates to trust over https instead of those that this machine trusts.
+    A call times out after `timeout` seconds. `ca` is a PEM file of certificates to trust over
+    https instead of those that this machine trusts.
     """
 
     def __init__(
@@ -57,9 +56,7 @@ class TgiModel:
         timeout: float = 120.0,
         ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a token that cannot stand in a header, and for a CA that
-        cannot be used.
-        """
+        """Raises InvalidInput for a token that no header can contain, and for an unusable CA."""
         self._endpoint, self._timeout = endpoint, timeout
         self._token = token.get_secret_value() if token else None
         if self._token and not (self._token.isascii() and self._token.isprintable()):
@@ -68,24 +65,24 @@ class TgiModel:
                 field="token",
             )
         self._forms = OF_OTHERS
-        self._obeyed: dict[bytes, Form | None] = {}
-        self._finding_out = asyncio.Lock()
+        self._form_by_schema: dict[bytes, Form | None] = {}
+        self._form_lock = asyncio.Lock()
         self._identity: Identity | None = None
         self._trust = trusting(ca) if endpoint.encrypted else None
-        # The factory is one for the whole process, and only clients made later use it.
+        # The factory is global to the process, and applies only to clients created later.
         set_async_client_factory(client_of_the_library)
         # Without a token the library would read the user's own from the environment or a
-        # file, at every call, and send it to this endpoint. A header of None is left out.
-        withheld: dict[str, Any] = {"authorization": None}
+        # file at every call, and send it to this endpoint. It omits a header of None.
+        no_token: dict[str, Any] = {"authorization": None}
         self._client = AsyncInferenceClient(
             base_url=f"{endpoint.base}/v1",
             token=self._token or "none",
-            headers=None if self._token else withheld,
+            headers=None if self._token else no_token,
         )
 
     @property
     def identity(self) -> Identity:
-        """Which model the endpoint serves, as `resolve` found it first."""
+        """The model that the endpoint serves, as first found by `resolve`."""
         if self._identity is None:
             raise CaliperError("the model's identity is asked for before it was resolved")
         return self._identity
@@ -93,20 +90,20 @@ class TgiModel:
     async def resolve(self) -> Identity:
         """Ask the endpoint, once, which model it serves now.
 
-        TGI's `/info` gives the revision, else the endpoint's `revision` is taken. What
-        `/v1/models` says of the model is digested as its origin. `created` is left out of it:
-        vLLM, SGLang and llama.cpp put the time of the request there.
+        The revision comes from TGI's `/info`, or else from the endpoint's `revision`. The origin
+        is a digest of the model's entry in `/v1/models` without `created`: vLLM, SGLang and
+        llama.cpp put the time of the request there.
 
-        Raises UnknownName when the endpoint does not serve the model that was named, InvalidInput
-        when it serves another revision, and BackendError subclasses.
+        Raises UnknownName if the endpoint does not serve the named model, InvalidInput if it
+        serves another revision, and BackendError subclasses.
         """
         async with new_client(self._trust) as client:
-            info = await self._described(client, "/info")
+            info = await self._get_json(client, "/info")
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
                 self._forms = OF_TGI
-                return self._resolved(served, str(info.get("model_sha") or ""))
-            models = _listed(await self._described(client, "/v1/models"))
+                return self._new_identity(served, str(info.get("model_sha") or ""))
+            models = _models_by_id(await self._get_json(client, "/v1/models"))
         if not models:
             raise BackendRejected(
                 "the endpoint names no model under /info or /v1/models; check its URL"
@@ -115,7 +112,7 @@ class TgiModel:
         if name not in models:
             raise UnknownName("model of the endpoint", name, tuple(models))
         origin = {key: models[name].get(key) for key in ("owned_by", "root", "parent")}
-        return self._resolved(name, "", digest(origin) if any(origin.values()) else "")
+        return self._new_identity(name, "", digest(origin) if any(origin.values()) else "")
 
     async def complete(
         self,
@@ -124,101 +121,102 @@ class TgiModel:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",  # noqa: ARG002 - the port's; there is one endpoint to go to
     ) -> Completion:
-        """One completion; its text is empty when the endpoint gave no choice.
+        """One completion; its text is empty if the response has no choices.
 
-        The first call with a schema finds out how the endpoint takes it (`schema_forms`). One
-        that refuses or ignores it is asked without, from then on at once; whoever reads the
-        reply repairs it or asks again. Raises
-        BackendOverloaded, BackendUnavailable or BackendTimeout for what may pass,
-        BackendRejected for what will never be accepted, ModelChanged when the reply names
-        another model than `resolve` found.
+        The first call with a schema finds the form that the endpoint obeys (`schema_forms`). If
+        it rejects or ignores all forms, later calls omit the schema, and the reader of the reply
+        repairs it or asks again.
+
+        Raises BackendOverloaded, BackendUnavailable or BackendTimeout for transient failures,
+        BackendRejected for a request that will never be accepted, and ModelChanged if the reply
+        names another model than `resolve` found.
         """
-        resolved = self.identity.name
-        asked = {
-            "model": resolved,
+        name = self.identity.name
+        request = {
+            "model": name,
             "messages": [message_json(message) for message in messages],
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
-            # TGI takes only values between 0 and 1; leaving it out keeps everything.
+            # TGI accepts only values between 0 and 1, exclusive; omitting it means 1.
             "top_p": decoding.top_p if decoding.top_p < 1 else None,
             "seed": decoding.seed,
             "stop": list(decoding.stop) or None,
         }
-        with self._translated():
+        with self._translated_errors():
             async with asyncio.timeout(self._timeout):
-                completion = read_completion(await self._chat(asked, schema))
-        if completion.model not in {"", resolved}:
+                completion = read_completion(await self._chat(request, schema))
+        if completion.model not in {"", name}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
-                f"the run was resolved with {resolved!r}"
+                f"the run was resolved with {name!r}"
             )
         return completion
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.close()  # type: ignore[no-untyped-call]  # the library left it bare
+        await self._client.close()  # type: ignore[no-untyped-call]  # untyped in the library
 
-    def _resolved(self, name: str, revision: str, origin: str = "") -> Identity:
-        named = self._endpoint.revision
-        if revision and named not in ("", revision):
+    def _new_identity(self, name: str, revision: str, origin: str = "") -> Identity:
+        expected = self._endpoint.revision
+        if revision and expected not in ("", revision):
             raise InvalidInput(
-                f"the endpoint serves revision {revision} of {name}, not {named}", field="tgi"
+                f"the endpoint serves revision {revision} of {name}, not {expected}", field="tgi"
             )
-        found = Identity("tgi", name, revision or named, cached=True, origin=origin)
+        identity = Identity("tgi", name, revision or expected, cached=True, origin=origin)
         if self._identity is None:
-            self._identity = found
-        return found
+            self._identity = identity
+        return identity
 
     async def _chat(
-        self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None
+        self, request: Mapping[str, Any], schema: Mapping[str, Any] | None
     ) -> ChatCompletionOutput:
         if schema is None:
-            return await self._post(asked)
+            return await self._post(request)
         key = canonical_json(schema)
-        if key not in self._obeyed:
-            # One call finds out how the endpoint takes the schema; the others wait.
-            async with self._finding_out:
-                if key not in self._obeyed:
-                    return await self._find_out(key, asked, schema)
-        form = self._obeyed[key]
-        return await self._post(asked if form is None else {**asked, **form(schema)})
+        if key not in self._form_by_schema:
+            # One call finds the form that the endpoint obeys; the others wait.
+            async with self._form_lock:
+                if key not in self._form_by_schema:
+                    return await self._find_form(key, request, schema)
+        form = self._form_by_schema[key]
+        return await self._post(request if form is None else {**request, **form(schema)})
 
-    async def _find_out(
-        self, key: bytes, asked: Mapping[str, Any], schema: Mapping[str, Any]
+    async def _find_form(
+        self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
     ) -> ChatCompletionOutput:
-        """The reply to the first form of the schema that is obeyed, which is sent from then on;
-        none is where none is obeyed.
+        """The reply to the first form that the endpoint obeys. Remembers that form, or None if it
+        obeys none.
         """
         ignored: ChatCompletionOutput | None = None
         for form in self._forms:
             try:
-                output = await self._post({**asked, **form(schema)})
+                output = await self._post({**request, **form(schema)})
             except HfHubHTTPError as error:
                 status = error.response.status_code
-                # llama-cpp-python fails by itself over a form that it does not know. What fails
-                # over the last one too is in trouble.
+                # llama-cpp-python returns 500 for an unknown form. A server that returns 500 for
+                # the last form too is in trouble.
                 if status not in {400, 422} and (status != 500 or form is self._forms[-1]):
                     raise
                 continue
             if not ignores(read_completion(output), schema):
-                self._obeyed[key] = form
+                self._form_by_schema[key] = form
                 return output
             ignored = output
-        output = await self._post(asked) if ignored is None else ignored
-        # Only now is it known that the schema was what the endpoint did not like.
-        self._obeyed[key] = None
+        output = await self._post(request) if ignored is None else ignored
+        # Only the success without a schema shows that the schema was the problem.
+        self._form_by_schema[key] = None
         return output
 
-    async def _post(self, asked: Mapping[str, Any]) -> ChatCompletionOutput:
+    async def _post(self, request: Mapping[str, Any]) -> ChatCompletionOutput:
         with trusted(self._trust):
-            output: ChatCompletionOutput = await self._client.chat_completion(**asked)
+            output: ChatCompletionOutput = await self._client.chat_completion(**request)
         return output
 
-    async def _described(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
-        """The JSON object under `path`, an empty one when there is none."""
+    async def _get_json(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
+        """The JSON object at `path`, empty if there is none."""
         headers = {"authorization": f"Bearer {self._token}"} if self._token else {}
 
-        with self._translated():
+        with self._translated_errors():
             async with asyncio.timeout(self._timeout):
                 answer = await client.get(f"{self._endpoint.base}{path}", headers=headers)
             if answer.status_code in {404, 405}:
@@ -228,13 +226,13 @@ class TgiModel:
             return _json_object(answer)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Turns what huggingface_hub and httpx2 raise into errors of core.errors."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate errors of huggingface_hub and httpx2 into errors of core.errors."""
         try:
             yield
         except HfHubHTTPError as error:
             answer = error.response
-            # The chain is cut: the error carries the request, and that the token.
+            # No chaining: the error contains the request, which contains the token.
             raise status_error(
                 answer.status_code, answer.headers, answer.text, self._token
             ) from None
@@ -254,14 +252,14 @@ class TgiModel:
 
 def _json_object(answer: httpx2.Response) -> Mapping[str, Any]:
     try:
-        read = answer.json()
+        value = answer.json()
     except ValueError:
         return {}
-    return read if isinstance(read, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def _listed(answer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The models of a `/v1/models` answer by name, in its order."""
+def _models_by_id(answer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The models of a `/v1/models` response by name, in its order."""
     entries = answer.get("data")
     return {
         entry["id"]: entry

@@ -1,8 +1,8 @@
 """An httpx2 transport over aiohttp, for huggingface_hub.
 
-huggingface_hub speaks through httpx2, whose own transport holds 100 connections at most and
-costs about three times the CPU of aiohttp at 256 calls in flight (`python -m bench
-chat_rate` measures it). `set_async_client_factory` is the library's way to hand in another.
+huggingface_hub uses httpx2, whose own transport holds at most 100 connections and costs about
+three times the CPU of aiohttp at 256 calls in flight (`python -m bench chat_rate` measures
+it). The library takes another client through `set_async_client_factory`.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ import aiohttp
 import httpx2
 
 LARGEST_BODY = 4 * 1024 * 1024
-"""The most bytes a response may have, on the wire and unpacked: a hundred long replies."""
+"""The maximum size of a response in bytes, on the wire and unpacked: a hundred long replies."""
 AS_IT_IS = "response_format as it is"
-"""What stands under this name goes out as `response_format`: huggingface_hub makes TGI's form out
-of every `json_schema`, whatever server the URL leads to.
+"""The value under this key is sent as `response_format`. huggingface_hub rewrites every
+`json_schema` in TGI's form, whatever the server is.
 """
-_AT_ONCE = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 _GZIP_OR_ZLIB = 47
-"""The `wbits` with which zlib reads both."""
+"""The `wbits` for which zlib reads both formats."""
 _JSON = ("Content-Type", "application/json")
-_PACKED = {"Accept-Encoding": "gzip, deflate"}
-_OF_THE_PACKING = (b"content-encoding", b"content-length")
+_ACCEPT_ENCODING = {"Accept-Encoding": "gzip, deflate"}
+_ENCODING_HEADERS = (b"content-encoding", b"content-length")
 _TRUST: ContextVar[ssl.SSLContext | None] = ContextVar("_TRUST", default=None)
 
 
 class UntrustedServer(httpx2.ConnectError):
-    """Who answers speaks no TLS, or has no certificate that is trusted."""
+    """The server does not speak TLS, or its certificate is not trusted."""
 
 
 class AiohttpTransport(httpx2.AsyncBaseTransport):
     """Sends httpx2 requests through an aiohttp session. Bodies are read whole: no streaming.
 
-    There is no limit of connections and no timeout: who calls is limited and holds a deadline.
-    Neither proxies nor .netrc are taken from the environment. `trust` says which certificates
-    are trusted over https, none that those of this machine are.
+    There is no connection limit and no timeout: callers have both. Proxies and .netrc of the
+    environment are ignored. `trust` defines the certificates to trust over https; None means
+    those of this machine.
     """
 
     def __init__(self, trust: ssl.SSLContext | None = None) -> None:
@@ -52,33 +52,37 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response with its body. Raises httpx2.TransportError for every trouble on the way."""
+        """The response with its body. Raises httpx2.TransportError for every network failure."""
         return await self.exchange(request, _other_headers(request), await request.aread())
 
     async def exchange(
         self, request: httpx2.Request, headers: Sequence[tuple[str, str]], content: bytes
     ) -> httpx2.Response:
-        """Send those headers and that content by the method and to the URL of a request."""
+        """Send `headers` and `content` with the method and URL of `request`."""
         try:
             async with self._open_session().request(
                 request.method,
                 str(request.url),
                 data=content,
-                headers=[*headers, *_PACKED.items()],
+                headers=[*headers, *_ACCEPT_ENCODING.items()],
                 allow_redirects=False,
             ) as response:
                 body = await _bounded_body(response, request)
         except TimeoutError as error:
             raise httpx2.ReadTimeout(_story(error), request=request) from error
         except aiohttp.ClientConnectorError as error:
-            refused = _refusal(error.os_error)
-            if refused:
-                raise UntrustedServer(refused, request=request) from error
+            refusal = _refusal(error.os_error)
+            if refusal:
+                raise UntrustedServer(refusal, request=request) from error
             raise httpx2.ConnectError(_story(error), request=request) from error
         except (aiohttp.ClientError, OSError) as error:
             raise httpx2.ReadError(_story(error), request=request) from error
-        told = [pair for pair in response.raw_headers if pair[0].lower() not in _OF_THE_PACKING]
-        return httpx2.Response(response.status, headers=told, content=body, request=request)
+        response_headers = [
+            pair for pair in response.raw_headers if pair[0].lower() not in _ENCODING_HEADERS
+        ]
+        return httpx2.Response(
+            response.status, headers=response_headers, content=body, request=request
+        )
 
     async def aclose(self) -> None:
         """Close the session and its connections."""
@@ -87,13 +91,13 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
             self._session = None
 
     def _open_session(self) -> aiohttp.ClientSession:
-        # Made here and not in __init__: a session belongs to the loop that runs its calls.
+        # Not in __init__: a session belongs to the event loop that runs its calls.
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=self._trust or True),
                 timeout=aiohttp.ClientTimeout(total=None),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                # Neither aiohttp nor httpx2 would stop unpacking at a limit.
+                # Neither aiohttp nor httpx2 limits the unpacked size.
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding"),
             )
@@ -101,15 +105,13 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
 
 
 def _other_headers(request: httpx2.Request) -> list[tuple[str, str]]:
-    """The headers, without those that name encodings which are not unpacked here."""
-    named = request.headers.multi_items()
-    return [pair for pair in named if pair[0].lower() != "accept-encoding"]
+    """The headers except Accept-Encoding, which may name encodings that are not unpacked here."""
+    pairs = request.headers.multi_items()
+    return [pair for pair in pairs if pair[0].lower() != "accept-encoding"]
 
 
 async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Request) -> bytes:
-    """The body, unpacked. Raises httpx2.ReadError once it is larger than any answer should be,
-    and for one that cannot be unpacked.
-    """
+    """The unpacked body. Raises httpx2.ReadError if it exceeds LARGEST_BODY or is corrupt."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         raise httpx2.ReadError(f"unexpected content encoding {encoding!r:.20}", request=request)
@@ -120,7 +122,7 @@ async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Reques
         async for piece in response.content.iter_any():
             rest = piece
             while rest:
-                body += unpacker.decompress(rest, _AT_ONCE) if packed else rest
+                body += unpacker.decompress(rest, _CHUNK_BYTES) if packed else rest
                 rest = unpacker.unconsumed_tail
                 if len(body) > LARGEST_BODY:
                     raise httpx2.ReadError(f"more than {LARGEST_BODY} bytes", request=request)
@@ -132,71 +134,73 @@ async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Reques
 
 
 def _story(error: Exception) -> str:
-    """What happened, without the host: messages end up beside verdicts."""
+    """The failure without the host: messages are stored with verdicts."""
     number = getattr(error, "errno", None) or 0
     return os.strerror(number) if number > 0 else type(error).__name__
 
 
 def _refusal(error: OSError) -> str:
-    """Why there will be no TLS with an endpoint, in the words of OpenSSL; empty for what may pass:
-    a connection that was cut in the middle of it, say.
+    """Why TLS with an endpoint fails for good, in OpenSSL's words.
+
+    Empty for transient failures, such as a connection that was cut during the handshake.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}"
-    passing = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
-    if isinstance(error, ssl.SSLError) and not isinstance(error, passing):
+    transient = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+    if isinstance(error, ssl.SSLError) and not isinstance(error, transient):
         return f"it does not speak TLS as we do: {error.reason}"
     return ""
 
 
 class _Client(httpx2.AsyncClient):
-    """Posts JSON on a shorter way: without merging URLs, headers, cookies and hooks that nobody
-    sets, which would cost a quarter of a call.
+    """Posts JSON directly, without merging URLs, headers, cookies and hooks that nobody sets:
+    merging would cost a quarter of a call.
     """
 
     def __init__(self, trust: ssl.SSLContext | None) -> None:
-        self._sender = AiohttpTransport(trust)
-        super().__init__(transport=self._sender, timeout=None, trust_env=False)
+        self._aiohttp = AiohttpTransport(trust)
+        super().__init__(transport=self._aiohttp, timeout=None, trust_env=False)
 
-    async def post(  # type: ignore[override]  # what huggingface_hub uses of it
+    async def post(  # type: ignore[override]  # only what huggingface_hub uses
         self, url: str, *, json: Any = None, headers: Mapping[str, str | None], **others: Any
     ) -> httpx2.Response:
-        """The response. Raises httpx2.TransportError for every trouble on the way."""
-        asked = [(name, value) for name, value in headers.items() if value is not None]
+        """The response. Raises httpx2.TransportError for every network failure."""
+        pairs = [(name, value) for name, value in headers.items() if value is not None]
         if json is None:
-            return await super().post(url, headers=asked, **others)
+            return await super().post(url, headers=pairs, **others)
         if AS_IT_IS in json:
             json = {**json, "response_format": json[AS_IT_IS]}
             del json[AS_IT_IS]
         body = dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
-        return await self._sender.exchange(_posted(url), [*asked, _JSON], body)
+        return await self._aiohttp.exchange(_post_request(url), [*pairs, _JSON], body)
 
 
 @lru_cache(maxsize=64)
-def _posted(url: str) -> httpx2.Request:
-    """What responses name as their request: neither token nor words are in it."""
+def _post_request(url: str) -> httpx2.Request:
+    """The request that responses refer to; it contains neither token nor text."""
     return httpx2.Request("POST", url)
 
 
 def new_client(trust: ssl.SSLContext | None = None) -> httpx2.AsyncClient:
     """An httpx2 client over aiohttp that follows no redirects: they would carry the token.
-    `trust` as for the transport.
+    `trust` as for AiohttpTransport.
     """
     return _Client(trust)
 
 
 @contextmanager
 def trusted(trust: ssl.SSLContext | None) -> Iterator[None]:
-    """Clients that `client_of_the_library` makes meanwhile trust those certificates."""
-    before = _TRUST.set(trust)
+    """Make `client_of_the_library` trust those certificates within the context."""
+    token = _TRUST.set(trust)
     try:
         yield
     finally:
-        _TRUST.reset(before)
+        _TRUST.reset(token)
 
 
 def client_of_the_library() -> httpx2.AsyncClient:
-    """A client for huggingface_hub, whose factory is one for the whole process, is told nothing,
-    and is asked in the middle of a client's first call.
+    """The client factory for huggingface_hub.
+
+    It is global to the process, takes no arguments, and runs during a client's first call.
     """
     return new_client(_TRUST.get())

@@ -30,7 +30,7 @@ _OPTIONS = (*_VLLM_OPTIONS, *triton_plain.OPTIONS, *COMMON_OPTIONS)
 
 
 def parse_chat_addresses(text: str) -> tuple[TritonAddress, ...]:
-    """The addresses behind `triton:` of a SPEC that names a chat model.
+    """Parse the part after `triton:` of a SPEC that names a chat model.
 
     Options: `template` (a named chat template, or a folder with a tokenizer) and `image_token`
     for the vLLM backend; `image`, `prompt` and `caption` (names of tensors) for request/response
@@ -40,10 +40,10 @@ def parse_chat_addresses(text: str) -> tuple[TritonAddress, ...]:
 
 
 class TritonModel:
-    """A ChatModel. `resolve` must be awaited once before anything else, `close` at the end.
+    """A ChatModel. Await `resolve` once before anything else, and `close` at the end.
 
-    Each call is one try of at most `seconds`. A decoupled model is one of the vLLM backend;
-    any other answers each request once. `ca` as for the connection.
+    Each call is one try of at most `seconds`. A decoupled model is one of the vLLM backend; any
+    other gives one answer per request. `ca` as for TritonClient.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class TritonModel:
         check_every: float = CHECK_EVERY,
         ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a CA that cannot be used."""
+        """Raises InvalidInput for an unusable CA."""
         self._address = address
         self._client = TritonClient(address, token, seconds, check_every, ca)
         self._form: str | None = None
@@ -62,19 +62,19 @@ class TritonModel:
 
     @property
     def identity(self) -> Identity:
-        """Which model the server has, as `resolve` found it first.
+        """The model on the server, as first found by `resolve`.
 
-        Its version, its configuration and how it is asked are its origin; Triton reports no hash
-        of the weights, so the revision is the one that the address names, if any.
+        The origin covers its version, its configuration and the form of requests. Triton reports
+        no hash of the weights, so the revision is the one in the address, if any.
         """
-        return self._known[1]
+        return self._model[1]
 
     async def resolve(self) -> Identity:
-        """Ask the server, once, for the model that it has now, and check its tensors. One of
-        the vLLM backend is asked, the first time, how it takes schemas.
+        """Ask the server, once, for its current model, and check the tensors.
 
-        Raises InvalidInput that names model, tensor, what is expected and what was found,
-        UnknownName when the server has no such model or version, BackendError subclasses.
+        The first call also finds the schema form of a vLLM backend. Raises InvalidInput naming
+        model, tensor, expected and actual type, UnknownName if the server has no such model or
+        version, and BackendError subclasses.
         """
         served = await self._client.open()
         shape = self._shape(served)
@@ -96,42 +96,42 @@ class TritonModel:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
-        """One completion, in one try; `affinity` is for those who choose between servers.
+        """One completion, in one try. `affinity` is unused: there is only one server.
 
         Raises BackendOverloaded for a full queue, BackendUnavailable, BackendTimeout,
-        BackendRejected for what will never be accepted, ModelChanged when another version or
-        configuration of the model answers than `resolve` found.
+        BackendRejected for a request that will never be accepted, and ModelChanged if another
+        version or configuration of the model answers than `resolve` found.
         """
         del affinity
-        return await self._known[0].complete(messages, decoding, schema)
+        return await self._model[0].complete(messages, decoding, schema)
 
     async def close(self) -> None:
         """Close the connection."""
         await self._client.close()
 
     @property
-    def _known(self) -> tuple[VllmShape | PlainShape, Identity]:
+    def _model(self) -> tuple[VllmShape | PlainShape, Identity]:
         if self._resolved is None:
             raise CaliperError("the model is used before it was resolved")
         return self._resolved
 
     def _shape(self, served: ServedModel) -> VllmShape | PlainShape:
         others = triton_plain.OPTIONS if served.decoupled else _VLLM_OPTIONS
-        wrong = [name for name in others if name in self._address.options]
-        if wrong:
+        extra = [name for name in others if name in self._address.options]
+        if extra:
             kind = "decoupled" if served.decoupled else "not decoupled"
             raise InvalidInput(
-                f"the Triton model {served.name} is {kind}: the option {wrong[0]} is not for it",
+                f"the Triton model {served.name} is {kind}: the option {extra[0]} is not for it",
                 field="triton",
             )
         if not served.decoupled:
             return PlainShape(self._client, served, self._address)
-        chosen = self._address.options.get("template")
-        if chosen is None:
+        template_name = self._address.options.get("template")
+        if template_name is None:
             raise InvalidInput(
                 f"the Triton model {served.name} takes text only: say which chat template it was "
                 "trained on, #template=NAME or #template=FOLDER of its tokenizer",
                 field="triton",
             )
-        template = chat_template(chosen, self._address.options.get("image_token"))
+        template = chat_template(template_name, self._address.options.get("image_token"))
         return VllmShape(self._client, served, template)

@@ -1,7 +1,7 @@
-"""Where a model of a Triton server is: [https://]HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS].
+"""Triton model addresses: [https://]HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS].
 
-With https:// the connection to each is TLS. Several hosts are servers of one and the same model;
-options are OPTION=VALUE, with & between.
+With https:// every connection uses TLS. Several hosts serve the same model. Options have the form
+OPTION=VALUE, separated by &.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from caliper.core.errors import InvalidInput, UnknownName
 
 SYNTAX = "[https://]HOST:PORT[,HOST:PORT...]/MODEL[@VERSION][#OPTIONS]"
-_WRITTEN = re.compile(
+_ADDRESS = re.compile(
     r"(?P<tls>https://)?(?P<targets>[^/#\s]+)"
     r"/(?P<model>[^/@#\s\x00-\x1f]+)(@(?P<version>\d+))?(#(?P<options>\S*))?"
 )
@@ -22,15 +22,16 @@ _WRITTEN = re.compile(
 _TARGET = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d{1,5})")
 
 COMMON_OPTIONS = ("load", "revision")
-"""`load=yes` has a model loaded that is not, on a server in explicit model control; `revision`
-names the weights, of which the server reports no hash.
+"""`load=yes` loads a missing model on a server in explicit model control mode. `revision` names
+the weights, because the server reports no hash of them.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class TritonAddress:
-    """A model of a server at `target` (host:port); without a version, the one it serves.
-    `encrypted`: nobody on the way can read what is sent.
+    """A model of the server at `target` (host:port).
+
+    Without a version it is the one that the server serves. `encrypted` means TLS.
     """
 
     target: str
@@ -45,29 +46,29 @@ class TritonAddress:
 
 
 def parse_addresses(text: str, known: tuple[str, ...]) -> tuple[TritonAddress, ...]:
-    """The addresses that stand behind `triton:` in a SPEC, with options out of `known`.
+    """Parse the part of a SPEC after `triton:`. `known` are the names of allowed options.
 
     Raises InvalidInput, and UnknownName for another option.
     """
-    found = _WRITTEN.fullmatch(text)
-    targets = found["targets"].split(",") if found else []
-    if found is None or not all(_is_target(target) for target in targets):
+    match = _ADDRESS.fullmatch(text)
+    targets = match["targets"].split(",") if match else []
+    if match is None or not all(_is_target(target) for target in targets):
         raise InvalidInput(f"a model of a Triton server is written triton:{SYNTAX}", field="triton")
     if len(set(targets)) < len(targets):
         raise InvalidInput("the same server stands there twice", field="triton")
-    options, version = _options(found["options"] or "", known), found["version"] or ""
-    tls = found["tls"] is not None
-    return tuple(TritonAddress(target, found["model"], version, options, tls) for target in targets)
+    options, version = _options(match["options"] or "", known), match["version"] or ""
+    tls = match["tls"] is not None
+    return tuple(TritonAddress(target, match["model"], version, options, tls) for target in targets)
 
 
 def _is_target(text: str) -> bool:
-    found = _TARGET.fullmatch(text)
-    return found is not None and 0 < int(found["port"]) < 65536
+    match = _TARGET.fullmatch(text)
+    return match is not None and 0 < int(match["port"]) < 65536
 
 
-def _options(written: str, known: tuple[str, ...]) -> dict[str, str]:
+def _options(text: str, known: tuple[str, ...]) -> dict[str, str]:
     try:
-        pairs = parse_qsl(written, keep_blank_values=True, strict_parsing=bool(written))
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text))
     except ValueError as error:
         raise InvalidInput(
             "options are written OPTION=VALUE, with & between them", field="triton"

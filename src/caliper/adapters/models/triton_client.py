@@ -1,4 +1,4 @@
-"""One model of a Triton server over gRPC: described, controlled and asked, one try a call."""
+"""A gRPC client for one model of a Triton server: metadata, loading and inference, one try each."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from caliper.core.errors import (
 )
 
 LOAD_SECONDS = 600.0
-"""How long a model may take to load: its weights may come from a slow disk."""
+"""The timeout of loading a model: its weights may come from a slow disk."""
 LOOK_SECONDS = 5.0
-"""How long the server may take to say why a call failed."""
+"""The timeout of asking the server why a call failed."""
 CHECK_EVERY = 2.0
-"""Seconds after which the model is described again: one that was loaded anew under the same
-version tells it in no reply.
+"""Seconds after which the model's metadata is read again: no reply reveals that a model was
+reloaded under the same version.
 """
-# Options given replace all of the library's defaults, its limits on messages as well: without
-# them gRPC lets 4 MB in, and a picture may have more than that.
+# These options replace all defaults of the library, including its message limits. gRPC's own
+# default of 4 MB is too small for some pictures.
 _CHANNEL = [
     ("grpc.max_send_message_length", 2**31 - 1),
     ("grpc.max_receive_message_length", 64 * 1024 * 1024),
-    # A server that was away is tried again within a second or two.
+    # Reconnect within two seconds of a server's return.
     ("grpc.max_reconnect_backoff_ms", 2000),
 ]
 _FAILURES = (InferenceServerException, AioRpcError)
@@ -47,11 +47,11 @@ Result = TypeVar("Result")
 
 
 class TritonClient:
-    """A connection to one model. `open` must be awaited before it is asked, `close` at the end.
+    """A connection to one model. Await `open` before any request, and `close` at the end.
 
-    A call may take `seconds`. `ca` is a PEM file of certificates to trust over TLS instead of
-    those that this machine trusts. Every method raises BackendError subclasses; those that ask the
-    model raise ModelChanged as well when it is no longer the one that `open` found.
+    A call times out after `seconds`. `ca` is a PEM file of certificates to trust over TLS instead
+    of those that this machine trusts. Every method raises BackendError subclasses; inference
+    also raises ModelChanged if the model is no longer the one that `open` found.
     """
 
     def __init__(
@@ -62,62 +62,64 @@ class TritonClient:
         check_every: float = CHECK_EVERY,
         ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a CA that cannot be used."""
+        """Raises InvalidInput for an unusable CA."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
         self._headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
         credentials = ssl_channel_credentials(roots(ca)) if address.encrypted else None
-        # In plaintext not by way of a proxy, which would read all of it.
+        # No proxy for plaintext: it could read everything.
         direct = [] if address.encrypted else [("grpc.enable_http_proxy", 0)]
         self._client = InferenceServerClient(
             address.target, creds=credentials, channel_args=[*_CHANNEL, *direct]
         )
         self._served: ServedModel | None = None
-        self._sure_until = 0.0
-        self._looking: asyncio.Task[None] | None = None
+        self._verified_until = 0.0
+        self._check_task: asyncio.Task[None] | None = None
 
     @property
     def served(self) -> ServedModel:
-        """The model as `open` found it first."""
+        """The model as `open` first found it."""
         if self._served is None:
             raise CaliperError("the Triton model is asked for before it was opened")
         return self._served
 
     async def open(self) -> ServedModel:
-        """The model as the server describes it; loaded first where the address says so.
+        """Read the model's metadata, after loading the model if the address asks for it.
 
-        Raises UnknownName when the server has no such model or version.
+        Raises UnknownName if the server has no such model or version.
         """
         if self._address.options.get("load") and not await self.ready():
             await self.load()
-        found = await self._described()
+        served = await self._described()
         if self._served is None:
-            self._served = found
-        return found
+            self._served = served
+        return served
 
     async def ready(self) -> bool:
         """Whether the model answers requests."""
-        call = self._client.is_model_ready(self._address.model, self._address.version, **self._how)
-        return bool(await self._told(call))
+        call = self._client.is_model_ready(
+            self._address.model, self._address.version, **self._call_options
+        )
+        return bool(await self._translate(call))
 
     async def load(self) -> None:
-        """Load the model, or load it anew. For a server in explicit model control."""
-        how = {"headers": self._headers, "client_timeout": LOAD_SECONDS}
-        await self._told(self._client.load_model(self._address.model, **how))
+        """Load or reload the model. Requires explicit model control mode."""
+        options = {"headers": self._headers, "client_timeout": LOAD_SECONDS}
+        await self._translate(self._client.load_model(self._address.model, **options))
 
     async def infer(
         self, inputs: Sequence[InferInput], parameters: Mapping[str, Any] | None = None
     ) -> InferResult:
-        """The one answer of a model that gives one answer a request."""
-        await self._be_sure()
+        """The answer of a model that gives one answer per request."""
+        await self._verify()
         address = self._address
         call = self._client.infer(
-            address.model, inputs, address.version, parameters=parameters, **self._how
+            address.model, inputs, address.version, parameters=parameters, **self._call_options
         )
-        return self._checked(await self._told(call))
+        return self._check_version(await self._translate(call))
 
     async def stream(self, inputs: Sequence[InferInput]) -> AsyncGenerator[InferResult, None]:
-        """The answers of a decoupled model until it ends them. Close it to cancel the request."""
-        await self._be_sure()
+        """Stream the answers of a decoupled model. Close the generator to cancel the request."""
+        await self._verify()
         request = {
             "model_name": self._address.model,
             "model_version": self._address.version,
@@ -127,84 +129,85 @@ class TritonClient:
         async def requests() -> AsyncIterator[dict[str, Any]]:
             yield request
 
-        # With this header the server gives failures in a stream a status.
+        # This header makes the server send a status with failures in a stream.
         headers = {**self._headers, "triton_grpc_error": "true"}
         answers = self._client.stream_infer(requests(), self._seconds, headers)
         try:
             async for result, error in answers:
                 if error is not None:
-                    raise await self._explained(error) from error
-                yield self._checked(result)
+                    raise await self._explain(error) from error
+                yield self._check_version(result)
         except _FAILURES as error:
-            raise await self._explained(error) from error
+            raise await self._explain(error) from error
         finally:
             answers.cancel()
 
     async def close(self) -> None:
         """Close the connection."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        if self._check_task is not None:
+            self._check_task.cancel()
+            await asyncio.wait([self._check_task])
         await self._client.close()
 
     @property
-    def _how(self) -> dict[str, Any]:
+    def _call_options(self) -> dict[str, Any]:
         return {"headers": self._headers, "client_timeout": self._seconds}
 
-    async def _told(self, call: Awaitable[Result]) -> Result:
+    async def _translate(self, call: Awaitable[Result]) -> Result:
         try:
             return await call
         except _FAILURES as error:
-            raise await self._explained(error) from error
+            raise await self._explain(error) from error
 
     async def _described(self) -> ServedModel:
         name, version = self._address.model, self._address.version
-        how = {"as_json": True, **self._how}
-        metadata = await self._told(self._client.get_model_metadata(name, version, **how))
-        config = await self._told(self._client.get_model_config(name, version, **how))
+        options = {"as_json": True, **self._call_options}
+        metadata = await self._translate(self._client.get_model_metadata(name, version, **options))
+        config = await self._translate(self._client.get_model_config(name, version, **options))
         try:
             served = read_served(metadata, config.get("config", {}), version)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BackendUnavailable(f"the server does not describe {name}: {error!r}") from error
-        self._sure_until = asyncio.get_running_loop().time() + self._check_every
+        self._verified_until = asyncio.get_running_loop().time() + self._check_every
         return served
 
-    async def _be_sure(self) -> None:
-        """Look again, after trouble and once in a while, whether it is still the same model.
-        Calls in flight share one look.
-        """
-        if self._connected and asyncio.get_running_loop().time() < self._sure_until:
-            return
-        if self._looking is None:
-            self._looking = asyncio.ensure_future(self._look())
-            self._looking.add_done_callback(self._looked)
-        # One caller who goes away must not take it from the others.
-        await asyncio.shield(self._looking)
+    async def _verify(self) -> None:
+        """Check again, after trouble and periodically, that the model is still the same.
 
-    def _looked(self, task: asyncio.Task[None]) -> None:
-        self._looking = None
+        Calls in flight share one check.
+        """
+        if self._connected and asyncio.get_running_loop().time() < self._verified_until:
+            return
+        if self._check_task is None:
+            self._check_task = asyncio.ensure_future(self._check_model())
+            self._check_task.add_done_callback(self._check_done)
+        # Cancelling one caller must not cancel the check of the others.
+        await asyncio.shield(self._check_task)
+
+    def _check_done(self, task: asyncio.Task[None]) -> None:
+        self._check_task = None
         if not task.cancelled():
-            # Whoever waited has been told; if all went away, nobody needs to be.
+            # Waiting callers have the exception already; mark it as retrieved.
             task.exception()
 
-    async def _look(self) -> None:
+    async def _check_model(self) -> None:
         opened = self.served
-        found = await self._described()
-        if found.revision != opened.revision:
-            self._sure_until = 0.0
-            raise _changed(opened, found.revision)
+        served = await self._described()
+        if served.revision != opened.revision:
+            self._verified_until = 0.0
+            raise _changed(opened, served.revision)
 
     @property
     def _connected(self) -> bool:
-        """Whether the connection holds; behind a new one may be another server."""
-        # The library makes a channel anew without a word, and shows it to nobody.
+        """Whether the connection is up. A new connection may lead to another server."""
+        # The library reconnects silently, and has no public access to the channel.
         channel = self._client._channel  # noqa: SLF001
         return channel.get_state() is ChannelConnectivity.READY
 
-    def _checked(self, result: InferResult) -> InferResult:
+    def _check_version(self, result: InferResult) -> InferResult:
         version = result.get_response().model_version
         if version != self.served.version:
-            self._sure_until = 0.0
+            self._verified_until = 0.0
             raise _changed(self.served, f"version {version}")
         return result
 
@@ -217,18 +220,18 @@ class TritonClient:
             answer = await call
         except _FAILURES as error:
             raise failure(error) from error
-        found: dict[str, dict[str, str]] = {}
+        models: dict[str, dict[str, str]] = {}
         for entry in answer.get("models", ()):
-            states = found.setdefault(entry["name"], {})
+            states = models.setdefault(entry["name"], {})
             if "version" in entry:
                 states[entry["version"]] = entry.get("state", "UNAVAILABLE")
-        return found
+        return models
 
-    async def _explained(self, error: InferenceServerException | AioRpcError) -> Exception:
-        """The failure, after a look at the model's state where its status has two meanings.
+    async def _explain(self, error: InferenceServerException | AioRpcError) -> Exception:
+        """The error for a failure; the model's state decides if the status is ambiguous.
 
-        UNAVAILABLE is a full queue when the model is ready, and a model, version or server that
-        is not there otherwise. NOT_FOUND is a model that nobody has, or one that is not loaded now.
+        UNAVAILABLE means a full queue if the model is ready, and otherwise a missing model,
+        version or server. NOT_FOUND means a model that does not exist or is not loaded.
         """
         code = code_of(error)
         if code not in (StatusCode.UNAVAILABLE, StatusCode.NOT_FOUND, None):
@@ -236,34 +239,34 @@ class TritonClient:
         try:
             models = await self._index()
         except CaliperError:
-            self._sure_until = 0.0
+            self._verified_until = 0.0
             return failure(error)
         name, states = self._address.model, models.get(self._address.model)
         if states is None:
             return self._unknown("model of the Triton server", name, tuple(models))
         ready = tuple(version for version, state in states.items() if state == "READY")
-        meant = bool(ready) and self._address.version in ("", *ready)
-        if code is StatusCode.UNAVAILABLE and meant:
+        is_ready = bool(ready) and self._address.version in ("", *ready)
+        if code is StatusCode.UNAVAILABLE and is_ready:
             return BackendOverloaded(f"the queue of the Triton model {name} is full")
-        self._sure_until = 0.0
-        return failure(error) if meant else self._absent(states, ready)
+        self._verified_until = 0.0
+        return failure(error) if is_ready else self._absent(states, ready)
 
     def _absent(self, states: Mapping[str, str], ready: tuple[str, ...]) -> Exception:
-        """What it is that a model has no version ready, or another one than is asked for."""
+        """The error for a model without a ready version, or without the requested one ready."""
         name, version = self._address.model, self._address.version
         if ready:
             return self._unknown("version of the Triton model", version, ready)
-        known = ", ".join(f"version {found}: {state}" for found, state in states.items())
-        return BackendUnavailable(f"the Triton model {name} is not loaded ({known or 'not yet'})")
+        summary = ", ".join(f"version {number}: {state}" for number, state in states.items())
+        return BackendUnavailable(f"the Triton model {name} is not loaded ({summary or 'not yet'})")
 
-    def _unknown(self, kind: str, name: str, known: tuple[str, ...]) -> Exception:
-        unknown = UnknownName(kind, name, known)
-        # What was there when the run began is no fault of who named it.
+    def _unknown(self, kind: str, name: str, names: tuple[str, ...]) -> Exception:
+        unknown = UnknownName(kind, name, names)
+        # A name that was valid when the run began is not a user error.
         return unknown if self._served is None else _changed(self._served, str(unknown))
 
 
-def _changed(opened: ServedModel, found: str) -> ModelChanged:
+def _changed(opened: ServedModel, state: str) -> ModelChanged:
     return ModelChanged(
-        f"the Triton server no longer has {opened.name} as it was: {found}; "
+        f"the Triton server no longer has {opened.name} as it was: {state}; "
         f"the run was resolved with {opened.revision}"
     )

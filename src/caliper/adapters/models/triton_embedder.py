@@ -1,4 +1,4 @@
-"""Embeddings by a model behind a Triton server: texts or token ids in, vectors out."""
+"""An embedder behind a Triton server: texts or token ids in, vectors out."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from caliper.core.run import Identity
 
 _OPTIONS = ("text", "embedding", "tokenizer", *COMMON_OPTIONS)
 _IDS = ("input_ids", "attention_mask", "token_type_ids")
-"""Names of the inputs of an encoder; only the first must be there."""
+"""The input names of an encoder; only the first is required."""
 _MOST_TEXTS = 64
 INSTALL = "pip install 'tokenizers>=0.21'"
 
 
 class Tokenizer(Protocol):
-    """What is used of a tokenizer: the ids of a text, with those that begin and end it."""
+    """Maps a text to token ids, including the special tokens at its start and end."""
 
     def __call__(self, text: str) -> list[int]: ...
 
 
 def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
-    """The addresses behind `triton:` of a SPEC that names an embedder.
+    """Parse the part after `triton:` of a SPEC that names an embedder.
 
     Options: `text` and `embedding` (names of tensors), `tokenizer` (a file, or a folder with
     one, for models that take token ids); `load` and `revision`. Raises InvalidInput,
@@ -54,11 +54,11 @@ def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
 
 
 class TritonEmbedder:
-    """An Embedder. `resolve` must be awaited once before anything else, `close` at the end.
+    """An Embedder. Await `resolve` once before anything else, and `close` at the end.
 
-    Each call is one try of at most `seconds`, for as many texts as a request may hold. A model
-    takes texts, or token ids by the tokenizer of the address. It gives a vector a text, or one
-    a token: then the mean over the tokens is the text's. `ca` as for the connection.
+    Each call is one try of at most `seconds`, for at most `most` texts. The model takes texts, or
+    token ids from the tokenizer in the address. It returns one vector per text, or one per token;
+    token vectors are averaged. `ca` as for TritonClient.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class TritonEmbedder:
         check_every: float = CHECK_EVERY,
         ca: Path | None = None,
     ) -> None:
-        """Raises InvalidInput for a tokenizer or a CA that cannot be used."""
+        """Raises InvalidInput for an unusable tokenizer or CA."""
         self._tokenizer: Tokenizer | None = None
-        self._tokens = ""
-        if chosen := address.options.get("tokenizer"):
-            self._tokenizer, self._tokens = _tokenizer(Path(chosen))
+        self._tokenizer_digest = ""
+        if path := address.options.get("tokenizer"):
+            self._tokenizer, self._tokenizer_digest = _tokenizer(Path(path))
         self._address = address
         self._client = TritonClient(address, token, seconds, check_every, ca)
         self._identity: Identity | None = None
@@ -81,7 +81,7 @@ class TritonEmbedder:
 
     @property
     def identity(self) -> Identity:
-        """Which model the server has; the tokenizer's hash is part of the origin."""
+        """The model on the server. The tokenizer's hash is part of the origin."""
         if self._identity is None:
             raise CaliperError("the embedder is used before it was resolved")
         return self._identity
@@ -89,8 +89,8 @@ class TritonEmbedder:
     async def resolve(self) -> Identity:
         """Ask the server for the model and check its tensors.
 
-        Raises InvalidInput that names model, tensor, what is expected and what was found,
-        UnknownName when the server has no such model or version, BackendError subclasses.
+        Raises InvalidInput naming model, tensor, expected and actual type, UnknownName if the
+        server has no such model or version, and BackendError subclasses.
         """
         served = await self._client.open()
         self._output = self._address.option("embedding", next(iter(served.outputs), "embedding"))
@@ -104,15 +104,17 @@ class TritonEmbedder:
                 ExpectedTensor(name, kinds, ((ANY,),), name != _IDS[0]) for name in _IDS
             )
             served.check([ids, *others], [vector])
-        origin = f"{served.version}-{digest([served.revision, self._output, self._tokens])}"
+        origin = (
+            f"{served.version}-{digest([served.revision, self._output, self._tokenizer_digest])}"
+        )
         revision = self._address.option("revision", "")
         self._identity = Identity("triton", served.name, revision, cached=True, origin=origin)
         return self._identity
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each of at most `most` texts, all of the same length, in one request.
+        """One vector per text for at most `most` texts, in one request. All have the same length.
 
-        Raises BackendError subclasses; ModelChanged when another version or configuration of
+        Raises BackendError subclasses, and ModelChanged if another version or configuration of
         the model answers than `resolve` found.
         """
         inputs = self._ids(texts[0]) if self._tokenizer else self._texts(texts)
@@ -126,8 +128,8 @@ class TritonEmbedder:
 
     @property
     def most(self) -> int:
-        """How many texts a request may hold."""
-        # Token ids are sent text by text: padding could change a vector with those beside it.
+        """The maximum number of texts per request."""
+        # One text per request with token ids: padding could change the vectors.
         return max(1, 0 if self._tokenizer else min(self._client.served.batch, _MOST_TEXTS))
 
     async def close(self) -> None:
@@ -135,7 +137,7 @@ class TritonEmbedder:
         await self._client.close()
 
     def _rows(self, vectors: NDArray[Any], count: int) -> NDArray[np.float64]:
-        """Of shape (texts, length): vectors of tokens are averaged."""
+        """Vectors of shape (texts, length), with token vectors averaged."""
         served = self._client.served
         if not served.batch:
             vectors = vectors[np.newaxis]
@@ -156,13 +158,13 @@ class TritonEmbedder:
         served = self._client.served
         ids = self._tokenizer(text) if self._tokenizer else []
         values = {"input_ids": ids, "attention_mask": [1] * len(ids)}
-        found = []
+        inputs = []
         for name in _IDS:
             if name in served.inputs:
                 row = values.get(name, [0] * len(ids))
                 rows: Any = [row] if served.batch else row
-                found.append(integers_input(name, served.inputs[name].datatype, rows))
-        return found
+                inputs.append(integers_input(name, served.inputs[name].datatype, rows))
+        return inputs
 
     def _text(self, served: ServedModel) -> str:
         return self._address.option("text", next(iter(served.inputs), "text"))
@@ -173,17 +175,17 @@ def _tokenizer(path: Path) -> tuple[Tokenizer, str]:
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         library = importlib.import_module("tokenizers")
-        written = file.read_bytes()
-        loaded = library.Tokenizer.from_str(written.decode("utf-8"))
+        data = file.read_bytes()
+        tokenizer = library.Tokenizer.from_str(data.decode("utf-8"))
     except ImportError as error:
         message = f"token ids need the package tokenizers; install it with: {INSTALL}"
         raise InvalidInput(message) from error
     except Exception as error:
-        # The library raises bare Exceptions for what it cannot read.
+        # The library raises bare Exceptions for unreadable files.
         raise InvalidInput(f"this is no tokenizer: {error}", file=str(file)) from error
-    loaded.no_padding()
+    tokenizer.no_padding()
 
     def ids(text: str) -> list[int]:
-        return list(loaded.encode(text).ids)
+        return list(tokenizer.encode(text).ids)
 
-    return ids, hashlib.sha256(written).hexdigest()
+    return ids, hashlib.sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""What a Triton server's failures are to us."""
+"""Translation of a Triton server's failures into errors of core.errors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _KINDS: dict[StatusCode, type[BackendError]] = {
     StatusCode.UNAUTHENTICATED: BackendRejected,
     StatusCode.PERMISSION_DENIED: BackendRejected,
     StatusCode.DEADLINE_EXCEEDED: BackendTimeout,
-    # Triton itself does not use it: a proxy's limit, or a message over the limit of its size.
+    # Triton itself does not use it: a proxy's limit, or an oversized message.
     StatusCode.RESOURCE_EXHAUSTED: BackendOverloaded,
 }
-_TOLD = {
+_MESSAGES = {
     StatusCode.INVALID_ARGUMENT: "the Triton model cannot use the request",
     StatusCode.UNIMPLEMENTED: "the Triton model cannot be asked in this way",
     StatusCode.UNAUTHENTICATED: "the Triton server wants a token, or another one",
@@ -33,19 +33,17 @@ _TOLD = {
     StatusCode.RESOURCE_EXHAUSTED: "the Triton server takes no more, or a message was too large",
     StatusCode.INTERNAL: "the Triton model failed",
 }
-_OF_THE_REQUEST = (StatusCode.INTERNAL, StatusCode.INVALID_ARGUMENT, None)
-"""Statuses with which a model refuses what is too long for it: the vLLM backend tells it as its
-own failure.
-"""
+_MAYBE_TOO_LONG = (StatusCode.INTERNAL, StatusCode.INVALID_ARGUMENT, None)
+"""The statuses of a request that is too long: the vLLM backend reports it as its own failure."""
 _BY_NAME = {str(code): code for code in StatusCode}
 _UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "is not in peer certificate")
-"""How gRPC says that it does not trust who answers, with the status of a server that is away."""
+"""gRPC's messages for an untrusted certificate; its status is that of an unreachable server."""
 _QUEUE_FULL = "Exceeds maximum queue size"
-"""How Triton's core says it, in a stream without the status that it has elsewhere."""
+"""The message of Triton's core for a full queue; in a stream it comes without a status."""
 
 
 def code_of(error: InferenceServerException | AioRpcError) -> StatusCode | None:
-    """The status of a failure; None for what a stream tells without one."""
+    """The status of a failure; None if a stream reported it without one."""
     if isinstance(error, AioRpcError):
         return error.code()
     if _QUEUE_FULL in (error.message() or ""):
@@ -54,23 +52,23 @@ def code_of(error: InferenceServerException | AioRpcError) -> StatusCode | None:
 
 
 def failure(error: InferenceServerException | AioRpcError) -> BackendError:
-    """The failure that a status stands for.
+    """The error for a failed call.
 
-    What the server says of it is part of the message, cut to 200 characters: the stack of a
+    Its message includes the server's own text, cut to 200 characters: the stack trace of a
     model's own code can be long.
     """
     code = code_of(error)
     kind: type[BackendError] = BackendUnavailable
-    told = "the Triton server failed"
+    summary = "the Triton server failed"
     if code is not None:
         kind = _KINDS.get(code, kind)
-        told = _TOLD.get(code, f"{told} ({code.name})")
-    said = error.details() if isinstance(error, AioRpcError) else error.message()
-    text = " ".join((said or "").split())[:200]
-    if code in _OF_THE_REQUEST and too_long(said or ""):
+        summary = _MESSAGES.get(code, f"{summary} ({code.name})")
+    detail = error.details() if isinstance(error, AioRpcError) else error.message()
+    text = " ".join((detail or "").split())[:200]
+    if code in _MAYBE_TOO_LONG and too_long(detail or ""):
         return BackendRejected(
             f"the Triton model cannot use the request: {TOO_LONG}; it says: {text}"
         )
-    if said and any(word in said for word in _UNTRUSTED):
+    if detail and any(word in detail for word in _UNTRUSTED):
         return BackendRejected(f"the Triton server's certificate is not trusted; gRPC says: {text}")
-    return kind(f"{told}; it says: {text}")
+    return kind(f"{summary}; it says: {text}")

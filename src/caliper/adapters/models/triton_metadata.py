@@ -1,4 +1,4 @@
-"""What a Triton server tells of a model: tensors, version, and whatever tells weights apart."""
+"""A Triton server's metadata of a model: tensors, version, and the configuration's digest."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _IDENTIFYING = (
     "model_transaction_policy",
     "ensemble_scheduling",
 )
-"""Those parts of a model's configuration that say what it is. The rest (instances, batching,
-queues) says how it is run, and changing that makes no other model of it.
+"""The parts of a model's configuration that identify it. The rest (instances, batching, queues)
+only says how it runs; changing that does not make it another model.
 """
 
 Shape = tuple[int, ...]
@@ -32,7 +32,7 @@ ANY = -1
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """An input or output. `shape` has no batch dimension, and `ANY` for what may vary."""
+    """An input or output. `shape` excludes the batch dimension; `ANY` marks a variable size."""
 
     name: str
     datatype: str
@@ -44,8 +44,9 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTensor:
-    """A tensor that is needed: one of these types, and one of these shapes, where `ANY` asks
-    for nothing. An `optional` one may be absent.
+    """A required tensor: one of these types and one of these shapes, where `ANY` matches any size.
+
+    An `optional` one may be absent.
     """
 
     name: str
@@ -53,12 +54,12 @@ class ExpectedTensor:
     shapes: tuple[Shape, ...]
     optional: bool = False
 
-    def takes(self, found: Tensor) -> bool:
-        """Whether a tensor is one of those that are meant."""
-        return found.datatype in self.datatypes and any(
-            len(shape) == len(found.shape)
+    def takes(self, tensor: Tensor) -> bool:
+        """Whether a tensor matches."""
+        return tensor.datatype in self.datatypes and any(
+            len(shape) == len(tensor.shape)
             and all(
-                ANY in pair or pair[0] == pair[1] for pair in zip(shape, found.shape, strict=True)
+                ANY in pair or pair[0] == pair[1] for pair in zip(shape, tensor.shape, strict=True)
             )
             for shape in self.shapes
         )
@@ -70,9 +71,10 @@ class ExpectedTensor:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model as the server describes it. `revision` is its version with a digest of what of
-    its configuration says what it is; `batch` the most requests in one, 0 for a model without
-    a batch dimension.
+    """A model as the server describes it.
+
+    `revision` is its version with a digest of the identifying parts of its configuration. `batch`
+    is the maximum batch size, 0 for a model without a batch dimension.
     """
 
     name: str
@@ -84,22 +86,22 @@ class ServedModel:
     batch: int
 
     def check(self, inputs: Sequence[ExpectedTensor], outputs: Sequence[ExpectedTensor]) -> None:
-        """Raises InvalidInput with model, tensor, what is expected and what was found."""
-        for kind, expected, found in (
+        """Raises InvalidInput naming model, tensor, expected and actual type."""
+        for kind, expectations, tensors in (
             ("input", inputs, self.inputs),
             ("output", outputs, self.outputs),
         ):
-            for one in expected:
-                tensor = found.get(one.name)
-                if tensor is None and not one.optional:
-                    raise self._wrong(kind, one, f"no such tensor among {', '.join(found)}")
-                if tensor is not None and not one.takes(tensor):
-                    raise self._wrong(kind, one, str(tensor))
+            for expected in expectations:
+                tensor = tensors.get(expected.name)
+                if tensor is None and not expected.optional:
+                    raise self._wrong(kind, expected, f"no such tensor among {', '.join(tensors)}")
+                if tensor is not None and not expected.takes(tensor):
+                    raise self._wrong(kind, expected, str(tensor))
 
-    def _wrong(self, kind: str, expected: ExpectedTensor, found: str) -> InvalidInput:
+    def _wrong(self, kind: str, expected: ExpectedTensor, actual: str) -> InvalidInput:
         return InvalidInput(
             f"the Triton model {self.name}, version {self.version}, has another {kind} "
-            f"{expected.name}: expected {expected}, found {found}",
+            f"{expected.name}: expected {expected}, found {actual}",
             field="triton",
         )
 
@@ -107,20 +109,19 @@ class ServedModel:
 def read_served(
     metadata: Mapping[str, Any], config: Mapping[str, Any], version: str
 ) -> ServedModel:
-    """The model in the answers to ModelMetadata and ModelConfig, as JSON.
+    """Parse the JSON answers to ModelMetadata and ModelConfig.
 
-    `version` is the one that was asked for; without one it is the highest that is ready,
-    which is the one that Triton answers with. Raises KeyError, TypeError or ValueError for
-    what is no such answer.
+    `version` is the requested one; if empty, it is the highest ready version, which Triton
+    answers with. Raises KeyError, TypeError or ValueError for malformed answers.
     """
     ready = [str(one) for one in metadata.get("versions", ())]
     batch = int(config.get("max_batch_size", 0))
-    chosen = version or max(ready, key=int)
-    described = {part: config[part] for part in _IDENTIFYING if part in config}
+    number = version or max(ready, key=int)
+    identifying = {part: config[part] for part in _IDENTIFYING if part in config}
     return ServedModel(
         name=str(metadata["name"]),
-        version=chosen,
-        revision=f"{chosen}-{digest(described)}",
+        version=number,
+        revision=f"{number}-{digest(identifying)}",
         inputs=_tensors(metadata.get("inputs", ()), batched=batch > 0),
         outputs=_tensors(metadata.get("outputs", ()), batched=batch > 0),
         decoupled=bool(config.get("model_transaction_policy", {}).get("decoupled", False)),
@@ -128,9 +129,10 @@ def read_served(
     )
 
 
-def _tensors(listed: Sequence[Mapping[str, Any]], *, batched: bool) -> dict[str, Tensor]:
-    found = {}
-    for one in listed:
-        shape = tuple(int(size) for size in one.get("shape", ()))
-        found[one["name"]] = Tensor(one["name"], one["datatype"], shape[1:] if batched else shape)
-    return found
+def _tensors(entries: Sequence[Mapping[str, Any]], *, batched: bool) -> dict[str, Tensor]:
+    tensors = {}
+    for entry in entries:
+        shape = tuple(int(size) for size in entry.get("shape", ()))
+        inner = shape[1:] if batched else shape
+        tensors[entry["name"]] = Tensor(entry["name"], entry["datatype"], inner)
+    return tensors

@@ -1,4 +1,4 @@
-"""Models with one answer a request: a picture and a prompt in, a caption out."""
+"""Triton models with one answer per request: pictures and a prompt in, a caption out."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from caliper.core.question import Decoding
 from caliper.ports.models import ChatMessage, Completion, Image
 
 OPTIONS = ("image", "prompt", "caption")
-"""A SPEC may say how a model names these tensors."""
+"""The options of a SPEC that rename these tensors."""
 _FINISH = "finish_reason"
 
 
 class PlainShape:
-    """Asks a request/response model. Raises InvalidInput when its tensors are others.
+    """Calls a request/response model. Raises InvalidInput if its tensors do not match.
 
-    No picture is an empty BYTES: a request without the tensor would not batch with others.
-    Decoding goes along as parameters of the request (max_tokens, temperature, top_p, seed, and
-    stop as JSON); a model may have an output `finish_reason`.
+    Without a picture, the input is an empty BYTES: a request without the tensor could not be
+    batched with others. Decoding is sent as request parameters (max_tokens, temperature, top_p,
+    seed, and stop as JSON). A model may have an output `finish_reason`.
     """
 
     def __init__(self, client: TritonClient, served: ServedModel, address: TritonAddress) -> None:
@@ -42,18 +42,18 @@ class PlainShape:
         )
         self._client = client
         self._batch = [1] if served.batch else []
-        self._places = served.inputs[self._image].shape[0]
-        self._tells_finish = _FINISH in served.outputs
+        self._image_count = served.inputs[self._image].shape[0]
+        self._has_finish = _FINISH in served.outputs
 
     @property
     def rendering(self) -> str:
-        """Tells apart what a model is asked with: which tensors are used for what."""
+        """A digest of the tensor names, which distinguishes forms of requests."""
         return digest([self._image, self._prompt, self._caption])
 
     async def complete(
         self, messages: Sequence[ChatMessage], decoding: Decoding, schema: Mapping[str, Any] | None
     ) -> Completion:
-        """One completion; a schema can only be asked for by the prompt.
+        """One completion. The schema is ignored: only the prompt can ask for one.
 
         Raises BackendError subclasses, ModelChanged.
         """
@@ -61,9 +61,9 @@ class PlainShape:
         parts = [part for message in messages for part in message.content]
         prompt = "\n\n".join(part for part in parts if isinstance(part, str))
         images = [part.data for part in parts if isinstance(part, Image)] or [b""]
-        if self._places not in (ANY, len(images)):
+        if self._image_count not in (ANY, len(images)):
             raise BackendRejected(
-                f"the Triton model takes {self._places} picture(s) a request, "
+                f"the Triton model takes {self._image_count} picture(s) a request, "
                 f"and this sample has {len(images)}"
             )
         parameters: dict[str, int | float | str] = {
@@ -73,12 +73,12 @@ class PlainShape:
             "seed": decoding.seed,
         }
         if decoding.stop:
-            # Parameters hold no lists.
+            # Parameters cannot be lists.
             parameters["stop"] = json.dumps(decoding.stop)
         inputs = [
             bytes_input(self._image, images, [*self._batch, len(images)]),
             bytes_input(self._prompt, [sendable(prompt)], [*self._batch, 1]),
         ]
         answer = await self._client.infer(inputs, parameters)
-        finish = decoded(text_of(answer, _FINISH)) if self._tells_finish else "stop"
+        finish = decoded(text_of(answer, _FINISH)) if self._has_finish else "stop"
         return Completion(decoded(text_of(answer, self._caption)), finish)

@@ -1,4 +1,4 @@
-"""Values into Triton's tensors and out of them."""
+"""Conversion of values to and from Triton's tensors."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ def integers_input(name: str, datatype: str, values: Sequence[Sequence[int]]) ->
 
 
 def base64_text(data: bytes) -> bytes:
-    """`data` as the vLLM backend takes pictures."""
+    """`data` in the form that the vLLM backend expects of pictures."""
     return base64.b64encode(data)
 
 
 def sendable(text: str) -> bytes:
-    """UTF-8, with a question mark for every lone surrogate, which UTF-8 cannot hold."""
+    """UTF-8, with a question mark for every lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace")
 
 
 def array_of(result: InferResult, name: str) -> NDArray[Any] | None:
-    """An output, None where the answer lacks it. Raises BackendUnavailable for a broken one."""
+    """An output, None if the answer lacks it. Raises BackendUnavailable for a malformed one."""
     try:
-        found: NDArray[Any] | None = result.as_numpy(name)
+        array: NDArray[Any] | None = result.as_numpy(name)
     except (ValueError, IndexError, TypeError, InferenceServerException) as error:
         raise BackendUnavailable(f"the output {name} cannot be read: {error!s:.100}") from error
-    return found
+    return array
 
 
 def text_of(result: InferResult, name: str) -> bytes:
-    """The one text of an output. Raises BackendUnavailable when it holds none."""
-    found = array_of(result, name)
-    if found is None or found.size != 1:
+    """The only text of an output. Raises BackendUnavailable unless it holds exactly one."""
+    array = array_of(result, name)
+    if array is None or array.size != 1:
         raise BackendUnavailable(f"the answer's output {name} does not hold one text")
-    return bytes(found.ravel()[0])
+    return bytes(array.ravel()[0])
 
 
 def number_of(result: InferResult, name: str) -> int:
-    """The one number of an output that counts something, 0 where the answer lacks it."""
-    found = array_of(result, name)
-    return 0 if found is None or found.size != 1 else int(found.ravel()[0])
+    """The only number of an output, 0 if the answer lacks it."""
+    array = array_of(result, name)
+    return 0 if array is None or array.size != 1 else int(array.ravel()[0])
 
 
 def decoded(text: bytes) -> str:
-    """Raises BackendUnavailable for what is no UTF-8: a text that was cut in half."""
+    """Decode UTF-8. Raises BackendUnavailable if it is invalid, such as a truncated text."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:

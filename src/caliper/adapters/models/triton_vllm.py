@@ -1,8 +1,8 @@
-"""Models behind Triton's vLLM backend: one text in, with a chat template applied by us.
+"""Models behind Triton's vLLM backend: one text in, with a chat template applied here.
 
-The tensors and what they mean are those of the backend's model.py: it is always decoupled,
-takes pictures as base64 and sampling parameters as JSON, knows neither chat nor video, and
-puts the prompt in front of the text unless it is told not to.
+The tensors and their meaning are those of the backend's model.py: it is always decoupled, takes
+pictures as base64 and sampling parameters as JSON, supports neither chat nor video, and prepends
+the prompt to the text by default.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OUTPUTS = (
     ExpectedTensor("num_output_tokens", ("UINT32",), ((ANY,),), optional=True),
 )
 _FORMS = ("structured_outputs", "guided_decoding")
-"""How sampling parameters name a schema: vLLM renamed it, and dropped the older name."""
+"""The sampling parameter for a schema: vLLM renamed it, and dropped the older name."""
 _PROBE = (ChatMessage("user", ("Answer with a JSON object.",)),)
 _PROBE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -55,46 +55,46 @@ _PROBE_SCHEMA: Mapping[str, Any] = {
     "required": ["answer"],
 }
 _PROBE_DECODING = Decoding(max_tokens=16)
-_BROKEN_OFF = frozenset({b"abort", b"error"})
-_BYTES_A_TOKEN = 256
-"""No token is longer: a text that is has no end of its own."""
+_ABORTED = frozenset({b"abort", b"error"})
+_BYTES_PER_TOKEN = 256
+"""An upper bound of a token's length: a longer text means that the model does not stop."""
 
 
 class VllmShape:
-    """Asks a model of the vLLM backend. Raises InvalidInput when its tensors are others."""
+    """Calls a model of the vLLM backend. Raises InvalidInput if its tensors do not match."""
 
     def __init__(self, client: TritonClient, served: ServedModel, template: ChatTemplate) -> None:
         served.check(_INPUTS, _OUTPUTS)
         self._client, self._template = client, template
-        self._sees = "image" in served.inputs
+        self._has_image = "image" in served.inputs
         self._counts = [name for name in _COUNTS if name in served.inputs]
         self.form = ""
 
     @property
     def rendering(self) -> str:
-        """Tells apart what a model is asked with: the digest of the chat template, and the form
-        of schemas, so that replies that kept to one never count as replies that did not.
+        """The digest of the chat template, and the schema form: replies with and without an
+        enforced schema must have different keys.
         """
         return f"{self._template.digest} {self.form}".rstrip()
 
     async def find_form(self) -> str:
-        """By what name the backend takes schemas, empty where it takes none; set it as `form`.
+        """The backend's parameter name for schemas, empty if it has none; set it as `form`.
 
-        It tells nobody, and answers what it does not know with the status of a broken engine:
-        so it is tried out, with a few tokens a name. A name that fails counts as unknown once a
-        request without a schema went well, and the name failed again. Raises BackendError.
+        The backend does not report it, and answers an unknown name with the status of a broken
+        engine. So each name is tried with a few tokens. A name that fails counts as unknown once
+        a request without a schema succeeded and the name failed again. Raises BackendError.
         """
         for last in (False, True):
             for form in _FORMS:
-                if await self._keeps_to(form):
+                if await self._obeys(form):
                     return form
             if not last:
-                await self._once(_PROBE, _PROBE_DECODING, {})
+                await self._generate(_PROBE, _PROBE_DECODING, {})
         return ""
 
-    async def _keeps_to(self, form: str) -> bool:
+    async def _obeys(self, form: str) -> bool:
         try:
-            completion = await self._once(_PROBE, _PROBE_DECODING, _guide(form, _PROBE_SCHEMA))
+            completion = await self._generate(_PROBE, _PROBE_DECODING, _guide(form, _PROBE_SCHEMA))
         except (BackendUnavailable, BackendRejected):
             return False
         return completion.text.lstrip().startswith("{")
@@ -102,38 +102,39 @@ class VllmShape:
     async def complete(
         self, messages: Sequence[ChatMessage], decoding: Decoding, schema: Mapping[str, Any] | None
     ) -> Completion:
-        """One completion, kept to the schema where the backend can. Raises BackendError
-        subclasses, ModelChanged.
+        """One completion, constrained to the schema if the backend can.
+
+        Raises BackendError subclasses, ModelChanged.
         """
         guide = {} if schema is None or not self.form else _guide(self.form, schema)
-        return await self._once(messages, decoding, guide)
+        return await self._generate(messages, decoding, guide)
 
-    async def _once(
+    async def _generate(
         self, messages: Sequence[ChatMessage], decoding: Decoding, guide: Mapping[str, str]
     ) -> Completion:
         inputs = self._inputs(messages, _sampling(decoding, guide))
-        # Nothing at all has no end.
-        written, reason, usage = b"", b"", Usage()
+        # A stream without answers has no finish reason.
+        text, reason, usage = b"", b"", Usage()
         async with aclosing(self._client.stream(inputs)) as answers:
             async for answer in answers:
-                written += text_of(answer, "text_output")
-                if len(written) > _BYTES_A_TOKEN * decoding.max_tokens:
+                text += text_of(answer, "text_output")
+                if len(text) > _BYTES_PER_TOKEN * decoding.max_tokens:
                     raise BackendUnavailable("the model does not stop at the limit of its tokens")
-                told = "return_finish_reason" in self._counts
-                reason = text_of(answer, "finish_reason") if told else b"stop"
+                has_reason = "return_finish_reason" in self._counts
+                reason = text_of(answer, "finish_reason") if has_reason else b"stop"
                 usage = Usage(
                     number_of(answer, "num_input_tokens"),
                     usage.completion + number_of(answer, "num_output_tokens"),
                 )
-        if reason in _BROKEN_OFF:
+        if reason in _ABORTED:
             raise BackendUnavailable("the engine behind the Triton model broke its answer off")
-        return Completion(decoded(written), decoded(reason), usage)
+        return Completion(decoded(text), decoded(reason), usage)
 
     def _inputs(self, messages: Sequence[ChatMessage], sampling: str) -> list[InferInput]:
         images = [
             part.data for message in messages for part in message.content if isinstance(part, Image)
         ]
-        if images and not self._sees:
+        if images and not self._has_image:
             raise BackendRejected("the Triton model takes no pictures: it has no input image")
         return [
             bytes_input("text_input", [sendable(self._template.render(messages))], [1]),
@@ -143,7 +144,7 @@ class VllmShape:
                 else []
             ),
             bytes_input("sampling_parameters", [sampling.encode()], [1]),
-            # Without it the prompt comes back in front of the caption, and is judged with it.
+            # Otherwise the prompt precedes the caption, and is judged with it.
             flag_input("exclude_input_in_output", value=True),
             flag_input("stream", value=False),
             *(flag_input(name, value=True) for name in self._counts),
@@ -151,13 +152,13 @@ class VllmShape:
 
 
 def _guide(form: str, schema: Mapping[str, Any]) -> dict[str, str]:
-    """The sampling parameter for a schema: JSON within JSON, which every version takes."""
+    """The sampling parameter for a schema: JSON within JSON, which every version accepts."""
     return {form: json.dumps({"json": dict(schema)})}
 
 
 def _sampling(decoding: Decoding, guide: Mapping[str, str]) -> str:
-    """`sampling_parameters`."""
-    given: dict[str, Any] = {
+    """The value of the input `sampling_parameters`."""
+    parameters: dict[str, Any] = {
         "max_tokens": decoding.max_tokens,
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
@@ -165,5 +166,5 @@ def _sampling(decoding: Decoding, guide: Mapping[str, str]) -> str:
         **guide,
     }
     if decoding.stop:
-        given["stop"] = list(decoding.stop)
-    return json.dumps(given)
+        parameters["stop"] = list(decoding.stop)
+    return json.dumps(parameters)

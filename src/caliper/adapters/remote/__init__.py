@@ -1,1 +1,1 @@
-"""Services that are called over gRPC: core values in and out."""
+"""gRPC clients of the services, in terms of core values."""

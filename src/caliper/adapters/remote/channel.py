@@ -1,4 +1,4 @@
-"""A connection to a service, and what its failures are to us."""
+"""Connections to services, and the translation of their failures into errors of core.errors."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _CODES: dict[grpc.StatusCode, type[Exception]] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A service at `address` (host:port). `ca` is a PEM file: with it the connection is TLS, and
-    with `tls` it is too, on the certificates that this machine trusts.
+    """A service at `address` (host:port).
 
-    `silence`: seconds without a word until it is asked for a sign of life while calls are open;
-    they fail as BackendUnavailable when none comes in another third of that.
+    With `ca`, a PEM file, the connection uses TLS; with `tls` alone it uses TLS and the
+    certificates that this machine trusts. `silence`: seconds without data until an open call sends
+    a keepalive ping; without an answer in another third of that, it fails as BackendUnavailable.
     """
 
     address: str
@@ -59,28 +59,26 @@ class Target:
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """What every call carries."""
+        """The metadata of every call."""
         if self.token is None:
             return ()
         return (("authorization", f"Bearer {self.token.get_secret_value()}"),)
 
     def channel(self) -> grpc.aio.Channel:
-        """A connection, opened with its first call. Raises InvalidInput for a CA that cannot be
-        used.
-        """
+        """A channel that connects with its first call. Raises InvalidInput for an unusable CA."""
         options = (
             ("grpc.max_receive_message_length", _LARGEST),
-            # A service that was away is tried again within a second or two.
+            # Reconnect within two seconds of a service's return.
             ("grpc.max_reconnect_backoff_ms", 2000),
-            # A machine or a process that stands still closes no connection.
+            # A hanging machine or process closes no connections.
             ("grpc.keepalive_time_ms", round(self.silence * 1000)),
-            # What ends the wait for an answer; grpc.keepalive_timeout_ms does not.
+            # This option ends the wait for a ping's answer; grpc.keepalive_timeout_ms does not.
             ("grpc.http2.ping_timeout_ms", round(self.silence * 1000 / 3)),
-            # By default it is no longer asked for once two answers brought no news.
+            # By default pings stop after two without data in between.
             ("grpc.http2.max_pings_without_data", 0),
         )
         if self.ca is None and not self.tls:
-            # Not by way of a proxy, which would read all of it.
+            # No proxy for plaintext: it could read everything.
             direct = (*options, ("grpc.enable_http_proxy", 0))
             return grpc.aio.insecure_channel(self.address, options=direct)
         return grpc.aio.secure_channel(
@@ -90,7 +88,7 @@ class Target:
 
 @asynccontextmanager
 async def told(target: Target) -> AsyncIterator[None]:
-    """Failures of calls to `target` as our own, with what the service said."""
+    """Translate failures of calls to `target`, keeping the service's message."""
     try:
         yield
     except grpc.aio.AioRpcError as error:
@@ -118,8 +116,8 @@ def _invalid(error: grpc.aio.AioRpcError, message: str) -> InvalidInput:
 
 
 def _detail(error: grpc.aio.AioRpcError, detail: _Detail) -> _Detail:
-    """The detail of that type that came with a failure, empty where none did."""
-    # Its types know calls only, but it reads nothing else than what an error has as well.
+    """The failure's detail of the same type as `detail`, empty if there is none."""
+    # Typed for calls only, but it uses only attributes that an error has, too.
     status = rpc_status.from_call(error)  # type: ignore[arg-type]
     for packed in status.details if status else ():
         if packed.Unpack(detail):

@@ -1,4 +1,4 @@
-"""The gateway, as teams call it."""
+"""A gRPC client for the gateway."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _LONG = 600.0
 class RemoteGateway:
     """Evaluations of the installation whose gateway is at `target`.
 
-    Every method raises NotFound, AlreadyExists, NotReady or InvalidInput as the gateway says,
-    and BackendError when it does not answer.
+    Every method raises the gateway's NotFound, AlreadyExists, NotReady or InvalidInput, and
+    BackendError if it does not answer.
     """
 
     def __init__(self, target: Target) -> None:
@@ -61,55 +61,57 @@ class RemoteGateway:
 
         async with told(self._target):
             try:
-                return await self._sent(parts())
+                return await self._upload(parts())
             except grpc.aio.AioRpcError as error:
                 if error.code() is not grpc.StatusCode.INTERNAL:
                     raise
-                # When a refusal crosses a message on its way, gRPC tells that sending failed
-                # and not why. The same captions twice are the same object.
-                return await self._sent(parts())
+                # If a rejection arrives while gRPC is sending, it reports only that sending
+                # failed. A retry reveals the reason, and uploads are idempotent.
+                return await self._upload(parts())
 
-    async def _sent(self, parts: Iterator[pb.UploadCaptionsRequest]) -> str:
-        answered = await self._stub.UploadCaptions(
+    async def _upload(self, parts: Iterator[pb.UploadCaptionsRequest]) -> str:
+        response = await self._stub.UploadCaptions(
             parts, timeout=_LONG, metadata=self._target.metadata
         )
-        return str(answered.captions)
+        return str(response.captions)
 
     async def start(self, asked: EvaluationRequest) -> tuple[Evaluation, bool]:
-        """Start an evaluation, or take it up again; and whether this began it."""
+        """Start or resume an evaluation. Also returns whether it is new."""
         async with told(self._target):
-            found = await self._stub.StartEvaluation(
+            response = await self._stub.StartEvaluation(
                 encode_asked(asked), timeout=_TIMEOUT, metadata=self._target.metadata
             )
-        return decode_evaluation(found.evaluation), found.created
+        return decode_evaluation(response.evaluation), response.created
 
     async def get(self, run: str) -> Evaluation:
-        """Where a run stands."""
+        """The current state of a run."""
         async with told(self._target):
-            found = await self._stub.GetEvaluation(
+            response = await self._stub.GetEvaluation(
                 pb.GetEvaluationRequest(run=run), timeout=_TIMEOUT, metadata=self._target.metadata
             )
-        return decode_evaluation(found.evaluation)
+        return decode_evaluation(response.evaluation)
 
     async def watch(self, run: str, interval: float) -> AsyncIterator[Evaluation]:
-        """The run now, and whenever it has changed, until it is over."""
+        """The current state of a run, and every change until the run ends."""
         request = pb.WatchEvaluationRequest(run=run, interval_ms=round(interval * 1000))
         spec = None
         async with told(self._target):
-            async for found in self._stub.WatchEvaluation(request, metadata=self._target.metadata):
-                evaluation = decode_evaluation(found.evaluation, spec)
+            async for response in self._stub.WatchEvaluation(
+                request, metadata=self._target.metadata
+            ):
+                evaluation = decode_evaluation(response.evaluation, spec)
                 spec = evaluation.spec
                 yield evaluation
 
     async def cancel(self, run: str) -> Evaluation:
-        """End a run before its end."""
+        """Cancel a run."""
         async with told(self._target):
-            found = await self._stub.CancelEvaluation(
+            response = await self._stub.CancelEvaluation(
                 pb.CancelEvaluationRequest(run=run),
                 timeout=_TIMEOUT,
                 metadata=self._target.metadata,
             )
-        return decode_evaluation(found.evaluation)
+        return decode_evaluation(response.evaluation)
 
     async def report(self, run: str, file: str = "", *, partial: bool = False) -> bytes:
         """A file of a run's report."""
@@ -121,9 +123,9 @@ class RemoteGateway:
     async def compare(
         self, runs: Sequence[str], wished: ComparisonRequest, *, pictures: bool = False
     ) -> tuple[Comparison, Pictures]:
-        """The first run and the others against it, and pictures of the listed flips.
+        """Compare the first run with the others. Also returns pictures of the listed flips.
 
-        Raises NotComparable for runs that are not alike, unless that is wished `anyway`.
+        Raises NotComparable if the runs differ too much, unless `wished.anyway`.
         """
         request = pb.CompareEvaluationsRequest(
             runs=runs,
@@ -140,7 +142,7 @@ class RemoteGateway:
             )
 
     async def verdicts(self, run: str, wanted: VerdictQuery) -> tuple[list[VerdictRow], str]:
-        """A page of verdicts, and the token of the next."""
+        """A page of verdicts, and the token of the next page."""
         request = pb.ListVerdictsRequest(
             run=run,
             benchmark=wanted.benchmark,
@@ -150,16 +152,16 @@ class RemoteGateway:
             page_token=wanted.token,
         )
         async with told(self._target):
-            found = await self._stub.ListVerdicts(
+            response = await self._stub.ListVerdicts(
                 request, timeout=_TIMEOUT, metadata=self._target.metadata
             )
-        return [decode_row(row) for row in found.verdicts], found.next_page_token
+        return [decode_row(row) for row in response.verdicts], response.next_page_token
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
-        """A page of runs, the newest first."""
+        """A page of runs, newest first."""
         request = pb.ListEvaluationsRequest(page_size=size, page_token=token, name=to_wire(name))
         async with told(self._target):
-            found = await self._stub.ListEvaluations(
+            response = await self._stub.ListEvaluations(
                 request, timeout=_TIMEOUT, metadata=self._target.metadata
             )
-        return Page(tuple(map(decode_evaluation, found.evaluations)), found.next_page_token)
+        return Page(tuple(map(decode_evaluation, response.evaluations)), response.next_page_token)

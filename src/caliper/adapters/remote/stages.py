@@ -1,4 +1,4 @@
-"""The stages and the aggregator, as the gateway calls them."""
+"""The gateway's gRPC clients for the stages and the aggregator."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _Metadata = Sequence[tuple[str, str]]
 class RemoteStages:
     """ports.stages.StageDirectory over gRPC; `targets` by role (captioner, judge, reader).
 
-    `remaining` gives the seconds that are left of the call that is being answered: none of ours
-    takes longer.
+    `remaining` returns the seconds left of the incoming call, which bound every outgoing call.
     """
 
     def __init__(self, targets: Mapping[str, Target], remaining: Remaining = lambda: None) -> None:
@@ -35,15 +34,15 @@ class RemoteStages:
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     async def describe(self, role: str) -> StageDescription:
-        """Ask the stage of a role. Raises InvalidInput when there is none, BackendError."""
+        """Query the stage of a role. Raises InvalidInput if there is none, BackendError."""
         target = self._targets.get(role)
         if target is None:
             raise InvalidInput(f"no {role} is configured", field=role)
         if role not in self._channels:
             self._channels[role] = target.channel()
         async with told(target):
-            within = _timeout(self._remaining)
-            return await _DESCRIBE[role](self._channels[role], target.metadata, within)
+            timeout = _timeout(self._remaining)
+            return await _DESCRIBE[role](self._channels[role], target.metadata, timeout)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -52,33 +51,39 @@ class RemoteStages:
 
 
 async def _captioner(
-    channel: grpc.aio.Channel, metadata: _Metadata, within: float
+    channel: grpc.aio.Channel, metadata: _Metadata, seconds: float
 ) -> StageDescription:
     stub = captioner_pb2_grpc.CaptionerServiceStub(channel)
-    found = await stub.Describe(captioner_pb2.DescribeRequest(), timeout=within, metadata=metadata)
-    return StageDescription({"captioner": decode_identity(found.identity)}, found.pack)
+    response = await stub.Describe(
+        captioner_pb2.DescribeRequest(), timeout=seconds, metadata=metadata
+    )
+    return StageDescription({"captioner": decode_identity(response.identity)}, response.pack)
 
 
-async def _judge(channel: grpc.aio.Channel, metadata: _Metadata, within: float) -> StageDescription:
+async def _judge(
+    channel: grpc.aio.Channel, metadata: _Metadata, seconds: float
+) -> StageDescription:
     stub = judge_pb2_grpc.JudgeServiceStub(channel)
-    found = await stub.Describe(judge_pb2.DescribeRequest(), timeout=within, metadata=metadata)
-    models: dict[str, Identity] = {"judge": decode_identity(found.identity)}
+    response = await stub.Describe(judge_pb2.DescribeRequest(), timeout=seconds, metadata=metadata)
+    models: dict[str, Identity] = {"judge": decode_identity(response.identity)}
     for role in ("tagger", "embedder"):
-        if found.HasField(role):
-            models[role] = decode_identity(getattr(found, role))
-    return StageDescription(models, found.pack)
+        if response.HasField(role):
+            models[role] = decode_identity(getattr(response, role))
+    return StageDescription(models, response.pack)
 
 
 async def _reader(
-    channel: grpc.aio.Channel, metadata: _Metadata, within: float
+    channel: grpc.aio.Channel, metadata: _Metadata, seconds: float
 ) -> StageDescription:
     stub = qa_reader_pb2_grpc.QaReaderServiceStub(channel)
-    found = await stub.Describe(qa_reader_pb2.DescribeRequest(), timeout=within, metadata=metadata)
-    return StageDescription({"reader": decode_identity(found.identity)}, found.pack)
+    response = await stub.Describe(
+        qa_reader_pb2.DescribeRequest(), timeout=seconds, metadata=metadata
+    )
+    return StageDescription({"reader": decode_identity(response.identity)}, response.pack)
 
 
 def _timeout(remaining: Remaining) -> float:
-    """Seconds that a call may take."""
+    """The timeout of a call in seconds."""
     left = remaining()
     return _TIMEOUT if left is None else min(left, _TIMEOUT)
 
@@ -94,25 +99,25 @@ class RemoteScores:
         self._channel: grpc.aio.Channel | None = None
 
     async def scores(self, run: str) -> Scores | None:
-        """Ask the aggregator. Raises BackendError."""
+        """Query the aggregator. Raises BackendError."""
         request = aggregator_pb2.GetScoresRequest(run=run)
         try:
             async with told(self._target):
-                found = await self._stub.GetScores(
+                response = await self._stub.GetScores(
                     request, timeout=_timeout(self._remaining), metadata=self._target.metadata
                 )
         except NotFound:
             return None
-        return decode_run_scores(found.scores)
+        return decode_run_scores(response.scores)
 
     async def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """Listen to the aggregator until the run is over. Raises BackendError."""
+        """Stream scores from the aggregator until the run ends. Raises BackendError."""
         request = aggregator_pb2.WatchScoresRequest(run=run, interval_ms=round(interval * 1000))
         call = self._stub.WatchScores(request, metadata=self._target.metadata)
         try:
             async with told(self._target):
-                async for found in call:
-                    yield decode_run_scores(found.scores)
+                async for response in call:
+                    yield decode_run_scores(response.scores)
         except NotFound:
             return
         finally:
@@ -120,7 +125,7 @@ class RemoteScores:
 
     @property
     def _stub(self) -> aggregator_pb2_grpc.AggregatorServiceStub:
-        # A channel belongs to the event loop that it is made in.
+        # A channel belongs to the event loop in which it was created.
         if self._channel is None:
             self._channel = self._target.channel()
         return aggregator_pb2_grpc.AggregatorServiceStub(self._channel)

@@ -1,4 +1,4 @@
-"""The object store in a directory: one file an object, for one machine or a shared disk."""
+"""The object store in a directory: one file per object, for one machine or a shared disk."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from typing import Any, TypeVar
 from caliper.adapters.files import replacing, store_error, write_atomically
 from caliper.adapters.keys import checked, checked_prefix, too_long
 
-# A disk that makes sure of many files at once takes hardly longer than for one.
-_AT_ONCE = 32
+# Syncing many files to disk concurrently takes hardly longer than syncing one.
+_THREADS = 32
 _Result = TypeVar("_Result")
 
 
 class DirectoryStore:
     """Objects as files under `root`, which the first `put` creates.
 
-    What is no key raises InvalidInput. The disk is touched in threads, which end with the store.
+    An invalid key raises InvalidInput. Disk access runs in threads, which end with the store.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store")
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or the content of a file with a part in memory at a time: whole or not at
-        all, on the disk when this returns.
+        """Store bytes, or the content of a file, which is copied in chunks.
 
-        Raises StoreFull when there is no room, StoreUnavailable when the disk fails.
+        Atomic, and synced to disk on return. Raises StoreFull if the disk is full,
+        StoreUnavailable if it fails.
         """
         if isinstance(data, Path):
             await self._call(_copy, data, self._file(key))
@@ -40,22 +40,23 @@ class DirectoryStore:
             await self._call(write_atomically, self._file(key), data)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable, and
-        InvalidInput when there are more than `most`.
+        """The bytes of the object, None if it does not exist. Raises StoreUnavailable, and
+        InvalidInput if it has more than `most` bytes.
         """
-        found = await self._call(_read, self._file(key), -1 if most is None else most + 1)
-        if found is not None and most is not None and len(found) > most:
+        data = await self._call(_read, self._file(key), -1 if most is None else most + 1)
+        if data is not None and most is not None and len(data) > most:
             raise too_long(key, most)
-        return found
+        return data
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file, a part in memory at a time; False when there
-        are none. Raises StoreUnavailable.
+        """Write the object to a file, in chunks. Returns False if it does not exist.
+
+        Raises StoreUnavailable.
         """
-        return await self._call(_copied, self._file(key), file)
+        return await self._call(_copy_if_exists, self._file(key), file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, in order of their characters.
+        """Keys that begin with `prefix`, sorted by code points.
 
         Raises StoreUnavailable.
         """
@@ -65,35 +66,35 @@ class DirectoryStore:
             if key.startswith(prefix):
                 yield key
 
-    async def _call(self, work: Callable[..., _Result], *given: Any) -> _Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+    async def _call(self, work: Callable[..., _Result], *args: Any) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
     def _file(self, key: str) -> Path:
         return self._root.joinpath(*checked(key).split("/"))
 
 
 def _copy(source: Path, target: Path) -> None:
-    with replacing(target) as written, source.open("rb") as read:
-        shutil.copyfileobj(read, written)
+    with replacing(target) as target_file, source.open("rb") as source_file:
+        shutil.copyfileobj(source_file, target_file)
 
 
-def _copied(source: Path, target: Path) -> bool:
+def _copy_if_exists(source: Path, target: Path) -> bool:
     try:
-        read = source.open("rb")
+        source_file = source.open("rb")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
     except OSError as error:
         raise store_error(source, error) from error
-    with read, replacing(target) as written:
-        shutil.copyfileobj(read, written)
+    with source_file, replacing(target) as target_file:
+        shutil.copyfileobj(source_file, target_file)
     return True
 
 
-def _read(file: Path, first: int) -> bytes | None:
-    """So many bytes of a file from its beginning, -1 for all."""
+def _read(file: Path, size: int) -> bytes | None:
+    """The first `size` bytes of a file, -1 for all."""
     try:
-        with file.open("rb") as read:
-            return read.read(first)
+        with file.open("rb") as stream:
+            return stream.read(size)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
@@ -101,14 +102,14 @@ def _read(file: Path, first: int) -> bytes | None:
 
 
 def _keys(root: Path, start: Path) -> list[str]:
-    found: list[str] = []
+    keys: list[str] = []
     try:
         for folder, _, names in os.walk(start, onerror=_unless_missing):
             below = Path(folder).relative_to(root)
-            found += [(below / name).as_posix() for name in names if not name.startswith(".")]
+            keys += [(below / name).as_posix() for name in names if not name.startswith(".")]
     except OSError as error:
         raise store_error(start, error) from error
-    return sorted(found)
+    return sorted(keys)
 
 
 def _unless_missing(error: OSError) -> None:

@@ -1,4 +1,4 @@
-"""The object store on MinIO or any other S3 endpoint (the SDK blocks: it runs in threads)."""
+"""The object store on MinIO or any other S3 endpoint (the SDK blocks and runs in threads)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from caliper.core.errors import InvalidInput
 _TRIES = 3
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
-_NOTHING = frozenset({"NoSuchKey", "XMinioParentIsObject"})
-# Days until objects under a prefix may go. A snapshot of the aggregator is of use as long as the
-# topics reach back to it, and their retention is 14 days. All else must last: job objects answer
-# what was asked before, and runs rest on plans, captions, media and verdicts.
+_MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject"})
+# Days until objects under a prefix expire. A snapshot of the aggregator is useful while the topics
+# reach back to it, and their retention is 14 days. All else must persist: job objects serve as a
+# cache of replies, and runs depend on plans, captions, media and verdicts.
 EXPIRE = {"aggregator/snapshot-": 14}
 
 _Result = TypeVar("_Result")
@@ -41,11 +41,11 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class StoreAccess:
-    """Where the store is and how long to wait for it.
+    """The address of the store, credentials and limits.
 
-    `url` is the endpoint, such as `https://minio:9000`. `patience`: seconds that a call waits
-    for answers at the most, over all its tries. `at_once`: calls at the same time. `ca`: PEM
-    file of certificates to trust, over https, instead of those that this machine trusts.
+    `url` is the endpoint, such as `https://minio:9000`. `patience`: the maximum seconds that a
+    call waits for responses, over all tries. `at_once`: the maximum number of concurrent calls.
+    `ca`: PEM file of certificates to trust over https instead of those that this machine trusts.
     """
 
     url: str
@@ -58,15 +58,13 @@ class StoreAccess:
     ca: Path | None = None
 
     def connections(self) -> urllib3.PoolManager:
-        """Connections for a client, none of them opened yet. Raises InvalidInput for a CA file
-        that cannot be used.
-        """
+        """A connection pool without open connections. Raises InvalidInput for an unusable CA."""
         secure = self.url.lower().startswith("https:")
-        each = self.patience / _TRIES
+        try_seconds = self.patience / _TRIES
         return urllib3.PoolManager(
             maxsize=self.at_once,
-            timeout=urllib3.Timeout(connect=min(2.0, each), read=each),
-            # Writing an object twice is writing it once: every call may be tried again.
+            timeout=urllib3.Timeout(connect=min(2.0, try_seconds), read=try_seconds),
+            # Writes are idempotent, so every call may be retried.
             retries=urllib3.Retry(
                 total=_TRIES - 1,
                 backoff_factor=0.1,
@@ -77,10 +75,10 @@ class StoreAccess:
         )
 
     def client(self, pool: urllib3.PoolManager) -> Minio:
-        """A client whose connections are the pool's: whoever makes one clears it in the end.
+        """A client that uses the pool, which the caller must clear in the end.
 
-        Raises InvalidInput, with the field `url`, for a URL that is no endpoint, which never
-        repeats it: it may hold a secret.
+        Raises InvalidInput, with the field `url`, for an invalid URL. Its message never repeats
+        the URL, which may contain a secret.
         """
         wrong = "not the endpoint of an object store; expected http(s)://host[:port]"
         try:
@@ -96,14 +94,14 @@ class StoreAccess:
                 http_client=pool,
             )
         except ValueError as error:
-            # The client's own words: a user in the URL, a port that cannot be.
+            # Raised by the client, for example for a user name in the URL or an invalid port.
             raise InvalidInput(f"{wrong} ({error!s:.60})", field="url") from None
 
 
 class MinioStore:
-    """ports.storage.ObjectStore in a bucket that is there: see `apply_storage`.
+    """ports.storage.ObjectStore in an existing bucket: see `apply_storage`.
 
-    What is no key raises InvalidInput.
+    An invalid key raises InvalidInput.
     """
 
     def __init__(self, access: StoreAccess) -> None:
@@ -113,44 +111,46 @@ class MinioStore:
         self._threads = ThreadPoolExecutor(access.at_once, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or the content of a file with a part in memory at a time: whole or not at
-        all, acknowledged by the server when this returns.
+        """Store bytes, or the content of a file, which is uploaded in parts.
 
-        Raises StoreFull when the server or the bucket has no room, StoreUnavailable when the
-        server fails or does not answer in time (it may then have the object nevertheless).
+        Atomic, and acknowledged by the server on return. Raises StoreFull if the server or the
+        bucket is full, StoreUnavailable if the server fails or does not answer in time (it may
+        then have the object nevertheless).
         """
         name = checked(key)
         await self._call(lambda: self._put(name, data))
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes under `key` in one request, None when there are none. Raises StoreUnavailable,
-        and InvalidInput when there are more than `most`.
+        """The bytes of the object, in one request; None if it does not exist.
+
+        Raises StoreUnavailable, and InvalidInput if it has more than `most` bytes.
         """
         name = checked(key)
-        found = await self._call(lambda: self._read(name, None if most is None else most + 1))
-        if found is not None and most is not None and len(found) > most:
+        data = await self._call(lambda: self._read(name, None if most is None else most + 1))
+        if data is not None and most is not None and len(data) > most:
             raise too_long(key, most)
-        return found
+        return data
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file, a part in memory at a time; False when there
-        are none. Raises StoreUnavailable.
+        """Write the object to a file, in chunks. Returns False if it does not exist.
+
+        Raises StoreUnavailable.
         """
         name = checked(key)
         return await self._call(lambda: self._write(name, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, in order of their characters.
+        """Keys that begin with `prefix`, sorted by code points.
 
         Raises StoreUnavailable.
         """
-        found = self._names(checked_prefix(prefix))
-        while page := await self._call(lambda: tuple(islice(found, _PAGE))):
+        names = self._names(checked_prefix(prefix))
+        while page := await self._call(lambda: tuple(islice(names, _PAGE))):
             for name in page:
                 yield name
 
     async def close(self) -> None:
-        """Wait for the calls that run, end the threads and close the connections."""
+        """Wait for running calls, end the threads and close the connections."""
         await asyncio.to_thread(self._threads.shutdown)
         self._connections.clear()
 
@@ -160,31 +160,31 @@ class MinioStore:
 
     def _put(self, name: str, data: bytes | Path) -> None:
         if isinstance(data, Path):
-            # One part after the other: several at a time are all of a report in memory.
+            # One part at a time: parallel uploads would hold a whole report in memory.
             self._client.fput_object(self._bucket, name, str(data), num_parallel_uploads=1)
         else:
             self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
 
-    def _read(self, name: str, first: int | None) -> bytes | None:
-        """All bytes of an object, or the first of them."""
+    def _read(self, name: str, size: int | None) -> bytes | None:
+        """The first `size` bytes of an object, None for all."""
         with self._response(name) as response:
-            return None if response is None else response.read(first)
+            return None if response is None else response.read(size)
 
     def _write(self, name: str, file: Path) -> bool:
         with self._response(name) as response:
             if response is None:
                 return False
-            with file.open("wb") as written:
-                shutil.copyfileobj(response, written)
+            with file.open("wb") as target:
+                shutil.copyfileobj(response, target)
         return True
 
     @contextmanager
     def _response(self, name: str) -> Iterator[BaseHTTPResponse | None]:
-        """The answer to a GET, None when there is no such object."""
+        """The response to a GET, None if the object does not exist."""
         try:
             response = self._client.get_object(self._bucket, name)
         except S3Error as error:
-            if error.code not in _NOTHING:
+            if error.code not in _MISSING_CODES:
                 raise
             yield None
             return
@@ -195,18 +195,17 @@ class MinioStore:
             response.release_conn()
 
     def _names(self, prefix: str) -> Iterator[str]:
-        for found in self._client.list_objects(self._bucket, prefix=prefix, recursive=True):
-            if found.object_name is not None:
-                yield found.object_name
+        for entry in self._client.list_objects(self._bucket, prefix=prefix, recursive=True):
+            if entry.object_name is not None:
+                yield entry.object_name
 
 
 def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> list[str]:
-    """Make the bucket and its lifecycle rules what they should be, and say what was done, one
-    line a change: none when all was well. `expire`: days until objects under a prefix go; rules
-    about anything else are kept as they are.
+    """Create the bucket and update its lifecycle rules. Returns one line per change.
 
-    Blocks. Raises StoreUnavailable, InvalidInput where rules of others could not be kept, and
-    with the field `url` or `bucket` for what is no endpoint or no name of a bucket.
+    `expire`: days until objects under a prefix expire; other rules are preserved. Blocks. Raises
+    StoreUnavailable, InvalidInput if other rules cannot be preserved, and InvalidInput with the
+    field `url` or `bucket` if that is invalid.
     """
     if not _BUCKET.fullmatch(access.bucket):
         message = (
@@ -227,13 +226,13 @@ def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
     try:
         config = client.get_bucket_lifecycle(bucket)
     except ValueError as error:
-        raise _not_keepable(bucket, expire) from error
+        raise _foreign_rules_error(bucket, expire) from error
     ours: list[Rule] = []
     others: list[Rule] = []
     for rule in config.rules if config else ():
         (ours if _prefix(rule) in expire and rule.expiration else others).append(rule)
-    now = {_prefix(rule): _days(rule) for rule in ours}
-    if now != dict(expire) or len(now) != len(ours):
+    current = {_prefix(rule): _days(rule) for rule in ours}
+    if current != dict(expire) or len(current) != len(ours):
         rules = [
             Rule(
                 ENABLED,
@@ -243,28 +242,28 @@ def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
             )
             for prefix, days in expire.items()
         ]
-        # All rules are set at once, those of others again. The client would lose a part of these
-        # forms, and the rule would hold for more objects than it did.
+        # Setting rules replaces all of them. The client would drop parts of rules in these forms,
+        # so that they would match more objects than before.
         if any(rule.rule_filter is None or rule.rule_filter.and_operator for rule in others):
-            raise _not_keepable(bucket, expire)
+            raise _foreign_rules_error(bucket, expire)
         client.set_bucket_lifecycle(bucket, LifecycleConfig([*others, *rules]))
         lines += [f"{prefix} expires after {days} days" for prefix, days in expire.items()]
     return lines
 
 
-def _not_keepable(bucket: str, expire: Mapping[str, int]) -> InvalidInput:
-    wanted = ", ".join(f"{prefix} after {days} days" for prefix, days in expire.items())
+def _foreign_rules_error(bucket: str, expire: Mapping[str, int]) -> InvalidInput:
+    summary = ", ".join(f"{prefix} after {days} days" for prefix, days in expire.items())
     return InvalidInput(
         f"bucket {bucket} has lifecycle rules of a form that cannot be kept here; nothing was "
-        f"changed. Let expire by a rule of your own: {wanted}"
+        f"changed. Let expire by a rule of your own: {summary}"
     )
 
 
 def _prefix(rule: Rule) -> str | None:
-    """The prefix of a rule that looks at nothing else."""
+    """The prefix in a rule's filter, if any."""
     return rule.rule_filter.prefix if rule.rule_filter else None
 
 
 def _days(rule: Rule) -> int | None:
-    """After how many days objects go; None where the rule does not make them."""
+    """The days until objects expire; None if the rule does not expire them."""
     return rule.expiration.days if rule.expiration and rule.status == ENABLED else None

@@ -1,4 +1,4 @@
-"""A run directory, and the store that runs share, as the one store of an installation."""
+"""One object store over a run directory and the store that runs share."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from caliper.pipeline.ledger.verdict_log import segment_key
 from caliper.pipeline.store.runs import SPEC
 from caliper.ports.storage import ObjectStore
 
-_NAMELESS = ("anchors", "captions", "verdicts")
-"""What does not say whose it is lies below the run's id: a directory may have been another's."""
+_FOLDERS_BY_RUN = ("anchors", "captions", "verdicts")
+"""Folders whose objects do not name their run: they get a subfolder per run id, because the
+directory may have held another run.
+"""
 _INDEX = "run-index/"
-"""When the run was started: its directory tells that of itself, not the store that runs share."""
+"""The start of the run: stored in the run's own directory, not in the shared store."""
 
 
 class RunStore:
-    """ports.storage.ObjectStore: what belongs to the run lies below `state/` of its directory, all
-    else, and which of its replies are reused, in `shared`.
+    """ports.storage.ObjectStore: the run's own objects are in `state/` of its directory, all
+    others, and the list of reused replies, in `shared`.
 
-    The journal that earlier releases kept of its verdicts is read as their first segment, and
-    never written again.
+    The verdict journal of earlier releases is read as the first segment of verdicts, and never
+    written.
     """
 
     def __init__(self, folder: Path, spec: RunSpec, shared: ObjectStore) -> None:
@@ -45,24 +47,25 @@ class RunStore:
         await store.put(place, data)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """At most so many bytes under `key`. Raises as the port says, and InvalidInput or
-        NewerSchema for a journal that is not this run's.
+        """The bytes of the object. Raises as the port does, and InvalidInput or NewerSchema for a
+        journal of another run or a newer release.
         """
         if key == self._prefix + SPEC:
             return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
-            return await asyncio.to_thread(self._packed)
+            return await asyncio.to_thread(self._journal_segment)
         store, place = self._place(key)
         return await store.get(place, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file; False when there are none."""
+        """Write the object to a file. Returns False if it does not exist."""
         store, place = self._place(key)
         return await store.get_file(place, file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, in order; of the run's own, those below one folder. Raises
-        StoreUnavailable.
+        """Keys that begin with `prefix`, sorted. Own keys must all be in one folder.
+
+        Raises StoreUnavailable.
         """
         store, place = self._place(prefix)
         if self._first.startswith(prefix) and self._journal.exists():
@@ -77,16 +80,16 @@ class RunStore:
         if rest == key or rest.startswith("reused/"):
             return self._shared, key
         folder, slash, name = rest.partition("/")
-        own = f"{folder}/{self._run}/{name}" if slash and folder in _NAMELESS else rest
+        own = f"{folder}/{self._run}/{name}" if slash and folder in _FOLDERS_BY_RUN else rest
         return self._own, own
 
-    def _packed(self) -> bytes:
+    def _journal_segment(self) -> bytes:
         try:
             header, _, lines = self._journal.read_bytes().partition(b"\n")
         except OSError as error:
             raise store_error(self._journal, error) from error
         self._check(header)
-        # What a crash left of a last line does not count.
+        # A crash may have left a partial last line: ignore it.
         return gzip.compress(lines[: lines.rfind(b"\n") + 1], 1, mtime=0)
 
     def _check(self, line: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What goes wrong with an S3 endpoint, in our words."""
+"""Translation of an S3 endpoint's errors into errors of core.errors."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ _Result = TypeVar("_Result")
 
 
 def told_apart(work: Callable[[], _Result], bucket: str) -> _Result:
-    """The result of a call, its errors as what they mean to us.
+    """The result of a call, with translated errors.
 
-    Raises StoreFull when the server or the bucket has no room, StoreUnavailable for all other
-    trouble.
+    Raises StoreFull if the server or the bucket is full, StoreUnavailable for all other errors.
     """
     try:
         return work()
@@ -37,21 +36,21 @@ def told_apart(work: Callable[[], _Result], bucket: str) -> _Result:
         kind = StoreFull if error.status_code == 507 else StoreUnavailable
         raise kind(f"bucket {bucket}: {error}") from error
     except HTTPError as error:
-        silent = f"the store does not answer ({_why_silent(error)})"
-        raise StoreUnavailable(f"bucket {bucket}: {silent}") from error
+        message = f"the store does not answer ({_silence_reason(error)})"
+        raise StoreUnavailable(f"bucket {bucket}: {message}") from error
     except (MinioException, OSError, ParseError, ValueError) as error:
-        # The last two: what answered is no store, a proxy's page perhaps.
+        # The last two: the response is not from a store, but perhaps a proxy's page.
         raise StoreUnavailable(f"bucket {bucket}: {error}") from error
 
 
-def _why_silent(error: HTTPError) -> str:
-    """Why there is no answer, without the client's own names for its objects."""
+def _silence_reason(error: HTTPError) -> str:
+    """Why there is no response, without the client's names of its objects."""
     reason = error.reason if isinstance(error, MaxRetryError) else error
     match reason:
         case SSLError():
             return str(reason)
-        case NewConnectionError(__cause__=OSError(strerror=str(said))):
-            return said.lower()
+        case NewConnectionError(__cause__=OSError(strerror=str(text))):
+            return text.lower()
         case TimeoutError():
             return "not in time"
     return "the connection broke off"

@@ -1,15 +1,15 @@
-"""What a member of a group of consumers may hand out next, partition by partition.
+"""The delivery window of one consumer: which messages it may deliver next, per partition.
 
-Messages pass through three places: staged (taken from the broker), reserved (a commit that
-says so is on its way) and ready. A message is handed out only after a commit says that it may
-be: whoever owns the partition after an unclean stop then knows what was in flight. Only as
-many may be as were ever out at once, so that it knows that well, however many are staged.
+A message passes through three stages: staged (fetched from the broker), reserved (a commit that
+announces it is under way) and ready. A message is delivered only after its commit, so that the
+next owner of the partition after a crash knows which messages were in flight. The window is the
+peak number of messages in flight, however many are staged, to keep that set small.
 
-While some of what was in flight at an unclean stop is not settled, messages go out one at a
-time, and the commit names the one that is alone. A message that kills its worker is so charged
+Until all messages that were in flight at a crash are settled, messages are delivered one at a
+time, and each commit names the one that is alone. So a message that kills its worker is charged
 with every crash, and an innocent one beside it never is.
 
-Shared by the thread that polls and the event loop; every method takes the lock.
+Shared by the polling thread and the event loop; every method takes the lock.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ _Place = tuple[int, int]
 
 @dataclass(slots=True)
 class _Part:
-    """A partition: its progress, its messages that are not settled, its last commit; `tenure` is
-    the how many-th that was adopted.
+    """A partition: its progress, its unsettled messages and its last commit.
+
+    `tenure` is the ordinal number of this adoption among all adoptions of the member.
     """
 
     progress: PartitionProgress
@@ -39,55 +40,55 @@ class _Part:
 
 
 class DeliveryWindow:
-    """Of one member, who calls itself `member`. No more is wanted while `room` messages wait."""
+    """The deliveries of the member named `member`. Fetching pauses while `room` messages wait."""
 
     def __init__(self, member: str, room: int) -> None:
         self._member, self._room = member, room
         self._lock = Lock()
         self._parts: dict[int, _Part] = {}
-        self._adopted = 0
-        # `ready` is a heap: what waits longest in its partition goes first, and a retried
-        # message before the later ones of its key.
+        self._adoptions = 0
+        # `_ready` is a heap: the oldest message of a partition goes first, so a retried message
+        # precedes later ones of its key.
         self._staged: list[_Place] = []
         self._reserved: list[_Place] = []
         self._ready: list[_Place] = []
-        # The attempt of what was handed out.
-        self._out: dict[_Place, int] = {}
-        # The most that were out at once.
+        # The attempt number of each delivered message.
+        self._in_flight: dict[_Place, int] = {}
+        # The peak number of messages in flight.
         self._peak = 1
         self._alone: _Place | None = None
         self._filling = True
 
     @property
     def partitions(self) -> set[int]:
-        """Those that are adopted."""
+        """The adopted partitions."""
         with self._lock:
             return set(self._parts)
 
     @property
     def reached(self) -> dict[int, int]:
-        """The offset before which everything is settled, by partition, where it is known."""
+        """The offset before which everything is settled, by partition, if known."""
         with self._lock:
             prefixes = {number: part.progress.prefix for number, part in self._parts.items()}
         return {number: prefix for number, prefix in prefixes.items() if prefix is not None}
 
     def adopt(self, partition: int, mark: CommitMark | None) -> None:
-        """This partition is ours from the last commit on; None when there is none."""
+        """Take over a partition. `mark` is its last commit, None if there is none."""
         progress = PartitionProgress.resumed(mark, self._member) if mark else PartitionProgress()
         with self._lock:
-            self._adopted += 1
-            self._parts[partition] = _Part(progress, self._adopted, committed=mark)
+            self._adoptions += 1
+            self._parts[partition] = _Part(progress, self._adoptions, committed=mark)
             if progress.suspicious:
-                self._take_back()
+                self._unready()
 
-    def _take_back(self) -> None:
+    def _unready(self) -> None:
         for offset, partition in self._ready:
             self._parts[partition].progress.released.discard(offset)
         self._staged += self._ready
         self._ready = []
 
     def give_up(self, partitions: Iterable[int]) -> dict[int, CommitMark]:
-        """These are ours no longer: forget them. What to commit for the next owner."""
+        """Forget these partitions. Returns what to commit for their next owner."""
         with self._lock:
             leaving = [partition for partition in partitions if partition in self._parts]
             marks = {partition: self._parts[partition].progress.mark("") for partition in leaving}
@@ -97,19 +98,19 @@ class DeliveryWindow:
             self._reserved = [place for place in self._reserved if place[1] in self._parts]
             self._ready = [place for place in self._ready if place[1] in self._parts]
             heapq.heapify(self._ready)
-            for place in [place for place in self._out if place[1] not in self._parts]:
-                del self._out[place]
+            for place in [place for place in self._in_flight if place[1] not in self._parts]:
+                del self._in_flight[place]
             return {partition: mark for partition, mark in marks.items() if mark is not None}
 
     def wanted(self) -> set[int]:
-        """The partitions to take messages from."""
+        """The partitions to fetch from."""
         with self._lock:
             suspicious = {
                 partition for partition, part in self._parts.items() if part.progress.suspicious
             }
             waiting = len(self._staged) + len(self._reserved) + len(self._ready)
             if suspicious:
-                # Others' messages must not fill the room that the suspects need.
+                # Other messages must not take the room that suspects need.
                 waiting = sum(partition in suspicious for _, partition in self._staged)
             if waiting >= self._room:
                 self._filling = False
@@ -122,7 +123,7 @@ class DeliveryWindow:
             }
 
     def arrived(self, partition: int, offset: int, message: Message) -> None:
-        """A message was taken from the broker."""
+        """Stage a message from the broker."""
         with self._lock:
             part = self._parts.get(partition)
             if part is not None and part.progress.take(offset):
@@ -130,7 +131,7 @@ class DeliveryWindow:
                 self._staged.append((offset, partition))
 
     def missing(self) -> list[int]:
-        """Partitions where suspects are still to arrive; their retention may have ended."""
+        """The partitions whose suspects have not arrived; their retention may have ended."""
         with self._lock:
             return [
                 partition
@@ -139,25 +140,25 @@ class DeliveryWindow:
             ]
 
     def skipped_to(self, partition: int, offset: int) -> None:
-        """Nothing before this offset will arrive any more."""
+        """Note that nothing before this offset will arrive any more."""
         with self._lock:
             progress = self._parts[partition].progress
             progress.end = max(offset, progress.end or 0)
 
     def reserve(self) -> bool:
-        """Choose what may go out after the next commit. Whether that is anything."""
+        """Choose the messages to deliver after the next commit. Returns whether there are any."""
         with self._lock:
             if any(part.progress.suspicious for part in self._parts.values()):
                 self._reserve_one()
             else:
                 self._alone = None
-                self._reserve_near()
+                self._reserve_batch()
             for offset, partition in self._reserved:
                 self._parts[partition].progress.released.add(offset)
             return bool(self._reserved)
 
-    def _reserve_near(self) -> None:
-        if not self._low:
+    def _reserve_batch(self) -> None:
+        if not self._is_low:
             return
         limits = {partition: part.progress.limit for partition, part in self._parts.items()}
         near = [place for place in sorted(self._staged) if place[0] < limits[place[1]]]
@@ -166,23 +167,23 @@ class DeliveryWindow:
         self._staged = [place for place in self._staged if place not in chosen]
 
     @property
-    def _low(self) -> bool:
+    def _is_low(self) -> bool:
         return len(self._ready) + len(self._reserved) <= self._peak // 2
 
     @property
     def holds_back(self) -> bool:
-        """Whether there are messages that wait for others to be taken or settled."""
+        """Whether staged messages wait for others to be delivered or settled."""
         with self._lock:
             return bool(self._staged)
 
     @property
     def runs_low(self) -> bool:
-        """Whether more of what is held back may go out."""
+        """Whether more staged messages may be reserved."""
         with self._lock:
-            return bool(self._staged) and self._low
+            return bool(self._staged) and self._is_low
 
     def _reserve_one(self) -> None:
-        if self._out or self._ready or self._reserved:
+        if self._in_flight or self._ready or self._reserved:
             return
         self._alone = None
         for place in sorted(self._staged):
@@ -193,18 +194,18 @@ class DeliveryWindow:
                 return
 
     def marks(self) -> dict[int, CommitMark]:
-        """What there is to commit: the marks that differ from the last ones."""
+        """The commits that are due: the marks that differ from the last ones."""
         with self._lock:
-            found = {}
+            due = {}
             for partition, part in self._parts.items():
-                offset, where = self._alone or (0, None)
-                mark = part.progress.mark(self._member, offset if where == partition else None)
+                offset, alone_in = self._alone or (0, None)
+                mark = part.progress.mark(self._member, offset if alone_in == partition else None)
                 if mark is not None and mark != part.committed:
-                    found[partition] = mark
-            return found
+                    due[partition] = mark
+            return due
 
     def committed(self, marks: Mapping[int, CommitMark]) -> None:
-        """These were committed: what was reserved is ready."""
+        """Note a successful commit: reserved messages become ready."""
         with self._lock:
             for partition, mark in marks.items():
                 if partition in self._parts:
@@ -214,44 +215,44 @@ class DeliveryWindow:
             self._reserved = []
 
     def take(self) -> Delivery | None:
-        """The next delivery, None when none is ready."""
+        """The next delivery, None if none is ready."""
         with self._lock:
             if not self._ready:
                 return None
             offset, partition = place = heapq.heappop(self._ready)
             part = self._parts[partition]
-            tried = part.progress.tried(offset)
-            self._out[place] = tried.attempt
-            self._peak = max(self._peak, len(self._out))
+            counts = part.progress.tried(offset)
+            self._in_flight[place] = counts.attempt
+            self._peak = max(self._peak, len(self._in_flight))
             position, message = position_of(partition, offset), part.messages[offset]
-            return Delivery(message, position, tried.attempt, tried.crashes, part.tenure)
+            return Delivery(message, position, counts.attempt, counts.crashes, part.tenure)
 
     def holds(self, delivery: Delivery) -> bool:
-        """Whether this was handed out and neither settled since nor lost to another member."""
+        """Whether this delivery is neither settled nor lost to another member."""
         with self._lock:
-            return self._out.get((delivery.offset, delivery.partition)) == delivery.attempt
+            return self._in_flight.get((delivery.offset, delivery.partition)) == delivery.attempt
 
     def settle(self, delivery: Delivery) -> None:
-        """Done with this one; no effect on what is not held."""
+        """Finish a delivery; no effect if it is not held."""
         with self._lock:
-            part = self._returned(delivery)
+            part = self._reclaim(delivery)
             if part is not None:
                 part.progress.settle(delivery.offset)
                 del part.messages[delivery.offset]
 
     def retry(self, delivery: Delivery) -> None:
-        """Hand this one out again, with the next attempt; no effect on what is not held."""
+        """Deliver it again, with the next attempt number; no effect if it is not held."""
         with self._lock:
-            part = self._returned(delivery)
+            part = self._reclaim(delivery)
             if part is not None:
                 part.progress.retry(delivery.offset)
                 self._staged.append((delivery.offset, delivery.partition))
 
-    def _returned(self, delivery: Delivery) -> _Part | None:
+    def _reclaim(self, delivery: Delivery) -> _Part | None:
         place = delivery.offset, delivery.partition
-        if self._out.get(place) != delivery.attempt:
+        if self._in_flight.get(place) != delivery.attempt:
             return None
-        del self._out[place]
+        del self._in_flight[place]
         if self._alone == place:
             self._alone = None
         return self._parts[delivery.partition]

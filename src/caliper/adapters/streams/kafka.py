@@ -1,4 +1,4 @@
-"""The job stream on Kafka (kafka-python 3, which blocks: its work is done in threads)."""
+"""The job stream on Kafka (kafka-python 3, which blocks and therefore runs in threads)."""
 
 from __future__ import annotations
 
@@ -24,32 +24,34 @@ _LOG = logging.getLogger(__name__)
 class KafkaStream:
     """ports.stream.JobStream on a Kafka cluster, for one event loop.
 
-    Nothing is said to be published before every replica in sync has it, and the broker drops
-    what a producer sends twice. Topics must be there: see kafka_topics.
+    A message counts as published once all in-sync replicas have it, and the broker drops a
+    producer's duplicates. Topics must exist: see kafka_topics.
     """
 
     def __init__(self, access: KafkaAccess) -> None:
         self._access = access
         self._producer: Any = None
-        self._opening = asyncio.Lock()
-        self._closing: set[asyncio.Task[None]] = set()
-        self._known: set[str] = set()
+        self._open_lock = asyncio.Lock()
+        self._close_tasks: set[asyncio.Task[None]] = set()
+        self._known_topics: set[str] = set()
 
     async def publish(self, message: Message) -> None:
-        """Append. Raises StreamUnavailable when the cluster did not confirm it in time (it may
-        have it nevertheless), InvalidInput for a message over 8 MiB.
+        """Append a message.
+
+        Raises StreamUnavailable if the cluster does not confirm it in time (it may have the
+        message nevertheless), InvalidInput for a message over 8 MiB.
         """
         value = bytes_of(message)
         producer = await self._open(message.topic)
         try:
-            sent = producer.send(
+            future = producer.send(
                 message.topic,
                 key=kept_text(message.key),
                 value=value,
                 headers=kept_headers(message.headers),
             )
             async with asyncio.timeout(2 * self._access.patience):
-                await _confirmed(sent)
+                await _confirmation(future)
         except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
             size = len(value)
             raise InvalidInput(
@@ -61,10 +63,10 @@ class KafkaStream:
             raise unavailable(f"nothing could be published to {message.topic}", error) from error
 
     async def _open(self, topic: str) -> Any:
-        """Connect once, and learn once that the topic is there: `send` then never blocks."""
-        if topic in self._known:
+        """Connect once, and check once that the topic exists: `send` then never blocks."""
+        if topic in self._known_topics:
             return self._producer
-        async with self._opening:
+        async with self._open_lock:
             try:
                 if self._producer is None:
                     self._producer = await asyncio.to_thread(self._access.producer)
@@ -74,162 +76,162 @@ class KafkaStream:
                 raise unavailable(f"no word about topic {topic}", error) from error
             if producer is not self._producer:
                 raise StreamUnavailable("Kafka: the producer was given up in the meantime")
-            self._known.add(topic)
+            self._known_topics.add(topic)
             return producer
 
     def _replace(self, producer: Any) -> None:
-        """Publish by another producer from now on.
+        """Publish with a new producer from now on.
 
-        One of kafka-python 3.0.12 that gave a message up after its broker was away may settle
-        nothing any more: neither what it still holds nor what is sent later.
+        After a producer of kafka-python 3.0.12 gave up a message because its broker was down, it
+        may never settle any message again, neither pending nor new ones.
         """
         if producer is self._producer:
             self._producer = None
-            self._known.clear()
-            closing = asyncio.create_task(asyncio.to_thread(_close, producer, 0.0))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+            self._known_topics.clear()
+            task = asyncio.create_task(asyncio.to_thread(_close, producer, 0.0))
+            self._close_tasks.add(task)
+            task.add_done_callback(self._close_tasks.discard)
 
     def consumer(self, topic: str, group: str) -> KafkaMember:
         """A new member of the group; it joins in the background."""
         return KafkaMember(self, self._access, topic, group)
 
     async def close(self) -> None:
-        """Close what publishes. Consumers leave by themselves."""
+        """Close the producer. Consumers leave by themselves."""
         if self._producer is not None:
             producer, self._producer = self._producer, None
-            self._known.clear()
+            self._known_topics.clear()
             await asyncio.to_thread(_close, producer, self._access.patience)
-        await asyncio.gather(*self._closing)
+        await asyncio.gather(*self._close_tasks)
 
 
 class KafkaMember:
     """ports.stream.Consumer: a member of a consumer group of Kafka.
 
-    What it no longer holds (it left, or the partition moved to another member) it cannot
-    settle: no effect.
+    Settling a delivery that it no longer holds (it left, or the partition moved to another
+    member) has no effect.
     """
 
     def __init__(self, stream: KafkaStream, access: KafkaAccess, topic: str, group: str) -> None:
         self._stream, self._patience = stream, access.patience
-        # Not a name to remember: it tells the commits of this process's life from others'.
-        self._handout = DeliveryWindow(uuid.uuid4().hex[:8], access.prefetch)
+        # A random name, which marks the commits of this process.
+        self._window = DeliveryWindow(uuid.uuid4().hex[:8], access.prefetch)
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._left = False
-        self._polling = KafkaPoller(access, topic, group, self._handout, self._announce)
-        self._polling.start()
+        self._poller = KafkaPoller(access, topic, group, self._window, self._announce)
+        self._poller.start()
 
     @property
     def trouble(self) -> Exception | None:
-        """The error of the last call, until the cluster answers again; None when it did."""
-        return self._polling.trouble
+        """The error of the last call; None once the cluster answers again."""
+        return self._poller.trouble
 
     @property
     def lag(self) -> Mapping[int, int]:
-        """By partition, what is not settled, as of the last commit."""
-        return self._polling.lag
+        """The number of unsettled messages per partition, as of the last commit."""
+        return self._poller.lag
 
     @property
     def rebalances(self) -> int:
-        """How often partitions came or went."""
-        return self._polling.rebalances
+        """How often partitions were assigned or revoked."""
+        return self._poller.rebalances
 
     async def receive(self) -> Delivery | None:
         """The next delivery; None after `leave`.
 
-        Raises StreamUnavailable when the cluster has not answered for `patience` seconds of
-        this call; it is tried on in the background all the same.
+        Raises StreamUnavailable if the cluster has not answered for `patience` seconds of this
+        call; the background thread keeps trying.
         """
-        begun = self._loop.time()
+        start = self._loop.time()
         while not self._left:
             changed = self._changed
-            if (delivery := self._handout.take()) is not None:
-                if self._handout.runs_low:
-                    self._polling.wake()
+            if (delivery := self._window.take()) is not None:
+                if self._window.runs_low:
+                    self._poller.wake()
                 return delivery
-            if (trouble := self._polling.trouble) is None:
+            if (trouble := self._poller.trouble) is None:
                 await changed.wait()
-                begun = self._loop.time()
+                start = self._loop.time()
                 continue
-            left = begun + self._patience - self._loop.time()
+            seconds = start + self._patience - self._loop.time()
             try:
-                async with asyncio.timeout(left):
+                async with asyncio.timeout(seconds):
                     await changed.wait()
             except TimeoutError:
                 raise trouble from None
         return None
 
     async def acknowledge(self, delivery: Delivery) -> None:
-        """Done with this one. The commit follows within half a second, or with `leave`; after
-        an unclean stop before that, the message comes again.
+        """Finish a delivery.
+
+        The commit follows within half a second, or with `leave`; after a crash before that, the
+        message is delivered again.
         """
-        self._handout.settle(delivery)
-        self._polling.wake()
+        self._window.settle(delivery)
+        self._poller.wake()
 
     async def retry(self, delivery: Delivery) -> None:
         """Deliver it again, with the next attempt number, ahead of later ones of its key."""
-        self._handout.retry(delivery)
-        self._polling.wake()
+        self._window.retry(delivery)
+        self._poller.wake()
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
-        """Move it to the topic dead-letters. Raises StreamUnavailable; it is then still held.
+        """Move it to the topic dead-letters. If it raises StreamUnavailable, it is still held.
 
-        Between the two steps a crash leaves it in both places: it is never in neither.
+        A crash between the two steps leaves it in both topics, never in neither.
         """
-        if self._handout.holds(delivery):
+        if self._window.holds(delivery):
             await self._stream.publish(letter(delivery, error))
             await self.acknowledge(delivery)
 
     async def leave(self) -> None:
-        """Commit and leave the group; what was received and not acknowledged is delivered to
-        others at once.
-        """
+        """Commit and leave the group; others get the unacknowledged messages at once."""
         self._left = True
-        self._polling.stop()
-        self._announce_here()
-        await asyncio.to_thread(self._polling.join)
+        self._poller.stop()
+        self._notify()
+        await asyncio.to_thread(self._poller.join)
 
     def _announce(self) -> None:
-        """Called by the polling thread: wake whoever waits in `receive`."""
+        """Wake the tasks that wait in `receive`. Called by the polling thread."""
         try:
-            self._loop.call_soon_threadsafe(self._announce_here)
+            self._loop.call_soon_threadsafe(self._notify)
         except RuntimeError:
-            # The loop was closed without `leave`: nobody waits.
-            self._polling.stop()
+            # The loop was closed without `leave`: no task waits.
+            self._poller.stop()
 
-    def _announce_here(self) -> None:
+    def _notify(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
 
 def _close(producer: Any, patience: float) -> None:
-    """Close a producer, and drop what it could not send in so many seconds. Blocks."""
+    """Close a producer, and drop what it cannot send within `patience` seconds. Blocks."""
     try:
         producer.close(patience)
     except KafkaError as error:
-        # It closes nothing once its flush has failed, and offers no other way to end its thread.
+        # `close` stops early after a failed flush, and there is no public way to end its thread.
         producer._sender.force_close()  # noqa: SLF001
         _LOG.warning("Kafka: a producer was closed with messages unsent: %s", error)
 
 
-async def _confirmed(sent: Any) -> None:
-    """Wait for the producer's thread to settle the future of a message. Raises its error."""
+async def _confirmation(future: Any) -> None:
+    """Wait for the producer's thread to settle a message's future. Raises its error."""
     loop = asyncio.get_running_loop()
-    waiting: asyncio.Future[None] = loop.create_future()
+    confirmation: asyncio.Future[None] = loop.create_future()
 
     def settle(error: BaseException | None) -> None:
-        if not waiting.done():
+        if not confirmation.done():
             if error is None:
-                waiting.set_result(None)
+                confirmation.set_result(None)
             else:
-                waiting.set_exception(error)
+                confirmation.set_exception(error)
 
     def settled(result: object) -> None:
         error = result if isinstance(result, BaseException) else None
-        # A closed loop has nobody waiting.
+        # No task waits on a closed loop.
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, error)
 
-    sent.add_both(settled)
-    await waiting
+    future.add_both(settled)
+    await confirmation

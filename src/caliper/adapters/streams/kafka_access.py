@@ -1,4 +1,4 @@
-"""How a Kafka cluster is reached, and the limits of everything that talks to it."""
+"""Access to a Kafka cluster: clients with their timeouts and limits."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from caliper.adapters.streams.kafka_probe import knock
 from caliper.adapters.streams.kafka_security import KafkaSecurity
 from caliper.core.errors import InvalidInput, StreamUnavailable
 
-# Of value, key and headers together: a job with the longest caption and its questions.
+# Bytes of value, key and headers together: a job with the longest caption and its questions.
 LARGEST_MESSAGE = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaAccess:
-    """Where the cluster is and how long to wait for it; times in seconds.
+    """The address and timeouts of a cluster; times in seconds.
 
-    `servers` is one `host:port` or several with commas. `patience`: until a cluster that does
-    not answer raises StreamUnavailable. `session`: until a member that is not heard of loses
-    its partitions. `longest_pause`: until a member that does not poll loses them; it polls
-    while jobs run, however long they take. `prefetch`: no more is fetched while so many
-    messages wait in a consumer.
+    `servers` is one `host:port` or several, separated by commas. `patience`: until an unreachable
+    cluster raises StreamUnavailable. `session`: until a member without heartbeats loses its
+    partitions. `longest_pause`: until a member that does not poll loses them; it polls while jobs
+    run, however long they take. `prefetch`: fetching pauses while so many messages wait in a
+    consumer.
     """
 
     servers: str
@@ -38,7 +38,7 @@ class KafkaAccess:
     def producer(self) -> Any:
         """A producer. Blocks; raises KafkaError."""
         return KafkaProducer(
-            **self._let_in(),
+            **self._client_options(),
             enable_idempotence=True,
             acks="all",
             delivery_timeout_ms=_ms(self.patience),
@@ -47,18 +47,16 @@ class KafkaAccess:
         )
 
     def consumer(self, group: str) -> Any:
-        """A consumer in a group, which commits only what it is told. Blocks; raises
-        KafkaError.
-        """
+        """A consumer in a group, without automatic commits. Blocks; raises KafkaError."""
         return KafkaConsumer(
-            **self._let_in(),
+            **self._client_options(),
             group_id=group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
-            # What comes at once is kept in memory; a larger message still comes whole.
+            # A fetched batch is held in memory; a larger message is still fetched whole.
             max_partition_fetch_bytes=256 * 1024,
             fetch_max_bytes=4 * 1024 * 1024,
-            # Members that stay keep their partitions while others come and go.
+            # Members keep their partitions while others join and leave.
             partition_assignment_strategy=(CooperativeStickyAssignor,),
             session_timeout_ms=_ms(self.session),
             heartbeat_interval_ms=_ms(min(3.0, self.session / 5)),
@@ -66,10 +64,10 @@ class KafkaAccess:
         )
 
     def reader(self) -> Any:
-        """A consumer in no group, which commits nothing. Blocks; raises KafkaError."""
+        """A consumer without a group, which commits nothing. Blocks; raises KafkaError."""
         return KafkaConsumer(
-            **self._let_in()
-            # No group tells it of partitions that are added to a topic: it looks for them often.
+            **self._client_options()
+            # Without a group only metadata shows added partitions, so it is refreshed often.
             | {"metadata_max_age_ms": 3_000},
             group_id=None,
             enable_auto_commit=False,
@@ -78,23 +76,23 @@ class KafkaAccess:
 
     def admin(self) -> Any:
         """An administration client. Blocks; raises KafkaError."""
-        common = self._let_in()
+        common = self._client_options()
         del common["allow_auto_create_topics"], common["metrics_enabled"]
         return KafkaAdminClient(**common)
 
-    def _let_in(self) -> dict[str, Any]:
-        """What all clients have in common, once somebody has let us in."""
+    def _client_options(self) -> dict[str, Any]:
+        """The options of all clients, after a broker has accepted a connection."""
         try:
             security = self.security.options()
         except InvalidInput as error:
-            # Files that were there when the service started: somebody may put them back.
+            # The files existed when the service started, and may be restored.
             raise KafkaConnectionError(str(error)) from error
         common = {
             "bootstrap_servers": self.servers.split(","),
             "client_id": "caliper",
             "bootstrap_timeout_ms": _ms(self.patience),
             "request_timeout_ms": _ms(self.patience / 2),
-            # By default a broker that was away is tried every 30 s only.
+            # By default the client retries an unreachable broker only every 30 s.
             "reconnect_backoff_max_ms": 1000,
             # Partitions that are added to a topic are noticed within a minute.
             "metadata_max_age_ms": 60_000,
@@ -107,10 +105,10 @@ class KafkaAccess:
 
 
 def unavailable(what: str, error: Exception) -> StreamUnavailable:
-    """What an error of the client means to us."""
-    name, said = type(error).__name__, str(error)
-    told = said if said.startswith(name) else f"{name}: {said}"
-    return StreamUnavailable(f"Kafka: {what}: {told}".rstrip(": "))
+    """The StreamUnavailable for an error of the client."""
+    name, text = type(error).__name__, str(error)
+    detail = text if text.startswith(name) else f"{name}: {text}"
+    return StreamUnavailable(f"Kafka: {what}: {detail}".rstrip(": "))
 
 
 def _ms(seconds: float) -> int:

@@ -1,4 +1,4 @@
-"""What a cluster has of what an installation needs; nothing is changed."""
+"""A read-only description of a cluster: brokers and the installation's topics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from caliper.adapters.streams.kafka_topics import TOPICS
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """`partitions`: how many each of our topics has; `missing`: those that are not there."""
+    """A cluster. `partitions` counts those of each existing topic; `missing` names the others."""
 
     brokers: int
     partitions: Mapping[str, int]
@@ -21,18 +21,18 @@ class Cluster:
 
 
 def describe(access: KafkaAccess) -> Cluster:
-    """What is there. Blocks. Raises StreamUnavailable."""
+    """Describe the cluster. Blocks. Raises StreamUnavailable."""
     names = [topic.name for topic in TOPICS]
     try:
         admin = access.admin()
         try:
             brokers = len(admin.describe_cluster()["brokers"])
-            known = set(admin.list_topics())
-            there = [name for name in names if name in known]
-            described = admin.describe_topics(there) if there else []
+            topic_names = set(admin.list_topics())
+            existing = [name for name in names if name in topic_names]
+            descriptions = admin.describe_topics(existing) if existing else []
         finally:
             admin.close()
     except KafkaError as error:
         raise unavailable("the cluster could not be described", error) from error
-    partitions = {each["name"]: len(each["partitions"]) for each in described}
-    return Cluster(brokers, partitions, tuple(name for name in names if name not in known))
+    partitions = {each["name"]: len(each["partitions"]) for each in descriptions}
+    return Cluster(brokers, partitions, tuple(name for name in names if name not in topic_names))

@@ -1,4 +1,4 @@
-"""Topics of Kafka read as logs, by somebody who is in no group."""
+"""Kafka topics read as logs, without a consumer group."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from caliper.adapters.streams.kafka_messages import message_of
 from caliper.core.envelopes import Record
 from caliper.core.errors import StreamUnavailable
 
-# Seconds between signs of life, while there is nothing to read.
+# Seconds between probes while there is nothing to read.
 _PROBE = 2.0
 _POLL_MS = 500
 _Result = TypeVar("_Result")
 
 
 class KafkaLog:
-    """ports.stream.LogReader on a Kafka cluster. Topics must be there: see kafka_topics."""
+    """ports.stream.LogReader on a Kafka cluster. Topics must exist: see kafka_topics."""
 
     def __init__(self, access: KafkaAccess) -> None:
         self._access = access
 
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
-        """Every record from the offsets on, and then what comes, without an end; partitions that
-        are added meanwhile are read from their start.
+        """Every record from the offsets on, and then new ones, without end.
 
-        Raises StreamUnavailable, also where nothing is read and the cluster is away, and where
-        the topic was made anew: whoever reads on begins anew.
+        Partitions that are added meanwhile are read from their start. Raises StreamUnavailable,
+        also if the cluster is unreachable while there is nothing to read, and if the topic was
+        recreated: the reader must then start again.
         """
-        # Its own: the client blocks, and only ever one thread may use it.
+        # A dedicated thread: the client blocks, and must be used by one thread only.
         thread = ThreadPoolExecutor(1, thread_name_prefix=f"log-{topic}")
         try:
-            client = await _call(topic, lambda: self._opened(topic, offsets), thread)
+            client = await _call(topic, lambda: self._open(topic, offsets), thread)
             try:
                 log, heard_at = _identity(client, topic), time.monotonic()
                 while True:
                     polled = await _call(topic, lambda: _poll(client, topic, offsets), thread)
                     if _identity(client, topic) != log:
-                        # A place in the one before may lie within this one, too.
+                        # Offsets of the old topic may be valid in the new one, too.
                         raise StreamUnavailable(f"Kafka: topic {topic} was made anew")
                     for records in polled.values():
                         for record in records:
@@ -55,26 +55,26 @@ class KafkaLog:
                         await _call(topic, lambda: self._probe(client), thread)
                     heard_at = time.monotonic()
             finally:
-                closing = asyncio.get_running_loop().run_in_executor(thread, client.close)
-                await asyncio.shield(closing)
+                close = asyncio.get_running_loop().run_in_executor(thread, client.close)
+                await asyncio.shield(close)
         finally:
             thread.shutdown(wait=False)
 
     async def identity(self, topic: str) -> str:
-        """The topic's id, which Kafka draws when it makes one; empty of brokers that draw none.
+        """The topic's id, assigned by Kafka at its creation; empty if the broker supports none.
 
         Raises StreamUnavailable.
         """
         return await _call(topic, lambda: self._identity(topic))
 
     async def ends(self, topic: str) -> Mapping[int, int]:
-        """The offset after the last record of every partition that keeps any.
+        """The offset after the last record of every partition that is not empty.
 
         Raises StreamUnavailable.
         """
         return await _call(topic, lambda: self._ends(topic))
 
-    def _opened(self, topic: str, offsets: Mapping[int, int]) -> Any:
+    def _open(self, topic: str, offsets: Mapping[int, int]) -> Any:
         client = self._access.reader()
         try:
             _assign(client, _partitions(client, topic), offsets)
@@ -84,7 +84,7 @@ class KafkaLog:
         return client
 
     def _probe(self, client: Any) -> None:
-        """Ask something: a poll tells of no broker that is away."""
+        """Query the cluster: a poll does not report an unreachable broker."""
         client.end_offsets(client.assignment(), int(self._access.patience * 500))
 
     def _identity(self, topic: str) -> str:
@@ -100,8 +100,8 @@ class KafkaLog:
         try:
             places = _partitions(client, topic)
             firsts, lasts = client.beginning_offsets(places), client.end_offsets(places)
-            kept = (place for place in places if lasts[place] > firsts[place])
-            return {place.partition: lasts[place] for place in kept}
+            nonempty = (place for place in places if lasts[place] > firsts[place])
+            return {place.partition: lasts[place] for place in nonempty}
         finally:
             client.close()
 
@@ -114,23 +114,23 @@ def _partitions(client: Any, topic: str) -> list[Any]:
 
 
 def _identity(client: Any, topic: str) -> str:
-    """The id of the topic as the client heard it last."""
-    # Described by an administration client alone, which would ask the broker each time.
+    """The id of the topic in the client's metadata."""
+    # Only an administration client has a public method, which would query the broker each time.
     return str(client._cluster.topic_id(topic) or "")  # noqa: SLF001
 
 
 def _assign(client: Any, places: Sequence[Any], offsets: Mapping[int, int]) -> None:
-    """Read these partitions too, from the offsets on; where the others stand stays as it is."""
-    held = client.assignment()
-    client.assign([*held, *places])
+    """Add these partitions, from the offsets on, and keep the positions of the others."""
+    assigned = client.assignment()
+    client.assign([*assigned, *places])
     firsts = client.beginning_offsets(places)
     for place in places:
         client.seek(place, max(firsts[place], offsets.get(place.partition, 0)))
 
 
 def _poll(client: Any, topic: str, offsets: Mapping[int, int]) -> Mapping[Any, Any]:
-    """What came, from partitions too that were added to the topic in the meantime."""
-    # What the client knows of the topic, which costs no request: it asks anew by itself.
+    """New records, including those of partitions that were added to the topic."""
+    # From the client's metadata, without a request: it refreshes by itself.
     added = set(_partitions(client, topic)) - client.assignment()
     if added:
         _assign(client, sorted(added), offsets)

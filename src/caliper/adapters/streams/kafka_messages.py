@@ -1,4 +1,4 @@
-"""Messages as Kafka keeps them: keys and headers as UTF-8, in the way of `wire.text`."""
+"""Messages in Kafka's form: keys and headers as UTF-8, encoded by `wire.text`."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from caliper.core.errors import InvalidInput
 
 
 def kept_text(text: str) -> bytes:
-    """A key, or the value of a header, as a record holds it."""
+    """A key or header value in the form of a record."""
     return to_wire(text).encode()
 
 
 def kept_headers(headers: Mapping[str, str]) -> list[tuple[str, bytes]]:
-    """Headers as a record holds them."""
+    """Headers in the form of a record."""
     return [(to_wire(name), kept_text(value)) for name, value in headers.items()]
 
 
 def message_of(record: Any) -> Message:
-    """The message in a record of kafka-python: the one that was published.
+    """The message in a record of kafka-python.
 
-    Of a record that Caliper did not write, what is no text of this kind is read as well as it
-    can be: whoever reads a topic has to get past it.
+    Malformed text, in a record that Caliper did not write, is decoded with replacements instead
+    of an error: readers of the topic must get past it.
     """
-    headers = {_read(name.encode()): _read(value or b"") for name, value in record.headers}
-    return Message(record.topic, _read(record.key or b""), record.value or b"", headers)
+    headers = {_decode(name.encode()): _decode(value or b"") for name, value in record.headers}
+    return Message(record.topic, _decode(record.key or b""), record.value or b"", headers)
 
 
-def _read(kept: bytes) -> str:
-    text = kept.decode("utf-8", "replace")
+def _decode(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
     try:
         return from_wire(text)
     except InvalidInput:

@@ -1,8 +1,8 @@
-"""Whether the brokers let us in, found out before a client is made.
+"""A connection test before a Kafka client is created.
 
-A client of kafka-python 3.0.12 connects when it is made. When nobody lets it in, it only says
-that it could not bootstrap, and leaves a thread and its sockets behind: a service with a wrong
-password would collect them.
+A client of kafka-python 3.0.12 connects in its constructor. If every broker rejects it, it only
+reports that it could not bootstrap, and leaks a thread and its sockets: a service with a wrong
+password would accumulate them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from kafka.net.selector import NetworkSelector
 
 
 def knock(options: Mapping[str, Any], patience: float) -> None:
-    """Connect to one of the brokers after the other, with TLS and user, until one answers who is
-    in the cluster; each may take `patience` seconds. `options` are kafka-python's.
+    """Connect to the brokers in turn, with TLS and user, until one returns the cluster's metadata.
 
-    Blocks. Raises KafkaConnectionError with what each of them said.
+    Each may take `patience` seconds. `options` are kafka-python's. Blocks. Raises
+    KafkaConnectionError with the error of each broker.
     """
-    how = options["security_protocol"]
+    label = options["security_protocol"]
     if user := options.get("sasl_plain_username"):
-        how += f" as {user}"
+        label += f" as {user}"
     net = NetworkSelector(client_id=options["client_id"])
     manager = KafkaConnectionManager(net, **options)
     refusals = []
@@ -33,9 +33,9 @@ def knock(options: Mapping[str, Any], patience: float) -> None:
         for broker in manager.cluster.bootstrap_brokers():
             try:
                 _reach(broker.host, broker.port, options.get("ssl_context"), patience)
-                net.run(_enter, manager, broker.node_id, patience)
+                net.run(_authenticate, manager, broker.node_id, patience)
             except (KafkaError, OSError) as error:
-                refusals.append(f"{broker.host}:{broker.port} by {how}: {error}")
+                refusals.append(f"{broker.host}:{broker.port} by {label}: {error}")
             else:
                 return
     finally:
@@ -45,17 +45,17 @@ def knock(options: Mapping[str, Any], patience: float) -> None:
 
 
 def _reach(host: str, port: int, tls: ssl.SSLContext | None, patience: float) -> None:
-    """Connect and shake hands. Raises OSError; a connection of kafka-python that fails here
-    leaves its socket open.
+    """Connect and complete the TLS handshake. Raises OSError. kafka-python itself would leak the
+    socket of a connection that fails here.
     """
     with socket.create_connection((host, port), patience) as plain:
         if tls is not None:
             tls.wrap_socket(plain, server_hostname=host).close()
 
 
-async def _enter(manager: Any, node: str, patience: float) -> None:
+async def _authenticate(manager: Any, node: str, patience: float) -> None:
     await manager.get_connection(
         node, timeout_ms=patience * 1000, pop_on_close=False, refresh_metadata_on_err=False
     )
-    # A broker that wants a user says so only when it is asked something.
+    # A broker that requires a user reports that only in response to a request.
     await manager.cluster.refresh_metadata(node)

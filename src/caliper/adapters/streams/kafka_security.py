@@ -1,6 +1,6 @@
-"""How a connection to Kafka is encrypted, and who we are to the brokers.
+"""Encryption and authentication of connections to Kafka.
 
-Apart from what talks to Kafka: its client library takes long to import.
+Separate from the modules that use Kafka's client library, which is slow to import.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from caliper.adapters.trust import trusting, unusable
 
 @dataclass(frozen=True, slots=True)
 class KafkaTls:
-    """PEM files. `ca` holds the certificates to trust instead of those that this machine trusts;
-    `certificate` (with its chain) and `key` (without a password) are ours, for brokers that ask.
+    """PEM files.
+
+    `ca` holds the certificates to trust instead of those that this machine trusts. `certificate`
+    (with its chain) and `key` (without a password) are the client's, for brokers that require one.
     """
 
     ca: Path | None = None
@@ -24,9 +26,7 @@ class KafkaTls:
     key: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """What a connection is opened with. Raises InvalidInput naming the file that cannot be
-        used.
-        """
+        """The TLS context of a connection. Raises InvalidInput naming an unusable file."""
         context = trusting(self.ca)
         if self.certificate is not None:
             try:
@@ -48,25 +48,27 @@ class KafkaSasl:
 
 @dataclass(frozen=True, slots=True)
 class KafkaSecurity:
-    """A plain connection by default, encrypted with `tls`, known to the brokers by `sasl`."""
+    """Plaintext by default, encrypted with `tls`, authenticated with `sasl`."""
 
     tls: KafkaTls | None = None
     sasl: KafkaSasl | None = None
 
     def options(self) -> dict[str, Any]:
-        """The same by kafka-python's names. Files are read each time, for a certificate may have
-        been replaced. Raises InvalidInput naming the file that cannot be used.
+        """The options for kafka-python.
+
+        Files are read each time, because a certificate may have been replaced. Raises
+        InvalidInput naming an unusable file.
         """
         encrypted = "PLAINTEXT" if self.tls is None else "SSL"
-        found: dict[str, Any] = {
+        options: dict[str, Any] = {
             "security_protocol": encrypted if self.sasl is None else f"SASL_{encrypted}"
         }
         if self.tls is not None:
-            found["ssl_context"] = self.tls.context()
+            options["ssl_context"] = self.tls.context()
         if self.sasl is not None:
-            found |= {
+            options |= {
                 "sasl_mechanism": self.sasl.mechanism,
                 "sasl_plain_username": self.sasl.user,
                 "sasl_plain_password": self.sasl.password,
             }
-        return found
+        return options

@@ -1,4 +1,4 @@
-"""The job stream inside one process: topics, groups, redelivery and dead letters."""
+"""The in-process job stream: topics, groups, redelivery and dead letters."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from caliper.core.envelopes import Delivery, Message, Record
 
 @dataclass(slots=True)
 class _Group:
-    """What a group has still to do: a heap of what is ready, and who holds the rest.
+    """The unfinished messages of a group: a heap of ready ones, and the holders of the rest.
 
-    `ready` holds (position, attempt): the oldest comes first, so a retried message goes
-    ahead of later ones of its key.
+    `ready` holds pairs (position, attempt): the oldest comes first, so a retried message
+    precedes later ones of its key.
     """
 
     ready: list[tuple[int, int]] = field(default_factory=list)
@@ -32,7 +32,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Topic:
-    """Messages that some group has not finished, by position; of a `log` all messages."""
+    """The messages that some group has not finished, by position; all messages if it is a `log`."""
 
     name: str
     capacity: int | None
@@ -49,7 +49,7 @@ class _Topic:
         return self.capacity is not None and len(self.messages) >= self.capacity
 
     def announce(self) -> None:
-        """Wake whoever waits for room, for a message or for the end."""
+        """Wake all tasks that wait for room, for a message or for the end."""
         event, self.changed = self.changed, asyncio.Event()
         event.set()
 
@@ -83,14 +83,14 @@ class _Topic:
 class MemoryStream:
     """Topics in memory, for one event loop.
 
-    A topic keeps at most `capacity` messages that some group has not acknowledged;
-    `publish` waits while it is full. The topic dead-letters is not bounded: a worker must
-    always be able to put a job aside. A group exists from its first consumer on, outlives
-    its consumers, and starts with what no earlier group has finished.
+    A topic holds at most `capacity` messages that some group has not acknowledged; `publish`
+    waits while it is full. The topic dead-letters is unbounded: a worker must always be able to
+    set a job aside. A group is created with its first consumer, outlives its consumers, and
+    starts with the messages that no earlier group has finished.
 
-    The topics in `logs` can also be read as logs, in one partition: they keep every message
-    as long as the stream lives, and are never full. With `once` a log has one reader, and lets go
-    of what that has passed. `now` gives their timestamps.
+    The topics in `logs` can also be read as logs with one partition: they keep every message
+    while the stream exists, and are never full. With `once` a log has a single reader, and drops
+    the messages that it has read. `now` supplies their timestamps.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class MemoryStream:
     async def publish(self, message: Message) -> None:
         """Append, waiting while the topic is full.
 
-        Raises ValueError when the topic was closed: a defect of the caller.
+        Raises ValueError if the topic was closed: a defect of the caller.
         """
         topic = self._topic(message.topic)
         await topic.until(lambda: topic.closed or not topic.full)
@@ -120,44 +120,44 @@ class MemoryStream:
 
     def consumer(self, topic: str, group: str) -> MemoryConsumer:
         """A new member of the group. Members of one group share its messages."""
-        found = self._topic(topic)
-        return MemoryConsumer(self, found, found.group(group))
+        entry = self._topic(topic)
+        return MemoryConsumer(self, entry, entry.group(group))
 
     async def close_topic(self, topic: str) -> None:
-        """Nothing more will be published: consumers end when they have drained it."""
-        found = self._topic(topic)
-        found.closed = True
-        found.announce()
+        """End the topic: consumers end once they have drained it."""
+        entry = self._topic(topic)
+        entry.closed = True
+        entry.announce()
 
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
-        """Every record from the offset on, and then what comes, until the topic is closed.
+        """Every record from the offset on, and then new ones, until the topic is closed.
 
-        Raises ValueError when the topic is not among the logs: a defect of the caller.
+        Raises ValueError if the topic is not among the logs: a defect of the caller.
         """
-        found = self._log(topic)
+        entry = self._log(topic)
         offset = offsets.get(0, 0)
-        if offset > found.end:
-            # Of a log that ended with its process: whoever goes on from there finds a new one.
+        if offset > entry.end:
+            # The offset belongs to the log of an earlier process.
             offset = 0
         while True:
-            while offset < found.end:
-                yield Record(0, offset, found.timestamps[offset], found.messages[offset])
+            while offset < entry.end:
+                yield Record(0, offset, entry.timestamps[offset], entry.messages[offset])
                 if self._once:
-                    del found.messages[offset]
+                    del entry.messages[offset]
                 offset += 1
-            if found.closed:
+            if entry.closed:
                 return
-            await found.changed.wait()
+            await entry.changed.wait()
 
     async def identity(self, topic: str) -> str:
-        """That of the stream: no log outlives it. Raises ValueError as `read` does."""
+        """The stream's identity: no log outlives it. Raises ValueError as `read` does."""
         self._log(topic)
         return self._name
 
     async def ends(self, topic: str) -> Mapping[int, int]:
         """The offset after the last record, if any. Raises ValueError as `read` does."""
-        found = self._log(topic)
-        return {0: found.end} if found.end else {}
+        entry = self._log(topic)
+        return {0: entry.end} if entry.end else {}
 
     def _log(self, name: str) -> _Topic:
         topic = self._topic(name)
@@ -174,9 +174,9 @@ class MemoryStream:
 
 
 class MemoryConsumer:
-    """A member of a group. What it no longer holds (it left) it cannot settle: no effect."""
+    """A member of a group. Settling a delivery that it no longer holds has no effect."""
 
-    # Memory does not go away, and its one partition is everybody's.
+    # Memory does not fail, and all members share its one partition.
     trouble = None
     rebalances = 0
 
@@ -186,14 +186,14 @@ class MemoryConsumer:
 
     @property
     def lag(self) -> Mapping[int, int]:
-        """The messages that the group has not settled, all in one partition."""
+        """The number of messages that the group has not settled, in its one partition."""
         return {0: len(self._group.open)}
 
     async def receive(self) -> Delivery | None:
-        """The oldest message that nobody in the group holds.
+        """The oldest message that no member holds.
 
-        None after `leave`, or when the topic was closed and the group has settled every
-        message: what another member still holds may yet come back.
+        None after `leave`, or once the topic is closed and the group has settled every message:
+        a message that another member holds may yet come back.
         """
         group, topic = self._group, self._topic
         await topic.until(
@@ -206,12 +206,12 @@ class MemoryConsumer:
         return Delivery(topic.messages[position], position, attempt)
 
     async def acknowledge(self, delivery: Delivery) -> None:
-        """Done with this one: it will not be delivered to the group again."""
+        """Finish a delivery: the group will not get it again."""
         if self._settle(delivery):
             self._topic.finish(self._group, delivery.position)
 
     async def retry(self, delivery: Delivery) -> None:
-        """Deliver it again, with the next attempt number, ahead of what came later."""
+        """Deliver it again, with the next attempt number, ahead of later messages."""
         if self._settle(delivery):
             heapq.heappush(self._group.ready, (delivery.position, delivery.attempt + 1))
             self._topic.announce()
@@ -220,12 +220,12 @@ class MemoryConsumer:
         """Move it to the topic dead-letters, with error, attempts and origin in headers."""
         if not self._settle(delivery):
             return
-        # Not bounded, so this never waits: no cancellation can fall between the two steps.
+        # Unbounded, so this never waits: no cancellation can fall between the two steps.
         await self._stream.publish(letter(delivery, error))
         self._topic.finish(self._group, delivery.position)
 
     async def leave(self) -> None:
-        """Leave the group; what was received and not acknowledged is delivered again."""
+        """Leave the group; unacknowledged messages are delivered again."""
         self._left = True
         for position, (attempt, holder) in list(self._group.held.items()):
             if holder is self:
@@ -234,7 +234,7 @@ class MemoryConsumer:
         self._topic.announce()
 
     def _settle(self, delivery: Delivery) -> bool:
-        """Whether this consumer held the delivery; it then no longer does."""
+        """Release the delivery. Returns whether this consumer held it."""
         attempt, holder = self._group.held.get(delivery.position, (0, None))
         if holder is not self or attempt != delivery.attempt:
             return False

@@ -1,1 +1,1 @@
-"""Core values as messages, and messages as bytes."""
+"""Conversion of core values to messages, and of messages to bytes."""

@@ -1,4 +1,4 @@
-"""Comparisons as a stream of messages, exactly."""
+"""Lossless conversion of comparisons to and from a stream of messages."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _NUMBERS = (
 
 
 def decode_wished(message: pb.CompareEvaluationsRequest) -> ComparisonRequest:
-    """How runs are to be compared."""
+    """The options of a comparison."""
     flips = message.flips if message.HasField("flips") else FLIPS
     return ComparisonRequest(message.anyway, message.partial, flips)
 
 
 def encode_comparison(
-    found: Comparison, pictures: Pictures
+    comparison: Comparison, pictures: Pictures
 ) -> Iterator[pb.CompareEvaluationsResponse]:
     """Messages that `decode_comparison` reads back to an equal comparison."""
-    yield pb.CompareEvaluationsResponse(base=_encode_side(found.base))
-    for candidate in found.candidates:
+    yield pb.CompareEvaluationsResponse(base=_encode_side(comparison.base))
+    for candidate in comparison.candidates:
         yield pb.CompareEvaluationsResponse(candidate=_encode_candidate(candidate))
         for flip in candidate.flips.listed:
             yield pb.CompareEvaluationsResponse(flip=_encode_flip(flip))
@@ -54,7 +54,7 @@ def encode_comparison(
 async def decode_comparison(
     messages: AsyncIterable[pb.CompareEvaluationsResponse],
 ) -> tuple[Comparison, Pictures]:
-    """The comparison in messages. Raises InvalidInput for what no gateway sends."""
+    """The comparison in messages. Raises InvalidInput for a malformed sequence."""
     base: Side | None = None
     candidates: list[Against] = []
     flips: list[list[Flip]] = []
@@ -75,11 +75,11 @@ async def decode_comparison(
                 raise InvalidInput(f"a comparison cannot go on with {part}")
     if base is None:
         raise InvalidInput("a comparison lacks its base")
-    whole = tuple(
+    complete = tuple(
         replace(each, flips=replace(each.flips, listed=tuple(listed)))
         for each, listed in zip(candidates, flips, strict=True)
     )
-    return Comparison(base, whole), pictures
+    return Comparison(base, complete), pictures
 
 
 def _encode_side(side: Side) -> pb.ComparedRun:
@@ -149,7 +149,7 @@ def _encode_part(part: Part) -> pb.ComparedBenchmark:
     return pb.ComparedBenchmark(
         benchmark=part.name,
         title=to_wire(part.title),
-        figures=[_encode_difference(path, found) for path, found in part.figures.items()],
+        figures=[_encode_difference(path, figure) for path, figure in part.figures.items()],
         column=to_wire(part.column),
         rows=[
             pb.ComparedRow(label=to_wire(label), figure=places[path]) for label, path in part.rows
@@ -172,19 +172,19 @@ def _decode_part(message: pb.ComparedBenchmark) -> Part:
     )
 
 
-def _encode_difference(path: Path, found: Difference) -> pb.Difference:
+def _encode_difference(path: Path, difference: Difference) -> pb.Difference:
     message = pb.Difference(
         path=[to_wire(step) for step in path],
-        method=found.method,
-        clusters=found.clusters,
-        paired=found.paired,
-        whole=isinstance(found.first if found.second is None else found.second, int),
-        degrees=found.degrees,
-        over=map(to_wire, found.over),
-        without=map(to_wire, found.without),
+        method=difference.method,
+        clusters=difference.clusters,
+        paired=difference.paired,
+        whole=isinstance(difference.first if difference.second is None else difference.second, int),
+        degrees=difference.degrees,
+        over=map(to_wire, difference.over),
+        without=map(to_wire, difference.without),
     )
     for name in _NUMBERS:
-        if (number := getattr(found, name)) is not None:
+        if (number := getattr(difference, name)) is not None:
             setattr(message, name, number)
     return message
 
@@ -193,7 +193,7 @@ def _decode_difference(message: pb.Difference) -> tuple[Path, Difference]:
     numbers = {name: getattr(message, name) for name in _NUMBERS if message.HasField(name)}
     if message.whole:
         numbers = {name: int(number) for name, number in numbers.items()}
-    found = Difference(
+    difference = Difference(
         **{"first": None, "second": None, **numbers},
         method=message.method,
         clusters=message.clusters,
@@ -202,11 +202,11 @@ def _decode_difference(message: pb.Difference) -> tuple[Path, Difference]:
         over=tuple(map(from_wire, message.over)),
         without=tuple(map(from_wire, message.without)),
     )
-    return tuple(from_wire(step) for step in message.path), found
+    return tuple(from_wire(step) for step in message.path), difference
 
 
 def _degrees(message: pb.Difference) -> int | None:
-    """The degrees of freedom; an older gateway counts all media and does not name them."""
+    """The degrees of freedom. An older gateway omits them, and counts all media as clusters."""
     if message.HasField("degrees") or not message.HasField("error"):
         return message.degrees if message.HasField("degrees") else None
     return max(1, message.clusters - 1)

@@ -1,6 +1,6 @@
-"""Enumerations of core and their numbers on the wire, matched by name.
+"""Conversion of core's enumerations to wire numbers, matched by name.
 
-A member that the protos do not know fails when this module is imported.
+A member without a counterpart in the protos fails the import of this module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Source
 from caliper.core.run import RunState
 
-# protoc's stubs type a number by its enumeration, its look-up by name as a plain int.
+# In protoc's stubs numbers have the type of their enumeration, but `Value` returns a plain int.
 _REASONS = {
     reason: cast("outcome_pb2.Reason", outcome_pb2.Reason.Value(f"REASON_{reason.name}"))
     for reason in Reason
@@ -33,36 +33,36 @@ _SOURCE_OF: dict[int, Source] = {number: source for source, number in _SOURCES.i
 
 
 def encode_reason(reason: Reason) -> outcome_pb2.Reason:
-    """The number of a reason."""
+    """The wire number of a reason."""
     return _REASONS[reason]
 
 
 def decode_reason(number: int) -> Reason:
-    """The reason of a number. Raises InvalidInput when there is none."""
+    """The reason of a wire number. Raises InvalidInput for an unknown number."""
     if number not in _REASON_OF:
         raise InvalidInput(f"a message holds no known reason: {number}")
     return _REASON_OF[number]
 
 
 def encode_state(state: RunState) -> run_pb2.RunState:
-    """The number of a run's state."""
+    """The wire number of a run's state."""
     return _STATES[state]
 
 
 def decode_state(number: int) -> RunState:
-    """The run's state of a number. Raises InvalidInput when there is none."""
+    """The run's state of a wire number. Raises InvalidInput for an unknown number."""
     if number not in _STATE_OF:
         raise InvalidInput(f"a message holds no known state of a run: {number}")
     return _STATE_OF[number]
 
 
 def encode_source(source: Source) -> messages_pb2.Source:
-    """The number of what a question is answered from."""
+    """The wire number of a question's source."""
     return _SOURCES[source]
 
 
 def decode_source(number: int) -> Source:
-    """What a question is answered from. Raises InvalidInput for an unknown number."""
+    """The source of a wire number. Raises InvalidInput for an unknown number."""
     if number not in _SOURCE_OF:
         raise InvalidInput(f"a message holds no known source: {number}")
     return _SOURCE_OF[number]

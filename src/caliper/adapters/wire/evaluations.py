@@ -1,4 +1,4 @@
-"""Evaluations as messages: what is asked for, and where runs stand."""
+"""Conversion of evaluation requests and run states to and from messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FLOOR = 0.99
 
 
 def encode_asked(asked: EvaluationRequest) -> evaluate_pb2.StartEvaluationRequest:
-    """A message that `decode_asked` reads back to the same wishes."""
+    """A message that `decode_asked` reads back to an equal request."""
     return evaluate_pb2.StartEvaluationRequest(
         name=to_wire(asked.name),
         benchmarks=[_encode_part(part) for part in asked.benchmarks],
@@ -69,7 +69,7 @@ def _encode_part(part: BenchmarkRequest) -> evaluate_pb2.BenchmarkRequest:
 
 
 def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> EvaluationRequest:
-    """What a caller asks for. Raises InvalidInput naming the field for what cannot be."""
+    """The request in a message. Raises InvalidInput naming an invalid field."""
     return EvaluationRequest(
         name=from_wire(message.name),
         benchmarks=tuple(_decode_parts(message.benchmarks)),
@@ -96,7 +96,7 @@ def _decode_parts(messages: Iterable[evaluate_pb2.BenchmarkRequest]) -> Iterator
 
 def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkRequest:
     source, answerer = message.WhichOneof("source"), message.WhichOneof("answerer")
-    named = from_wire(getattr(message, answerer)) if answerer else ""
+    model = from_wire(getattr(message, answerer)) if answerer else ""
     return BenchmarkRequest(
         name=message.name,
         data=message.data,
@@ -106,7 +106,7 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkRequest:
         prompt=from_wire(message.prompt) or "simple",
         settings={from_wire(name): from_wire(value) for name, value in message.settings.items()},
         repeats=message.repeats if message.HasField("repeats") else None,
-        answerers={answerer: named} if answerer and named else {},
+        answerers={answerer: model} if answerer and model else {},
         media=from_wire(message.media),
         qa_replies=message.qa_replies or None,
         preparation=(
@@ -117,30 +117,30 @@ def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkRequest:
     )
 
 
-def encode_evaluation(found: Evaluation, *, spec: bool = True) -> evaluate_pb2.Evaluation:
-    """The run as callers see it, with its spec where that is wanted."""
+def encode_evaluation(evaluation: Evaluation, *, spec: bool = True) -> evaluate_pb2.Evaluation:
+    """The run as seen by callers, with its spec if requested."""
     return evaluate_pb2.Evaluation(
-        run=found.spec.run_id,
-        state=encode_state(found.state),
-        spec=encode_spec(found.spec) if spec else None,
-        started=_timestamp(found.started),
-        benchmarks=[encode_scores(part) for part in found.benchmarks],
-        error=to_wire(found.error),
-        ended=_timestamp(found.ended),
-        reuse=None if found.reuse is None else evaluate_pb2.Reuse(**asdict(found.reuse)),
+        run=evaluation.spec.run_id,
+        state=encode_state(evaluation.state),
+        spec=encode_spec(evaluation.spec) if spec else None,
+        started=_timestamp(evaluation.started),
+        benchmarks=[encode_scores(part) for part in evaluation.benchmarks],
+        error=to_wire(evaluation.error),
+        ended=_timestamp(evaluation.ended),
+        reuse=None if evaluation.reuse is None else evaluate_pb2.Reuse(**asdict(evaluation.reuse)),
     )
 
 
 def _timestamp(moment: datetime | None) -> Timestamp | None:
     if moment is None:
         return None
-    found = Timestamp()
-    found.FromDatetime(moment)
-    return found
+    timestamp = Timestamp()
+    timestamp.FromDatetime(moment)
+    return timestamp
 
 
 def decode_evaluation(message: evaluate_pb2.Evaluation, spec: RunSpec | None = None) -> Evaluation:
-    """The run in a message. `spec` is known from an earlier one, where this holds none.
+    """The run in a message. `spec` comes from an earlier message if this one omits it.
 
     Raises NewerSchema or InvalidInput.
     """
@@ -156,8 +156,8 @@ def decode_evaluation(message: evaluate_pb2.Evaluation, spec: RunSpec | None = N
 
 
 def _decode_reuse(message: evaluate_pb2.Reuse) -> Reuse:
-    told = fields(Reuse)
-    return Reuse(**{field.name: getattr(message, field.name) for field in told})
+    columns = fields(Reuse)
+    return Reuse(**{field.name: getattr(message, field.name) for field in columns})
 
 
 def encode_run_scores(scores: Scores) -> aggregator_pb2.RunScores:
@@ -171,6 +171,6 @@ def encode_run_scores(scores: Scores) -> aggregator_pb2.RunScores:
 
 
 def decode_run_scores(message: aggregator_pb2.RunScores) -> Scores:
-    """Where a run stands. Raises InvalidInput for what no aggregator writes."""
+    """The scores of a run in a message. Raises InvalidInput for a malformed one."""
     parts = tuple(decode_scores(part) for part in message.benchmarks)
     return Scores(decode_state(message.state), parts, from_wire(message.error), message.start)

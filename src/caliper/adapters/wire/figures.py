@@ -1,4 +1,4 @@
-"""Figures and coverage as messages."""
+"""Conversion of figures and coverage to and from messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path
 
 
 def encode_coverage(coverage: Coverage) -> outcome_pb2.Coverage:
-    """A message that `decode_coverage` reads back to an equal coverage; reasons in their order."""
+    """A message that `decode_coverage` reads back to an equal coverage; reasons in enum order."""
     return outcome_pb2.Coverage(
         planned=coverage.planned,
         scored=coverage.scored,
@@ -30,7 +30,7 @@ def decode_coverage(message: outcome_pb2.Coverage) -> Coverage:
 
 
 def encode_scores(part: BenchmarkReport) -> outcome_pb2.BenchmarkScores:
-    """The figures of one benchmark, the headline first and the others in their order."""
+    """The figures of one benchmark, headline first."""
     paths = [part.headline, *(path for path in part.estimates if path != part.headline)]
     return outcome_pb2.BenchmarkScores(
         benchmark=part.name,
@@ -55,7 +55,7 @@ def _encode_figure(path: Path, estimate: Estimate) -> outcome_pb2.Estimate:
 def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
     """The figures of one benchmark, headline first, without tables, settings and models.
 
-    Raises InvalidInput for a broken text, UnknownName for an unknown benchmark.
+    Raises InvalidInput for a malformed text, UnknownName for an unknown benchmark.
     """
     figures = decode_figures(message)
     return BenchmarkReport(
@@ -70,9 +70,7 @@ def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
 
 
 def decode_figures(message: outcome_pb2.BenchmarkScores) -> dict[Path, Estimate]:
-    """The figures by path, in their order: the headline first. Raises InvalidInput for a broken
-    text.
-    """
+    """The figures by path, headline first. Raises InvalidInput for a malformed text."""
     return {
         tuple(from_wire(step) for step in figure.path): Estimate(
             value=figure.value if figure.HasField("value") else None,

@@ -1,4 +1,4 @@
-"""The codec within one process: messages travel as the objects that they are."""
+"""The codec within one process: messages are passed as objects, without encoding."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _Kind = TypeVar("_Kind", PlanJob, CaptionJob, ExamineJob, Verdicts)
 
 
 class IdentityCodec:
-    """ports.codec.Codec that changes nothing. What is no such message raises InvalidInput."""
+    """ports.codec.Codec without encoding. A message of the wrong type raises InvalidInput."""
 
     def write(self, message: StreamMessage) -> StreamMessage:
         return message
 
     def read_plan_job(self, value: MessageValue) -> PlanJob:
-        return _checked(value, PlanJob)
+        return _expect(value, PlanJob)
 
     def read_caption_job(self, value: MessageValue) -> CaptionJob:
-        return _checked(value, CaptionJob)
+        return _expect(value, CaptionJob)
 
     def read_examine_job(self, value: MessageValue) -> ExamineJob:
-        return _checked(value, ExamineJob)
+        return _expect(value, ExamineJob)
 
     def read_verdicts(self, value: MessageValue) -> Verdicts:
-        return _checked(value, Verdicts)
+        return _expect(value, Verdicts)
 
     def read_run_event(self, value: MessageValue) -> RunEvent:
         if isinstance(value, RunEvent):
@@ -42,7 +42,7 @@ class IdentityCodec:
         raise InvalidInput("this message is no event of a run")
 
 
-def _checked(value: MessageValue, kind: type[_Kind]) -> _Kind:
+def _expect(value: MessageValue, kind: type[_Kind]) -> _Kind:
     if isinstance(value, kind):
         return value
     raise InvalidInput(f"this message is no {kind.__name__}")

@@ -1,4 +1,4 @@
-"""Verdicts as messages, exactly."""
+"""Lossless conversion of verdicts to and from messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXACT = re.compile("(-?[0-9]+)/([0-9]+)")
 def encode_verdict(verdict: Verdict) -> outcome_pb2.Verdict:
     """A message that `decode_verdict` reads back to an equal verdict.
 
-    Raises ValueError for an index that no plan has: less than 0, or 2**32 and more.
+    Raises ValueError for an index outside 0 to 2**32 - 1, which no plan has.
     """
     message = outcome_pb2.Verdict(index=verdict.index)
     if isinstance(verdict.outcome, Scored):
@@ -51,9 +51,9 @@ def decode_verdict(message: outcome_pb2.Verdict) -> Verdict:
     """The verdict that `encode_verdict` wrote. Raises InvalidInput for anything else."""
     evidence = Evidence()
     if message.HasField("evidence"):
-        written = message.evidence
-        reply, explanation = from_wire(written.reply), from_wire(written.explanation)
-        evidence = Evidence(reply, explanation, written.repaired)
+        part = message.evidence
+        reply, explanation = from_wire(part.reply), from_wire(part.explanation)
+        evidence = Evidence(reply, explanation, part.repaired)
     return Verdict(message.index, _decode_outcome(message), evidence)
 
 
@@ -71,12 +71,12 @@ def _decode_outcome(message: outcome_pb2.Verdict) -> Outcome:
 def _decode_score(message: outcome_pb2.Score) -> Fraction:
     numerator, denominator = message.numerator, message.denominator
     if message.exact:
-        found = _EXACT.fullmatch(message.exact)
-        if found is None:
+        match = _EXACT.fullmatch(message.exact)
+        if match is None:
             raise InvalidInput("a score is no fraction")
         try:
-            numerator, denominator = int(found[1]), int(found[2])
-        except ValueError as error:  # Longer than Python reads.
+            numerator, denominator = int(match[1]), int(match[2])
+        except ValueError as error:  # Longer than Python's limit for int().
             raise InvalidInput(f"a score is too long: {error}") from error
     if denominator == 0:
         raise InvalidInput("a score lacks its denominator")

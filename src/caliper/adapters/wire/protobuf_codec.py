@@ -1,4 +1,4 @@
-"""Messages as protobuf with a schema number: the codec of the services."""
+"""The codec of the services: messages as protobuf with a schema number."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from caliper.core.messages import (
 from caliper.core.question import Item, Question
 from caliper.core.run import SCHEMA, refuse_newer
 
-_Read = TypeVar("_Read", pb.PlanJob, pb.CaptionJob, pb.ExamineJob, pb.Verdicts, pb.RunEvent)
+_Proto = TypeVar("_Proto", pb.PlanJob, pb.CaptionJob, pb.ExamineJob, pb.Verdicts, pb.RunEvent)
 
 
 class ProtobufCodec:
@@ -72,18 +72,20 @@ class ProtobufCodec:
         )
 
     def read_verdicts(self, data: MessageValue) -> Verdicts:
-        found = _read(pb.Verdicts, data, "benchmark", "sample", "verdicts")
-        verdicts = tuple(decode_verdict(verdict) for verdict in found.verdicts)
-        return Verdicts(from_wire(found.run), found.benchmark, from_wire(found.sample), verdicts)
+        message = _read(pb.Verdicts, data, "benchmark", "sample", "verdicts")
+        verdicts = tuple(decode_verdict(verdict) for verdict in message.verdicts)
+        return Verdicts(
+            from_wire(message.run), message.benchmark, from_wire(message.sample), verdicts
+        )
 
     def read_run_event(self, data: MessageValue) -> RunEvent:
         event = _read(pb.RunEvent, data)
         run = from_wire(event.run)
         match event.WhichOneof("event"):
             case "planned":
-                made = event.planned
-                asked = made.asked if made.HasField("asked") else None
-                return PlanMade(run, made.questions, made.start, asked)
+                plan = event.planned
+                asked = plan.asked if plan.HasField("asked") else None
+                return PlanMade(run, plan.questions, plan.start, asked)
             case "cancelled":
                 return RunCancelled(run)
             case "failed":
@@ -102,7 +104,7 @@ def _encode(message: StreamMessage) -> Message:
         return pb.PlanJob(schema=SCHEMA, run=run)
     if isinstance(message, RunEvent):
         return _encode_event(message, run)
-    return _encode_about_sample(message, run)
+    return _encode_sample_message(message, run)
 
 
 def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
@@ -123,7 +125,7 @@ def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
     return message
 
 
-def _encode_about_sample(message: CaptionJob | ExamineJob | Verdicts, run: str) -> Message:
+def _encode_sample_message(message: CaptionJob | ExamineJob | Verdicts, run: str) -> Message:
     common: dict[str, Any] = {
         "schema": SCHEMA,
         "run": run,
@@ -168,8 +170,8 @@ def _encode_item(item: Item) -> pb.Item:
     )
 
 
-def _read(kind: type[_Read], data: MessageValue, *required: str) -> _Read:
-    """The message in `data`. Raises NewerSchema, or InvalidInput when it lacks something."""
+def _read(kind: type[_Proto], data: MessageValue, *required: str) -> _Proto:
+    """Parse the message in `data`. Raises NewerSchema, or InvalidInput if a field is missing."""
     if not isinstance(data, bytes):
         raise InvalidInput(f"a message is no {kind.__name__}: not encoded")
     try:
@@ -201,7 +203,7 @@ def _decode_item(item: pb.Item) -> Item:
         sample=from_wire(item.sample),
         cluster=from_wire(item.cluster),
         media=tuple(from_wire(path) for path in item.media),
-        questions=tuple(_decode_question(item.benchmark, one) for one in item.questions),
+        questions=tuple(_decode_question(item.benchmark, part) for part in item.questions),
         source=decode_source(item.source),
         first=item.first,
     )

@@ -1,4 +1,4 @@
-"""Run specs as messages: what is read back has the same fingerprint."""
+"""Lossless conversion of run specs to and from messages: the fingerprint stays the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from caliper.core.taxonomy import Taxonomy
 
 
 def encode_identity(identity: Identity) -> run_pb2.Identity:
-    """The identity as far as it is part of keys and specs."""
+    """The fields of an identity that are part of keys and specs."""
     return run_pb2.Identity(
         kind=identity.kind,
         name=to_wire(identity.name),
@@ -24,7 +24,7 @@ def encode_identity(identity: Identity) -> run_pb2.Identity:
 
 
 def decode_identity(message: run_pb2.Identity) -> Identity:
-    """The identity that `encode_identity` wrote. Raises InvalidInput for a broken text."""
+    """The identity that `encode_identity` wrote. Raises InvalidInput for a malformed text."""
     return Identity(
         message.kind,
         from_wire(message.name),
@@ -36,7 +36,7 @@ def decode_identity(message: run_pb2.Identity) -> Identity:
 def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
     """A message that `decode_spec` reads back to an equal spec.
 
-    Raises InvalidInput for a number that the message cannot carry: a seed of 2**64, say.
+    Raises InvalidInput for a number that the message cannot hold, such as a seed of 2**64.
     """
     try:
         return run_pb2.RunSpec(
@@ -77,7 +77,7 @@ def encode_preparation(preparation: Preparation) -> run_pb2.Preparation:
 
 
 def decode_preparation(message: run_pb2.Preparation) -> Preparation:
-    """The preparation, defaults where nothing is set. Raises InvalidInput naming the field."""
+    """The preparation, with defaults for unset fields. Raises InvalidInput naming the field."""
     try:
         return Preparation.of({field.name: value for field, value in message.ListFields()})
     except InvalidInput as error:
@@ -93,14 +93,14 @@ def encode_taxonomy(taxonomy: Taxonomy) -> list[run_pb2.TaxonomyOfDomain]:
 
 
 def decode_taxonomy(messages: Iterable[run_pb2.TaxonomyOfDomain]) -> Taxonomy:
-    """The taxonomy. Raises InvalidInput for a broken text, and a domain that appears twice."""
-    found: dict[str, tuple[str, ...]] = {}
+    """The taxonomy. Raises InvalidInput for a malformed text or a duplicate domain."""
+    taxonomy: dict[str, tuple[str, ...]] = {}
     for message in messages:
         domain = from_wire(message.domain)
-        if domain in found:
+        if domain in taxonomy:
             raise InvalidInput(f"{domain!r:.60} appears twice", field="taxonomy")
-        found[domain] = tuple(from_wire(node) for node in message.nodes)
-    return found
+        taxonomy[domain] = tuple(from_wire(node) for node in message.nodes)
+    return taxonomy
 
 
 def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
