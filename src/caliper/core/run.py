@@ -60,8 +60,8 @@ class Identity:
 
     `revision` changes whenever replies may change: a hash reported by the server or given by the
     user, or a hash of rules or of recorded replies. Empty if unknown. `origin` is whatever else
-    the server says about the model: it tells replicas from switched models, but two models may
-    share it. `cached` says whether replies are worth storing; it is not part of the identity.
+    the server says about the model: it tells replicas and switched models apart, but two models
+    may share it. `cached` says whether replies are worth storing; it is not part of the identity.
     """
 
     kind: str

@@ -76,8 +76,8 @@ class ChatModel(Protocol):
     ) -> Completion:
         """One completion. Raises a BackendError subclass; never invents text.
 
-        Calls with the same `affinity` share a long prefix: route them to the server that has it
-        cached.
+        Calls with the same `affinity` have much of their prompts in common: they should go to the
+        server that has it cached.
         """
         ...
 

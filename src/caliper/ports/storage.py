@@ -90,7 +90,7 @@ class VerdictLog(Protocol):
         ...
 
     def read(self, place: int) -> Verdict:
-        """The verdict at a position, without I/O. Raises KeyError if it needs `read_many`."""
+        """The verdict at a position, immediately. Raises KeyError if it needs `read_many`."""
         ...
 
     async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:

@@ -43,7 +43,7 @@ class Consumer(Protocol):
         ...
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
-        """Move the message to the topic dead-letters, with error, attempts and origin as headers."""
+        """Move it to the topic dead-letters, with error, attempts and origin as headers."""
         ...
 
     async def leave(self) -> None:

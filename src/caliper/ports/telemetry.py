@@ -47,7 +47,7 @@ class JobEnd(StrEnum):
 
 
 class Window(StrEnum):
-    """The window of a score: a model's latest run, its last verdicts, or the last hour."""
+    """The window of a score: a model's latest started run, its last verdicts, or the last hour."""
 
     RUN = "run"
     LAST = "last"
