@@ -1,4 +1,4 @@
-"""Answered questions of CaptionQA, and the figures of their sums."""
+"""Items of CaptionQA with given outcomes, and the figures of their sums."""
 
 from fractions import Fraction
 from typing import Any
@@ -40,7 +40,7 @@ def plan(
 
 
 def tally_of(items: list[Item], outcomes: dict[str, list[Outcome]], **settings: str) -> Tally:
-    """The tally of items whose outcomes are given by item key, in index order."""
+    """The tally of items, whose outcomes are given by item key in index order."""
     return BENCHMARK.reduce(
         [
             (

@@ -1,4 +1,4 @@
-"""Certificates for this machine, made anew for a test."""
+"""Fresh certificates for this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OURS = "DNS:localhost,IP:127.0.0.1"
 
 @dataclass(frozen=True)
 class Pair:
-    """PEM files: a certificate, and its key without a password."""
+    """PEM files: a certificate and its unencrypted key."""
 
     certificate: Path
     key: Path
@@ -23,9 +23,9 @@ class Pair:
 def certify(
     folder: Path, name: str = "localhost", by: Pair | None = None, hosts: str = _OURS
 ) -> Pair:
-    """A certificate for this machine, signed by another or by itself. It may sign others.
+    """Create a certificate for this machine, self-signed or signed by another. It may sign others.
 
-    Leaves the test out where there is no openssl.
+    Skips the test if openssl is missing.
     """
     openssl = shutil.which("openssl")
     if openssl is None:

@@ -1,4 +1,4 @@
-"""Jobs of a reader and a judge, examined with scripted models."""
+"""Jobs of a reader and a judge, with scripted models."""
 
 import re
 from dataclasses import replace
@@ -34,12 +34,12 @@ def right(text: str, before: int = 0) -> str:
 
 
 def about(text: str) -> int:
-    """The number of the thing that is asked about."""
+    """The number of the thing in the question."""
     return int(text.split("thing ")[1][0])
 
 
 def failing(error: Exception, *numbers: int) -> Script:
-    """Answers rightly but for these questions."""
+    """Answers correctly, except for these questions."""
     return lambda text, before: error if about(text) in numbers else right(text)
 
 

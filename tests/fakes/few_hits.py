@@ -18,7 +18,7 @@ from caliper.core.tally import Tally
 @dataclass(frozen=True)
 class Task:
     """A task of `media` with one question each: the share that captions mention, and the share of
-    those that are right.
+    these that are right.
     """
 
     mentioned: float
@@ -34,7 +34,7 @@ class Task:
 
 
 def draw_run(draw: Generator, tasks: Mapping[str, Task]) -> Tally:
-    """A run: every medium is mentioned by chance, and what is mentioned is right by chance."""
+    """A run in which media are mentioned, and mentions are right, at random."""
     tally = Tally()
     for name, task in tasks.items():
         hit = draw.random(task.media) < task.mentioned
@@ -52,21 +52,21 @@ def draw_run(draw: Generator, tasks: Mapping[str, Task]) -> Tally:
 
 
 def figure_of(tally: Tally, *path: str) -> Figure:
-    """The benchmark's own figure at that path."""
+    """The benchmark's own figure at this path."""
     layout = benchmark("capability").report(tally, {})
     return next(figure for figure in layout.figures if figure.path == path)
 
 
 @dataclass
 class Held:
-    """Of so many `draws` the interval `held` the true value; the intervals' widths added up."""
+    """In how many `draws` the interval `held` the true value, and the sum of interval widths."""
 
     draws: int = 0
     held: int = 0
     width: float = 0.0
 
     def take(self, low: float | None, high: float | None, truth: float) -> None:
-        """One draw; without an interval nothing is claimed."""
+        """Add one draw; a draw without an interval counts as held."""
         if low is None or high is None:
             return
         self.draws += 1
@@ -76,14 +76,16 @@ class Held:
 
 @dataclass
 class Coverage:
-    """Of a figure of one run, and of the difference of two alike; how many of these were clear."""
+    """Coverage for a figure of one run, and for the difference of two equal ones; also how many of
+    the latter were clear.
+    """
 
     alone: Held = field(default_factory=Held)
     apart: Held = field(default_factory=Held)
     clear: int = 0
 
     def take(self, figure: Figure, sides: tuple[Tally, Tally], truth: float) -> None:
-        """One pair of runs."""
+        """Add one pair of runs."""
         told = estimate(figure, sides[0])
         self.alone.take(told.low, told.high, truth)
         found = difference(figure, *sides)
@@ -92,7 +94,7 @@ class Coverage:
 
 
 def coverage(draw: Generator, task: Task, metric: str, draws: int) -> Coverage:
-    """Of one task's figure; runs without a hit have no precision and are drawn again."""
+    """The coverage for one task's figure; runs without a hit have no precision and are redrawn."""
     found = Coverage()
     while found.apart.draws < draws:
         sides = draw_run(draw, {"OCR": task}), draw_run(draw, {"OCR": task})
@@ -117,7 +119,7 @@ AVERAGED: Mapping[str, Task] = {
 def coverage_of_average(
     draw: Generator, tasks: Mapping[str, Task], metric: str, draws: int
 ) -> Coverage:
-    """Of the average over tasks."""
+    """The coverage for the average over tasks."""
     found = Coverage()
     truth = sum(task.truths[metric] for task in tasks.values()) / len(tasks)
     while found.apart.draws < draws:

@@ -1,4 +1,4 @@
-"""A topic with its commits, and members that hand out what it holds, without a broker."""
+"""A topic with its commits, and members that hand out its messages, without a broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from caliper.core.envelopes import Delivery, Message
 
 
 class Log:
-    """A topic with its commits: what outlives members."""
+    """A topic with its commits: the part that outlives members."""
 
     def __init__(self, *lengths: int) -> None:
         self.lengths = dict(enumerate(lengths))
@@ -34,7 +34,7 @@ class Member:
         self.handout.adopt(partition, mark)
 
     def turn(self) -> None:
-        """Take messages and commit, as often as all that came were settled long ago."""
+        """Take messages and commit, as often as if all messages so far were settled long ago."""
         while not self.fetch():
             if self.positions == self.taken:
                 return
@@ -62,7 +62,7 @@ class Member:
         return found
 
     def some_ready(self, most: int = 1000) -> list[Delivery]:
-        """What one commit lets out, so many at most."""
+        """The messages that one commit releases, at most this many."""
         self.turn()
         self.commit()
         found: list[Delivery] = []
@@ -71,7 +71,7 @@ class Member:
         return found
 
     def take_up_to(self, count: int, held: list[Delivery]) -> None:
-        """Until so many are held."""
+        """Take messages until this many are held."""
         while len(held) < count:
             held += self.some_ready(count - len(held))
 

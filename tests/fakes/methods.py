@@ -1,4 +1,4 @@
-"""Every method of every service, who may call it, and calling it with no message worth reading."""
+"""Every method of every service, its permitted callers, and a call without a meaningful message."""
 
 import importlib
 import pkgutil
@@ -58,10 +58,10 @@ def path_of(method: Any) -> str:
 
 
 async def called(channel: grpc.aio.Channel, method: Any, metadata: Any) -> grpc.StatusCode:
-    """How a call goes as far as its first answer.
+    """Make a call up to its first answer.
 
-    A stream of requests ends at once: gRPC tells a caller whose message comes after the
-    refusal that sending failed, and not why.
+    A stream of requests ends at once: if a message is sent after the refusal, gRPC reports that
+    sending failed, but not why.
     """
     if method.client_streaming:
         call = channel.stream_stream(path_of(method))(iter(()), metadata=metadata)

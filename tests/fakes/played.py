@@ -1,8 +1,8 @@
-"""Pods of the rendered manifests, run by `podman kube play` on this machine's loopback.
+"""Pods of the rendered manifests, run with `podman kube play` on the loopback of this machine.
 
-What is changed of a manifest is what a cluster would have given: names of Services become ports of
-this machine, Secrets folders of it; and what podman knows not: Jobs, probes by gRPC, and variables
-in arguments.
+Manifests are changed only where a cluster would supply something (Services become local ports,
+Secrets local folders) and where podman lacks support: Jobs, gRPC probes, and variables in
+arguments.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ import yaml
 from tests.deploy.objects import Object
 from tests.servers import containers
 
-# Seconds: a pod that never comes, or never ends, fails its test.
+# Seconds: a pod that never starts, or never ends, fails its test.
 _PATIENCE = 90.0
-# `ports` are told to Services, of which there are none here.
+# `ports` matter only to Services, of which there are none here.
 _UNKNOWN = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "ports")
 
 
 @dataclass
 class Played:
-    """Pods of the image `image`, whose Secrets are folders in `made`. `places` says what stands
-    for the names that manifests use. Removed by `stack`.
+    """Pods of the image `image`, with Secrets as folders in `made`. `places` replaces names in the
+    manifests. `stack` removes the pods.
     """
 
     image: str
@@ -43,7 +43,7 @@ class Played:
     pods: dict[str, str] = field(default_factory=dict)
 
     def play(self, objects: Iterable[Object], kind: str, name: str, own: dict[str, str]) -> None:
-        """Run the pods of a workload; `own` are settings that only it has."""
+        """Run the pods of a workload; `own` are its additional settings."""
         found = list(objects)
         (owner,) = (each for each in found if _is(each, kind, name))
         spec = copy.deepcopy(owner["spec"]["template"]["spec"])
@@ -69,27 +69,27 @@ class Played:
         self.pods[name] = f"{pod}-{spec['containers'][0]['name']}"
 
     def said(self, name: str) -> str:
-        """What the container wrote."""
+        """The output of the container."""
         command = [*containers.podman_command(), "logs", self.pods[name]]
         told = subprocess.run(command, capture_output=True, text=True, check=True)
         return told.stdout + told.stderr
 
     def state(self, name: str) -> dict[str, Any]:
-        """The container's state, as podman tells it."""
+        """The container's state according to podman."""
         told = containers.podman("inspect", "--format", "{{json .State}}", self.pods[name])
         found = json.loads(told)
         assert isinstance(found, dict)
         return found
 
     def until(self, name: str, line: str) -> None:
-        """Wait until the container wrote that."""
+        """Wait until the container has printed this."""
         deadline = time.monotonic() + _PATIENCE
         while line not in self.said(name):
             assert time.monotonic() < deadline, self.said(name)
             time.sleep(0.1)
 
     def ended(self, name: str) -> int:
-        """Wait for the end of the container; its exit code."""
+        """Wait for the container to end and return its exit code."""
         command = [*containers.podman_command(), "wait", self.pods[name]]
         told = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=_PATIENCE
@@ -97,7 +97,7 @@ class Played:
         return int(told.stdout)
 
     def stop(self, name: str) -> int:
-        """SIGTERM, and wait until it has left; its exit code."""
+        """Send SIGTERM, wait for the end and return the exit code."""
         containers.podman("kill", "--signal", "TERM", self.pods[name])
         return self.ended(name)
 

@@ -13,7 +13,7 @@ SOURCE = ROOT / "examples" / "extending" / "mentions"
 
 
 def installed(site: Path, version: str = "1.0") -> dict[str, str]:
-    """Put the package into the folder `site`, as pip would; gives the environment with it."""
+    """Put the package into the folder `site`, as pip would; returns the environment for it."""
     project = tomllib.loads((SOURCE / "pyproject.toml").read_text("utf-8"))["project"]
     package = "caliper_mentions"
     shutil.copytree(SOURCE / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
