@@ -185,7 +185,7 @@ def answer(text: str | None, finish: str = "stop", model: str = MODEL, **extra: 
 
 
 def raw(body: bytes, content_type: str = "application/json", encoding: str = "") -> Step:
-    """A response with status 200, exactly these bytes, and this encoding header."""
+    """A response with status 200, exactly these bytes, and these content headers."""
     headers = {"Content-Type": content_type} | ({"Content-Encoding": encoding} if encoding else {})
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:

@@ -66,7 +66,7 @@ class Held:
     width: float = 0.0
 
     def take(self, low: float | None, high: float | None, truth: float) -> None:
-        """Add one draw; a draw without an interval counts as held."""
+        """Add one draw; a draw without an interval is not counted."""
         if low is None or high is None:
             return
         self.draws += 1

@@ -52,7 +52,7 @@ async def _has_plan(there: Installation, run: str) -> bool:
 
 
 async def _published(there: Installation) -> int:
-    """Planner jobs ever published: those about known captions, and those for captions."""
+    """The number of jobs that planners ever published: for captions, and about known ones."""
     log = KafkaLog(KafkaAccess(there.ground.kafka))
     ends = await asyncio.gather(log.ends(CAPTION_JOBS), log.ends(JUDGE_JOBS))
     return sum(end for topic in ends for end in topic.values())

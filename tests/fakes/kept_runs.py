@@ -200,7 +200,7 @@ async def _served(work: Path) -> None:
 
 
 def _keep(work: Path) -> None:
-    """Store a run without machine-specific parts, or with neutral names for them."""
+    """Copy the runs and stores to tests/kept, without machine-specific parts or with neutral names."""
     for run in ("first", "second", "judged", "interrupted"):
         for name in ("report.html", "report.md", "verdicts.jsonl", "state/lock"):
             (work / run / name).unlink(missing_ok=True)

@@ -62,23 +62,23 @@ def coins(draw: Generator, media: int, shares: Sequence[float]) -> list[Tally]:
 
 
 def pair(draw: Generator, gain: float = 0.0, most: int = 6) -> tuple[Tally, Tally]:
-    """Two runs; on average, the second is right on a share of `gain` more of all questions."""
+    """Two runs; on average, the second is right on `gain` more of all questions, as a share."""
     shifts = (max(0.0, -gain), max(0.0, gain))
     first, second = side_by_side(draw, shifts, abs(gain), most)
     return first, second
 
 
 def within(count: int, share: float, total: int = PAIRS) -> bool:
-    """Whether a binomial with this share gives such a count 999 times in 1,000."""
+    """Whether a count is within the central 99.9% interval of a binomial with this share."""
     low, high = stats.binom.interval(0.999, total, share)
     return bool(low <= count <= high)
 
 
 def at_most(count: int, share: float, total: int = PAIRS) -> bool:
-    """Whether a count is within the upper 99.9% limit of a binomial with this share."""
+    """Whether a count is at most the 99.9% quantile of a binomial with this share."""
     return bool(count <= stats.binom.ppf(0.999, total, share))
 
 
 def at_least(count: int, share: float, total: int = PAIRS) -> bool:
-    """Whether a count is within the lower 99.9% limit of a binomial with this share."""
+    """Whether a count is at least the 0.1% quantile of a binomial with this share."""
     return bool(count >= stats.binom.ppf(0.001, total, share))

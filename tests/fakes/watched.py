@@ -80,7 +80,7 @@ class Browser:
             return text
 
     async def kept(self, path: str) -> str:
-        """The cache lifetime of a page."""
+        """The Cache-Control header of a page."""
         async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
             return answer.headers["Cache-Control"]
 
