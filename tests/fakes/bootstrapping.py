@@ -22,11 +22,13 @@ _ENDS_WITHIN = 120.0
 
 def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
     """Start the program with only these settings."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
-    given = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")
+    }
+    variables = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
     return subprocess.Popen(
         [sys.executable, "-m", "services.bootstrap"],
-        env=kept | given | {"PYTHONPATH": python_path()},
+        env=inherited | variables | {"PYTHONPATH": python_path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

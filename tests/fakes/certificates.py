@@ -31,16 +31,16 @@ def certify(
     if openssl is None:
         leave_out("openssl", "no openssl on this machine")
     folder.mkdir(parents=True, exist_ok=True)
-    made = Pair(folder / f"{name}.pem", folder / f"{name}.key")
+    pair = Pair(folder / f"{name}.pem", folder / f"{name}.key")
     signed = [] if by is None else ["-CA", by.certificate, "-CAkey", by.key]
     subprocess.run(
         [
             openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
             "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={hosts}",
             *signed,
-            "-keyout", made.key, "-out", made.certificate,
+            "-keyout", pair.key, "-out", pair.certificate,
         ],
         check=True,
         capture_output=True,
     )  # fmt: skip
-    return made
+    return pair

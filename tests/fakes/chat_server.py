@@ -233,8 +233,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="a fake OpenAI-style server")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
     parser.add_argument("--text", default="1", help="what it answers")
-    given = parser.parse_args()
-    uvloop.run(serve(given.delay, given.text))
+    options = parser.parse_args()
+    uvloop.run(serve(options.delay, options.text))
 
 
 if __name__ == "__main__":

@@ -54,10 +54,10 @@ async def stored_run(
 ) -> Planned:
     """A stored and planned run of CaptionQA."""
     spec = runs.spec(*parts, name=name, **changes)
-    kept = run_store(store, spec.run_id)
-    await kept.put("spec.json", canonical_json(spec.to_json()))
-    found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
-    return await runs.planned(spec, found, kept)
+    run_objects = run_store(store, spec.run_id)
+    await run_objects.put("spec.json", canonical_json(spec.to_json()))
+    benchmark_sources = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
+    return await runs.planned(spec, benchmark_sources, run_objects)
 
 
 def verdict(index: int, score: int | None = None, reply: str = "") -> Verdict:

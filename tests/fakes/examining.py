@@ -83,8 +83,8 @@ SCENE_PACK = OpenPack("sentence", "phrase")
 async def a_scene() -> tuple[RunSpec, ExamineJob]:
     """A picture of a dog, asked about three times."""
     spec = runs.spec(runs.part("comprecap"))
-    found = {"comprecap": runs.sources(runs.scene_graph_rows(), {})}
-    planned = await runs.planned(spec, found, MemoryStore())
+    benchmark_sources = {"comprecap": runs.sources(runs.scene_graph_rows(), {})}
+    planned = await runs.planned(spec, benchmark_sources, MemoryStore())
     caption = Caption("park.jpg", "A dog runs.")
     job = ExamineJob(spec.run_id, "comprecap", "park.jpg", caption, tuple(planned.items))
     return spec, job

@@ -39,12 +39,14 @@ def draw_run(draw: Generator, tasks: Mapping[str, Task]) -> Tally:
     for name, task in tasks.items():
         hit = draw.random(task.media) < task.mentioned
         right = hit & (draw.random(task.media) < task.right)
-        for medium, (told, correct) in enumerate(zip(hit.tolist(), right.tolist(), strict=True)):
+        for medium, (mentioned, correct) in enumerate(
+            zip(hit.tolist(), right.tolist(), strict=True)
+        ):
             tally.add(
                 f"caption/{name}/0",
                 f"{name}-{medium}",
                 scored=1,
-                hit=int(told),
+                hit=int(mentioned),
                 correct=int(correct),
                 unscored=0,
             )
@@ -86,22 +88,22 @@ class Coverage:
 
     def take(self, figure: Figure, sides: tuple[Tally, Tally], truth: float) -> None:
         """Add one pair of runs."""
-        told = estimate(figure, sides[0])
-        self.alone.take(told.low, told.high, truth)
-        found = difference(figure, *sides)
-        self.apart.take(found.low, found.high, 0.0)
-        self.clear += found.p is not None and found.p < LEVEL
+        interval = estimate(figure, sides[0])
+        self.alone.take(interval.low, interval.high, truth)
+        change = difference(figure, *sides)
+        self.apart.take(change.low, change.high, 0.0)
+        self.clear += change.p is not None and change.p < LEVEL
 
 
 def coverage(draw: Generator, task: Task, metric: str, draws: int) -> Coverage:
     """The coverage for one task's figure; runs without a hit have no precision and are redrawn."""
-    found = Coverage()
-    while found.apart.draws < draws:
+    result = Coverage()
+    while result.apart.draws < draws:
         sides = draw_run(draw, {"OCR": task}), draw_run(draw, {"OCR": task})
         hits = [tally.total("caption/OCR/0")["hit"] for tally in sides]
         if metric != "precision" or all(hits):
-            found.take(figure_of(sides[0], "tasks", "OCR", metric), sides, task.truths[metric])
-    return found
+            result.take(figure_of(sides[0], "tasks", "OCR", metric), sides, task.truths[metric])
+    return result
 
 
 AVERAGED: Mapping[str, Task] = {
@@ -120,9 +122,9 @@ def coverage_of_average(
     draw: Generator, tasks: Mapping[str, Task], metric: str, draws: int
 ) -> Coverage:
     """The coverage for the average over tasks."""
-    found = Coverage()
+    result = Coverage()
     truth = sum(task.truths[metric] for task in tasks.values()) / len(tasks)
-    while found.apart.draws < draws:
+    while result.apart.draws < draws:
         sides = draw_run(draw, tasks), draw_run(draw, tasks)
-        found.take(figure_of(sides[0], "average", metric), sides, truth)
-    return found
+        result.take(figure_of(sides[0], "average", metric), sides, truth)
+    return result

@@ -46,8 +46,8 @@ class Forked:
         folder: Path,
         written: tuple[Path, Path],
     ) -> None:
-        told = (module, list(arguments), dict(environment), folder, written)
-        self._process = _CONTEXT.Process(target=_run, args=told)
+        process_arguments = (module, list(arguments), dict(environment), folder, written)
+        self._process = _CONTEXT.Process(target=_run, args=process_arguments)
         with _ONE_AT_A_TIME, pytest.MonkeyPatch.context() as patch:
             # The first process imports everything with this.
             for name in [name for name in os.environ if name.startswith("PYTHON")]:

@@ -30,7 +30,7 @@ async def planning(there: Installation, config: RunConfig) -> AsyncIterator[tupl
         named = config.model_copy(update={"name": name})
         before = await _published(there)
         run = await there.begin(named)
-        # The planner runs in another process, so there is nothing to await.
+        # The gateway is another process, so there is nothing to await.
         async with asyncio.timeout(ENDS_WITHIN):
             while not await _has_plan(there, run):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)

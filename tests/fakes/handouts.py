@@ -34,7 +34,7 @@ class Member:
         self.handout.adopt(partition, mark)
 
     def turn(self) -> None:
-        """Take messages and commit, as often as if all messages so far were settled long ago."""
+        """Fetch until there is something to reserve, or nothing new to fetch."""
         while not self.fetch():
             if self.positions == self.taken:
                 return
@@ -56,19 +56,19 @@ class Member:
         self.handout.committed(marks)
 
     def all_ready(self) -> list[Delivery]:
-        found: list[Delivery] = []
+        deliveries: list[Delivery] = []
         while more := self.some_ready():
-            found += more
-        return found
+            deliveries += more
+        return deliveries
 
     def some_ready(self, most: int = 1000) -> list[Delivery]:
         """The messages that one commit releases, at most this many."""
         self.turn()
         self.commit()
-        found: list[Delivery] = []
-        while len(found) < most and (delivery := self.handout.take()) is not None:
-            found.append(delivery)
-        return found
+        deliveries: list[Delivery] = []
+        while len(deliveries) < most and (delivery := self.handout.take()) is not None:
+            deliveries.append(delivery)
+        return deliveries
 
     def take_up_to(self, count: int, held: list[Delivery]) -> None:
         """Take messages until this many are held."""

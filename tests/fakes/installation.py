@@ -26,8 +26,8 @@ from caliper.wiring.startup import everything
 async def listening(parts: ServiceParts) -> AsyncIterator[str]:
     """Serve services of one process on loopback; yields their address."""
     running = ServiceRun(ServerOptions(Address("127.0.0.1", 0), grace=5), parts)
-    told = asyncio.Event()
-    task = asyncio.create_task(run_all([running], told))
+    ready = asyncio.Event()
+    task = asyncio.create_task(run_all([running], ready))
     starting = asyncio.create_task(running.started.wait())
     await asyncio.wait([task, starting], return_when=asyncio.FIRST_COMPLETED)
     starting.cancel()
@@ -35,7 +35,7 @@ async def listening(parts: ServiceParts) -> AsyncIterator[str]:
         if running.started.is_set():
             yield str(running.server.address)
     finally:
-        told.set()
+        ready.set()
         await task
 
 

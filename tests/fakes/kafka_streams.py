@@ -54,12 +54,12 @@ async def records(servers: str, topic: str) -> list[Record]:
     log = KafkaLog(KafkaAccess(servers))
     # A compacted topic has fewer records than its offsets suggest.
     ends = dict(await log.ends(topic))
-    found: list[Record] = []
+    retained: list[Record] = []
     reading = log.read(topic, {})
     while ends:
         record = await anext(reading)
-        found.append(record)
+        retained.append(record)
         if record.offset + 1 >= ends.get(record.partition, 0):
             ends.pop(record.partition, None)
     await reading.aclose()
-    return found
+    return retained

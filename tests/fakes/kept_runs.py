@@ -86,8 +86,8 @@ def write_config(root: Path, name: str, chat: str = "", captioner: str = "") -> 
         roles = {"capability": "judge", "captionqa": "reader", "comprecap": "judge"}
         for part, role in roles.items():
             parts[part][role] = chat
-    written = {"name": name, "coverage_floor": 0.5, "benchmarks": parts}
-    return tiny.value(root / f"{name}.yaml", written)
+    config = {"name": name, "coverage_floor": 0.5, "benchmarks": parts}
+    return tiny.value(root / f"{name}.yaml", config)
 
 
 async def by_words(
@@ -98,9 +98,9 @@ async def by_words(
     words = "".join(re.findall(r'"text": "[^"]*"', json.dumps(contents)) or map(str, contents))
     drawn = sha256(words.encode()).digest()[0]
     if form := asked.get("response_format"):
-        known = {"pred": ["low angle"], "score": str(drawn % 3 - 1)}
+        fields = {"pred": ["low angle"], "score": str(drawn % 3 - 1)}
         text = json.dumps(
-            {name: known.get(name, "as told") for name in form["value"]["properties"]}
+            {name: fields.get(name, "as told") for name in form["value"]["properties"]}
         )
     elif asked["max_tokens"] == 4:
         text = "AB"[drawn % 2]
@@ -138,8 +138,8 @@ def served(data: Path) -> RunConfig:
 def replies(store: Path) -> int:
     """The number of replies and captions of models in a store."""
     books = [json.loads(file.read_bytes())["replies"] for file in store.glob("jobs/*/*.json")]
-    told = [reply for book in books for reply in book.values() if "text" in reply]
-    return len(told) + len(list(store.glob("captions/*/*.json")))
+    answers = [reply for book in books for reply in book.values() if "text" in reply]
+    return len(answers) + len(list(store.glob("captions/*/*.json")))
 
 
 def unpacked(name: str, folder: Path) -> Path:
@@ -177,7 +177,7 @@ async def _local(work: Path) -> int:
     return calls
 
 
-async def _but_phrases(
+async def _without_phrases(
     server: ChatServer, request: web.Request, asked: dict[str, Any]
 ) -> web.StreamResponse:
     """The same model, but it never answers CompreCap's judge."""
@@ -190,7 +190,7 @@ async def _served(work: Path) -> None:
     whole, part = (work / store for store in STORES)
     async with ChatServer(otherwise=by_words) as chat, installation(whole, chat) as gateway:
         await over(gateway, (await send(config, gateway, DirectoryStore(whole))).spec.run_id)
-    async with ChatServer(otherwise=_but_phrases) as chat, installation(part, chat) as gateway:
+    async with ChatServer(otherwise=_without_phrases) as chat, installation(part, chat) as gateway:
         run = (await send(config, gateway, DirectoryStore(part))).spec.run_id
         async for found in gateway.watch(run, 0.1):
             told = {one.name: one.coverage for one in found.benchmarks}
@@ -199,17 +199,17 @@ async def _served(work: Path) -> None:
                 break
 
 
-def _keep(work: Path) -> None:
-    """Copy the runs and stores to tests/kept, without machine-specific parts or with neutral names."""
+def _copy_to_kept(work: Path) -> None:
+    """Copy the runs and stores to tests/kept, without machine-specific parts."""
     for run in ("first", "second", "judged", "interrupted"):
         for name in ("report.html", "report.md", "verdicts.jsonl", "state/lock"):
             (work / run / name).unlink(missing_ok=True)
         if (execution := work / run / "execution.json").exists():
-            told = {**json.loads(execution.read_text()), "host": "machine"}
-            execution.write_text(json.dumps(told, indent=2, sort_keys=True) + "\n")
+            data = {**json.loads(execution.read_text()), "host": "machine"}
+            execution.write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")
         file = work / run / "run.yaml"
-        told = file.read_text().replace(str(work), "/kept")
-        file.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", told))
+        text = file.read_text().replace(str(work), "/kept")
+        file.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", text))
         shutil.copytree(work / run, KEPT / run)
     shutil.copytree(work / "interrupted.store", KEPT / "interrupted.store")
     shutil.copytree(work / "data", KEPT / "data", ignore=shutil.ignore_patterns("*.yaml"))
@@ -226,12 +226,12 @@ async def main() -> None:
         write_data(work / "data")
         calls = await _local(work)
         await _served(work)
-        _keep(work)
+        _copy_to_kept(work)
         command = Command(work)
         runs = (work / "first", work / "second")
         for name in ("compare", "leaderboard"):
-            found = command(name, *runs, "--json").out
-            tiny.value(KEPT / f"{name}.json", json.loads(found))
+            output = command(name, *runs, "--json").out
+            tiny.value(KEPT / f"{name}.json", json.loads(output))
         tiny.value(KEPT / "calls.json", calls)
 
 

@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass
 class Answers:
-    """The answers in order, the last one repeated: status and body. Status 0 cuts the connection."""
+    """The answers in order, the last one repeated: status and body. Status 0 cuts the link."""
 
     planned: list[tuple[int, object]]
     url: str = ""

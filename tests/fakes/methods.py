@@ -47,10 +47,10 @@ def contract() -> Iterator[Any]:
 
 
 def methods() -> list[Any]:
-    found = [service for service, _ in contract()]
-    found += health_pb2.DESCRIPTOR.services_by_name.values()
-    found += reflection_pb2.DESCRIPTOR.services_by_name.values()
-    return [method for service in found for method in service.methods]
+    services = [service for service, _ in contract()]
+    services += health_pb2.DESCRIPTOR.services_by_name.values()
+    services += reflection_pb2.DESCRIPTOR.services_by_name.values()
+    return [method for service in services for method in service.methods]
 
 
 def path_of(method: Any) -> str:

@@ -14,9 +14,9 @@ SCORES = (1, -1, 0)
 
 def number_asked(body: Any) -> int:
     """The number of the sample in a request: its caption ends in the sample's id."""
-    found = re.search(r"s(\d{5})", json.dumps(body["messages"]))
-    assert found is not None
-    return int(found[1])
+    match = re.search(r"s(\d{5})", json.dumps(body["messages"]))
+    assert match is not None
+    return int(match[1])
 
 
 def judging(trouble: Step | None = None) -> Step:
