@@ -1,4 +1,4 @@
-"""Answered questions of CaptionQA, and the figures of their sums."""
+"""Items of CaptionQA with given outcomes, and the figures of their sums."""
 
 from fractions import Fraction
 from typing import Any
@@ -40,7 +40,7 @@ def plan(
 
 
 def tally_of(items: list[Item], outcomes: dict[str, list[Outcome]], **settings: str) -> Tally:
-    """The tally of items whose outcomes are given by item key, in index order."""
+    """The tally of items, whose outcomes are given by item key in index order."""
     return BENCHMARK.reduce(
         [
             (
@@ -60,12 +60,12 @@ def tally_of(items: list[Item], outcomes: dict[str, list[Outcome]], **settings: 
 
 def values(tally: Tally, **settings: str) -> tuple[ReportLayout, dict[Path, float | None]]:
     layout = BENCHMARK.report(tally, settings)
-    found = {}
+    by_path = {}
     for figure in layout.figures:
         sums = {cell: tally.total(cell) for cell in figure.cells}
-        assert figure.path not in found
-        found[figure.path] = figure.statistic(sums)
-    return layout, found
+        assert figure.path not in by_path
+        by_path[figure.path] = figure.statistic(sums)
+    return layout, by_path
 
 
 def two_domains() -> Tally:

@@ -1,4 +1,4 @@
-"""A gateway on memory, and an aggregator that says what a test says."""
+"""A gateway in memory, with an aggregator that a test controls."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -21,7 +21,7 @@ DATA, CAPTIONS = "d" * 64, "c" * 64
 
 
 def scores(state: str, known: int = 0, start: int = 1, error: str = "") -> Scores:
-    """Where a run stands, with so many of ten questions scored."""
+    """The scores of a run in which `scored` of ten questions have a score."""
     part = BenchmarkReport(
         name="captionqa",
         title="CaptionQA",
@@ -38,8 +38,8 @@ def scores(state: str, known: int = 0, start: int = 1, error: str = "") -> Score
 
 @dataclass
 class Board:
-    """ports.stages.ScoreBoard. `now` is what `scores` gives; every watch goes through one list
-    of `told`, the last of them for all that come later. An exception in it is raised.
+    """ports.stages.ScoreBoard. `scores` returns `now`. Every watch yields the items of one list of
+    `told`; the last list serves all later watches. An exception in a list is raised.
     """
 
     now: Scores | None = None
@@ -60,7 +60,7 @@ class Board:
                     raise each
                 self.now = each
                 yield each
-                # As slow as the watcher that looks every time.
+                # As slow as the watcher that polls every time.
                 for _ in range(20):
                     await asyncio.sleep(0)
         finally:
@@ -68,7 +68,7 @@ class Board:
 
 
 class Stages:
-    """ports.stages.StageDirectory with a reader alone."""
+    """ports.stages.StageDirectory with only a reader."""
 
     async def describe(self, role: str) -> StageDescription:
         return StageDescription({role: READER}, "p" * 64)
@@ -76,7 +76,7 @@ class Stages:
 
 @dataclass
 class Front:
-    """A gateway, what it stands on, and a request that it can resolve."""
+    """A gateway, its dependencies, and a request that it can resolve."""
 
     board: Board = field(default_factory=Board)
     store: MemoryStore = field(default_factory=MemoryStore)

@@ -1,4 +1,4 @@
-"""The bootstrap program as its Job runs it: in a process of its own."""
+"""The bootstrap program, run as in its Job: in a process of its own."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ _ENDS_WITHIN = 120.0
 
 
 def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
-    """The program with these settings and no others."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")}
-    given = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
+    """Start the program with only these settings."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")
+    }
+    variables = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
     return subprocess.Popen(
         [sys.executable, "-m", "services.bootstrap"],
-        env=kept | given | {"PYTHONPATH": python_path()},
+        env=inherited | variables | {"PYTHONPATH": python_path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -40,5 +42,5 @@ def run(settings: Mapping[str, str]) -> Ended:
 
 
 def settings(api: KubeApi, namespace: str, account: Path) -> dict[str, str]:
-    """As in the Job's pod, but for where the API server is and the account is mounted."""
+    """The settings of the Job's pod, except for the API server's URL and the account's folder."""
     return {"API": api.url, "ACCOUNT": str(account), "NAMESPACE": namespace, "PATIENCE": "60"}

@@ -1,4 +1,4 @@
-"""Headless Chromium on our own pages: what they fetch and complain of is trouble."""
+"""Headless Chromium on our own pages: unexpected fetches and console errors fail the test."""
 
 import io
 import shutil
@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Root (a container) cannot have Chromium's sandbox; the pages are our own.
+# Chromium's sandbox does not work as root (in a container); the pages are our own.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 _PATIENCE = 20_000
 """Milliseconds. Never measured: it only ends a test whose page does not come."""
@@ -19,20 +19,20 @@ Look = Callable[..., Page]
 
 
 def picture(_: str, media: str) -> bytes:
-    """A JPEG of one colour, another for every picture."""
+    """A JPEG of a single colour, different for every picture."""
     shade, file = sum(media.encode()) % 200, io.BytesIO()
     Image.new("RGB", (64, 48), (shade, 90, 200 - shade)).save(file, "JPEG")
     return file.getvalue()
 
 
 def program() -> str | None:
-    """Where this machine has Chromium."""
+    """The path of Chromium on this machine."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextmanager
 def chromium(path: str) -> Iterator[Browser]:
-    """Chromium until the context ends."""
+    """Run Chromium inside the context."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -41,8 +41,8 @@ def chromium(path: str) -> Iterator[Browser]:
 
 @contextmanager
 def looking(browser: Browser, home: str = "") -> Iterator[Look]:
-    """Opens pages, which may fetch from below `home` or, without one, nothing at all; afterwards
-    nothing else was fetched and nothing complained.
+    """Opens pages, which may fetch only from below `home`, or nothing without one. At the end,
+    checks that nothing else was fetched and nothing was logged as an error.
     """
     context = browser.new_context()
     context.set_default_timeout(_PATIENCE)

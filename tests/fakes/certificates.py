@@ -1,4 +1,4 @@
-"""Certificates for this machine, made anew for a test."""
+"""Fresh certificates for this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OURS = "DNS:localhost,IP:127.0.0.1"
 
 @dataclass(frozen=True)
 class Pair:
-    """PEM files: a certificate, and its key without a password."""
+    """PEM files: a certificate and its unencrypted key."""
 
     certificate: Path
     key: Path
@@ -23,24 +23,24 @@ class Pair:
 def certify(
     folder: Path, name: str = "localhost", by: Pair | None = None, hosts: str = _OURS
 ) -> Pair:
-    """A certificate for this machine, signed by another or by itself. It may sign others.
+    """Create a certificate for this machine, self-signed or signed by another. It may sign others.
 
-    Leaves the test out where there is no openssl.
+    Skips the test if openssl is missing.
     """
     openssl = shutil.which("openssl")
     if openssl is None:
         leave_out("openssl", "no openssl on this machine")
     folder.mkdir(parents=True, exist_ok=True)
-    made = Pair(folder / f"{name}.pem", folder / f"{name}.key")
+    pair = Pair(folder / f"{name}.pem", folder / f"{name}.key")
     signed = [] if by is None else ["-CA", by.certificate, "-CAkey", by.key]
     subprocess.run(
         [
             openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
             "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={hosts}",
             *signed,
-            "-keyout", made.key, "-out", made.certificate,
+            "-keyout", pair.key, "-out", pair.certificate,
         ],
         check=True,
         capture_output=True,
     )  # fmt: skip
-    return made
+    return pair

@@ -45,10 +45,10 @@ class Received:
 class ChatServer:
     """The server. `kind` tgi has `/info`, openai has only `/v1/models`, moved redirects both.
 
-    `delay` is in seconds and comes before every answer. `token` is demanded when set.
-    `grammar` False refuses every request with a response format. The first `starting`
-    questions for the model get a 503, as from a server that is still loading it. `revision` is
-    what `/info` tells of the model, `port` 0 for a free one. With `tls` it speaks HTTPS alone.
+    `delay` in seconds comes before every answer. `token` is required if set. With `grammar` False,
+    requests with a response format are refused. The first `starting` queries of the model get a
+    503, as from a server that is still loading it. `revision` is reported by `/info`. `port` 0
+    picks a free one. With `tls` it speaks only HTTPS.
     """
 
     script: Iterable[Step] = ()
@@ -76,7 +76,7 @@ class ChatServer:
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/info", self._info)
         app.router.add_get("/v1/models", self._models)
-        # Cancelling handlers lets a request that is never answered end with its client.
+        # With handler cancellation, a request that is never answered ends when its client does.
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=1
         )
@@ -92,11 +92,11 @@ class ChatServer:
         await self._runner.cleanup()
 
     def from_now_on(self, step: Step) -> None:
-        """Answer every request by `step`."""
+        """Answer every further request with `step`."""
         self._steps, self._otherwise = iter(()), step
 
     async def until_received(self, count: int) -> None:
-        """Wait for the request of that number, counted from 1."""
+        """Wait for the n-th request, counted from 1."""
         async with self._arrived:
             await self._arrived.wait_for(lambda: len(self.requests) >= count)
 
@@ -180,12 +180,12 @@ def completion(text: str | None, finish: str = "stop", model: str = MODEL, **ext
 
 
 def answer(text: str | None, finish: str = "stop", model: str = MODEL, **extra: Any) -> Step:
-    """A completion with that text."""
+    """A completion with this text."""
     return raw(json.dumps(completion(text, finish, model, **extra)).encode())
 
 
 def raw(body: bytes, content_type: str = "application/json", encoding: str = "") -> Step:
-    """A response of status 200 with exactly those bytes, said to be in that encoding."""
+    """A response with status 200, exactly these bytes, and these content headers."""
     headers = {"Content-Type": content_type} | ({"Content-Encoding": encoding} if encoding else {})
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
@@ -195,7 +195,7 @@ def raw(body: bytes, content_type: str = "application/json", encoding: str = "")
 
 
 def status(code: int, text: str = "", retry_after: str = "", date: str = "") -> Step:
-    """An answer with that HTTP status, and with those headers where given."""
+    """An answer with this HTTP status, and these headers if given."""
     headers = {"Retry-After": retry_after, "Date": date}
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
@@ -221,7 +221,7 @@ def together(count: int) -> Step:
 
 
 async def serve(delay: float, text: str) -> None:
-    """Serve until cancelled; the URL is the one line of output."""
+    """Serve until cancelled; prints only the URL."""
     stub = ChatServer(delay=delay, otherwise=answer(text), keep_requests=False)
     async with stub as server:
         print(server.url, flush=True)  # noqa: T201 - the output is the interface
@@ -229,12 +229,12 @@ async def serve(delay: float, text: str) -> None:
 
 
 def main() -> None:
-    """Serve as a process of its own."""
+    """Serve in a process of its own."""
     parser = argparse.ArgumentParser(description="a fake OpenAI-style server")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
     parser.add_argument("--text", default="1", help="what it answers")
-    given = parser.parse_args()
-    uvloop.run(serve(given.delay, given.text))
+    options = parser.parse_args()
+    uvloop.run(serve(options.delay, options.text))
 
 
 if __name__ == "__main__":

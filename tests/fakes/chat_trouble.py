@@ -1,5 +1,5 @@
-"""What a chat server should never do: steps for tests.fakes.chat_server that break off, never
-come to an end, or say what is no answer.
+"""Misbehaviour of a chat server: steps for tests.fakes.chat_server that break off, never end, or
+send invalid answers.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from tests.fakes.chat_server import ChatServer, Step, completion, raw
 
 
 def html() -> Step:
-    """What a proxy shows in front of a server that is gone, with status 200."""
+    """The error page of a proxy in front of a dead server, with status 200."""
     return raw(b"<html><body><h1>1 moment please</h1></body></html>", "text/html")
 
 
 def half_utf8() -> Step:
-    """A body that ends inside a character."""
+    """A body that ends in the middle of a character."""
     return raw(json.dumps(completion("caf\u00e9"), ensure_ascii=False).encode().split(b"\xa9")[0])
 
 
 def cut_body() -> Step:
-    """Promises a whole completion, sends the half and cuts the connection."""
+    """Announces a whole completion, sends half of it and closes the connection."""
     body = json.dumps(completion("1")).encode()
 
     async def step(
@@ -40,7 +40,7 @@ def cut_body() -> Step:
 
 
 def cut_at_once(word: bytes = b"") -> Step:
-    """Cuts the connection without an answer, or with a word that is no HTTP."""
+    """Closes the connection without an answer, or after bytes that are not HTTP."""
 
     async def step(
         server: ChatServer, request: web.Request, asked: dict[str, Any]
@@ -53,14 +53,14 @@ def cut_at_once(word: bytes = b"") -> Step:
 
 
 def _cut(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    """Close the connection of `request`; what is then returned goes nowhere."""
+    """Close the connection of `request`; the returned response is never sent."""
     if request.transport is not None:
         request.transport.close()
     return response
 
 
 def slow_headers() -> Step:
-    """Begins its headers and never comes to their end."""
+    """Starts sending headers and never finishes."""
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
         if request.transport is not None:
@@ -71,7 +71,7 @@ def slow_headers() -> Step:
 
 
 def endless(piece: bytes = b" ") -> Step:
-    """A reply that begins well, goes on with that piece for ever, and ends with its reader."""
+    """A reply with a valid beginning that repeats a piece for ever; stops when its reader does."""
 
     async def step(
         server: ChatServer, request: web.Request, asked: dict[str, Any]
@@ -89,7 +89,7 @@ def endless(piece: bytes = b" ") -> Step:
 
 
 def bomb(unpacked: int) -> Step:
-    """A small packed reply of so many bytes."""
+    """A small compressed reply that expands to this many bytes."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     body = b"".join(packer.compress(bytes(2**20)) for _ in range(unpacked // 2**20))
     return raw(body + packer.flush(), encoding="gzip")

@@ -1,4 +1,4 @@
-"""Clocks: one that only moves when somebody sleeps, and one that can be put forward."""
+"""Clocks: one that only moves when somebody sleeps, and one that can be set ahead."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -9,8 +9,8 @@ _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class FakeClock:
-    """ports.clock.Clock. Sleeping returns at once, with the time moved on; sleepers that
-    overlap share the time that passes. `slept` lists what was asked for, in seconds.
+    """ports.clock.Clock. Sleeping returns at once and advances the time; overlapping sleeps share
+    the elapsed time. `slept` lists the requested seconds.
     """
 
     def __init__(self) -> None:
@@ -26,13 +26,13 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         waking = self.seconds + seconds
-        # Others that fall asleep now begin at the same moment.
+        # Other sleepers that start now begin at the same time.
         await asyncio.sleep(0)
         self.seconds = max(self.seconds, waking)
 
 
 class AheadClock(SystemClock):
-    """Time that a test can put forward, so that what is remembered is looked up again."""
+    """A clock that a test can set ahead, so that cached values expire."""
 
     ahead = 0.0
 

@@ -1,4 +1,4 @@
-"""The command line as people run it, without the second that Python takes to import it."""
+"""The command line as users run it, without the second that Python takes to import it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 
 from tests.fakes.forked import PLAIN, Forked
 
-# A test that waits longer than this has found a command that hangs.
+# A command that takes longer than this hangs.
 _PATIENCE = 90.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended: its exit code and what it wrote."""
+    """The result of a command: its exit code and output."""
 
     code: int
     out: str
@@ -36,11 +36,12 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The command `caliper`, run in `folder` with nothing of ours in its environment.
+    """The command `caliper`, run in `folder` in an environment without Caliper's variables.
 
-    `environment` is added to it. `file_bytes` bounds every file that it writes. A command that
-    runs to its end is forked from a process that has imported everything, unless one of these may
-    matter before: then it starts as a Python of its own, as it does with `separate`.
+    `environment` is added to it. `file_bytes` limits the size of every file that it writes. A
+    command that runs to its end is forked from a process that has imported everything, unless one
+    of these may matter during import: then it starts as a new Python process, as it also does with
+    `separate`.
     """
 
     folder: Path
@@ -49,8 +50,8 @@ class Command:
     separate: bool = False
 
     def __call__(self, *arguments: object, code: int | None = None) -> Ended:
-        """Run it to its end. With `code` given, any other exit code fails the test."""
-        # Other variables may be read by Python or by a library when it is imported.
+        """Run it to its end. Fails the test if the exit code is not `code`, if given."""
+        # Python or a library may read other variables during import.
         early = any(not name.startswith("CALIPER_") for name in self.environment)
         started = self.separate or self.file_bytes is not None or early
         ended = self._started(*arguments) if started else self._forked(*arguments)
@@ -78,7 +79,7 @@ class Command:
             return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
 
     def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
-        """Start it and leave it running. `stderr` is a file of the caller's, or a pipe."""
+        """Start it in the background. `stderr` is a file of the caller's, or a pipe."""
         return subprocess.Popen(
             [sys.executable, "-m", "caliper.cli", *map(str, arguments)],
             cwd=self.folder,
@@ -90,7 +91,7 @@ class Command:
         )
 
     def _environment(self) -> dict[str, str]:
-        # Not what the machine that tests has set, such as PYTHONUNBUFFERED.
+        # Without settings of the test machine, such as PYTHONUNBUFFERED.
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -106,7 +107,7 @@ class Command:
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> Ended:
-    """Send a signal to a command and wait for its end."""
+    """Send a signal to a command and wait for it to end."""
     process.send_signal(number)
     out, err = process.communicate(timeout=_PATIENCE)
     return Ended(process.returncode, out, err)

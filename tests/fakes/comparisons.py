@@ -26,7 +26,7 @@ def side(name: str, run: str, state: RunState = RunState.COMPLETE) -> Side:
 
 
 def flip(number: int, *, better: bool = True) -> Flip:
-    """A question that one of the two runs has wrong, about a picture of its own."""
+    """A question about a picture of its own that one of the two runs has wrong."""
     row = reports.verdict(number, question_id=str(number), media=(f"{number}.jpg",))
     wrong = replace(row, score=0.0, outcome="wrong")
     right = replace(row, score=1.0, outcome="correct")

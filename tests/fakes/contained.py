@@ -1,5 +1,5 @@
-"""The services in containers of the image: hardened, by TLS and with tokens, on this machine's
-loopback, with secrets that the image's own program makes.
+"""The services in containers of the image: hardened, with TLS and tokens, on the loopback of this
+machine, with secrets made by the image's own program.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _CA = f"{SECRETS}/caliper-ca-certificate/ca.crt"
 
 @dataclass
 class Contained:
-    """An installation in containers, in `folder`, on a broker and an S3 endpoint. Started
-    containers are removed by `stack`.
+    """An installation in containers, in `folder`, with a broker and an S3 endpoint. `stack` removes
+    the started containers.
     """
 
     image: str
@@ -40,7 +40,7 @@ class Contained:
     services: dict[str, ServerProcess] = field(default_factory=dict)
 
     def prepare(self) -> None:
-        """Make secrets, topics and bucket, each by a container of the image."""
+        """Create secrets, topics and bucket, each with a container of the image."""
         for name in ("secrets", "data"):
             (self.folder / name).mkdir(mode=0o700)
             os.chown(self.folder / name, USER, USER)
@@ -51,7 +51,7 @@ class Contained:
         self.command("storage", "apply", "--store", self._endpoint())
 
     def start(self, model: str) -> None:
-        """Start every service, the captioner with that model. All answer when it returns."""
+        """Start every service, with this model for the captioner. On return, all are ready."""
         ports = free_ports(2 * len(SERVICES))
         self.ports = dict(zip(SERVICES, ports, strict=False))
         self.health = dict(zip(SERVICES, reversed(ports), strict=False))
@@ -60,7 +60,7 @@ class Contained:
             list(some.map(lambda kind: self._start(kind, more.get(kind, {})), SERVICES))
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """The command line, in a container that has the examples and is let in to evaluate."""
+        """The command line, in a container with the examples and a token that may evaluate."""
         settings = {
             f"CALIPER_{key}": value
             for key, value in {
@@ -102,7 +102,7 @@ class Contained:
             self.folder / f"{kind}.log",
             lambda: answers(port),
         )
-        # Whatever becomes of podman, the container goes: it is no child of ours.
+        # The container is not our child process, so remove it even if podman fails.
         self.stack.callback(containers.podman, "rm", "--force", "--ignore", "--time", "0", name)
         service.start()
         self.stack.callback(service.stop)

@@ -1,4 +1,4 @@
-"""A store that counts."""
+"""A store that counts calls."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from caliper.ports.storage import ObjectStore
 
 
 class CountingStore:
-    """Another store, with every call noted: how, and under which first part of the key."""
+    """Wraps a store and records every call: operation and first part of the key."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -32,10 +32,10 @@ class CountingStore:
             yield key
 
     def most(self, method: str, before: str) -> int:
-        """How often that was done at most with one key that begins so."""
+        """The highest count of an operation on any one key with a prefix."""
         found = Counter(key for how, key in self.calls if how == method and key.startswith(before))
         return max(found.values(), default=0)
 
     def count(self, method: str, before: str) -> int:
-        """How often that was done with keys that begin so."""
+        """The count of an operation on keys with a prefix."""
         return sum(how == method and key.startswith(before) for how, key in self.calls)

@@ -1,4 +1,4 @@
-"""An endpoint of an embedder that tries once and does as it is told."""
+"""A scripted embedder endpoint without retries."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ Trouble = Exception | None
 
 
 class FakeEmbedder:
-    """adapters.models.replica.EmbedderEndpoint. Troubles befall its calls one after the other."""
+    """adapters.models.replica.EmbedderEndpoint. Its calls meet the given troubles in order."""
 
     def __init__(self, *troubles: Trouble, most: int = 3) -> None:
         self.troubles = list(troubles)

@@ -1,4 +1,4 @@
-"""Ends what would go on for very long."""
+"""A time limit for blocks that might never end."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 import pytest
 
-# Never measured: seconds enough for any machine, where a loop within a loop takes many minutes.
+# Generous: enough on any machine, while quadratic code takes many minutes.
 _PATIENCE = 60.0
 
 
 @contextmanager
 def comes_to_an_end(patience: float = _PATIENCE) -> Iterator[None]:
-    """Fails the test when the block is still busy after so many seconds; in the main thread. What
-    is left of the patience around it goes on afterwards.
+    """Fail the test if the block takes longer than this many seconds; main thread only. An outer
+    limit continues with its remaining time afterwards.
     """
 
     def over(*_: object) -> None:

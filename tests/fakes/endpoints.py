@@ -1,4 +1,4 @@
-"""Endpoints of a model that try once and do as they are told."""
+"""Scripted model endpoints without retries."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +12,8 @@ Told = Completion | str | Exception
 
 
 class FakeEndpoint:
-    """adapters.models.replica.ChatEndpoint. `tell` gives what becomes of a call, by its text; a
-    call that is `held` waits until `free` is set.
+    """adapters.models.replica.ChatEndpoint. `tell` maps a call's text to its result; a call that is
+    `held` waits until `free` is set.
     """
 
     def __init__(
@@ -64,6 +64,6 @@ class FakeEndpoint:
 
 
 def hold(endpoint: FakeEndpoint) -> FakeEndpoint:
-    """The endpoint, which answers nothing until `free` is set."""
+    """Make the endpoint answer nothing until `free` is set."""
     endpoint.free.clear()
     return endpoint

@@ -1,4 +1,4 @@
-"""An aggregator over runs in a store in memory, and the log that it reads."""
+"""An aggregator over runs in a store in memory, with the log that it reads."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -52,12 +52,12 @@ async def captions(_: RunLedger) -> Captions:
 async def stored_run(
     store: MemoryStore, name: str = "ours", *parts: BenchmarkSpec, **changes: object
 ) -> Planned:
-    """A run of CaptionQA that is stored and planned."""
+    """A stored and planned run of CaptionQA."""
     spec = runs.spec(*parts, name=name, **changes)
-    kept = run_store(store, spec.run_id)
-    await kept.put("spec.json", canonical_json(spec.to_json()))
-    found = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
-    return await runs.planned(spec, found, kept)
+    run_objects = run_store(store, spec.run_id)
+    await run_objects.put("spec.json", canonical_json(spec.to_json()))
+    benchmark_sources = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
+    return await runs.planned(spec, benchmark_sources, run_objects)
 
 
 def verdict(index: int, score: int | None = None, reply: str = "") -> Verdict:
@@ -83,7 +83,7 @@ def event_of(run: Planned, kind: EventKind, timestamp: int, error: str = "") -> 
 
 
 def scored(run: Planned, seed: int = 0) -> list[Record]:
-    """One record a sample, all questions scored."""
+    """One record per sample, with all questions scored."""
     return [
         verdicts_of(
             run,
@@ -99,7 +99,7 @@ def scored(run: Planned, seed: int = 0) -> list[Record]:
 
 @dataclass
 class House:
-    """An aggregator that can die, and what it told. What it announces comes back on the log."""
+    """An aggregator that can die, and its announcements, which come back on the log."""
 
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
@@ -108,13 +108,13 @@ class House:
     warned: list[Trouble] = field(default_factory=list)
 
     def starting(self) -> Aggregator:
-        """One that has not resumed yet."""
+        """An aggregator that has not resumed yet."""
         files = ReportFiles(captions, lambda _, __: [JsonExport(), ParquetExport()])
         outlets = Outlets(self.announce, lambda kind, _: self.warned.append(kind))
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 
     async def aggregator(self) -> Aggregator:
-        """One that resumes from what the store holds."""
+        """An aggregator that resumes from the store."""
         found = self.starting()
         await found.resume()
         return found
@@ -123,7 +123,7 @@ class House:
         self.announced.append(event)
 
     def ends(self) -> list[Record]:
-        """What was announced, as the topic runs holds it."""
+        """The announced ends, as the topic runs holds them."""
         return [
             Record(1, offset, offset, Message(RUNS, event_key(event), CODEC.write(event)))
             for offset, event in enumerate(self.announced)
@@ -134,7 +134,9 @@ class House:
 
 
 async def standalone(run: Planned, records: Sequence[Record]) -> tuple[bytes, bytes]:
-    """report.json and verdicts.parquet as a run in one process reduces the same verdicts."""
+    """report.json and verdicts.parquet as a run in one process computes them from the same
+    verdicts.
+    """
     ledger = Ledger(run.summary.questions, MemoryLog())
     for record in records:
         ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)

@@ -1,4 +1,4 @@
-"""Jobs of a reader and a judge, examined with scripted models."""
+"""Jobs of a reader and a judge, with scripted models."""
 
 import re
 from dataclasses import replace
@@ -34,12 +34,12 @@ def right(text: str, before: int = 0) -> str:
 
 
 def about(text: str) -> int:
-    """The number of the thing that is asked about."""
+    """The number of the thing in the question."""
     return int(text.split("thing ")[1][0])
 
 
 def failing(error: Exception, *numbers: int) -> Script:
-    """Answers rightly but for these questions."""
+    """Answers correctly, except for these questions."""
     return lambda text, before: error if about(text) in numbers else right(text)
 
 
@@ -83,8 +83,8 @@ SCENE_PACK = OpenPack("sentence", "phrase")
 async def a_scene() -> tuple[RunSpec, ExamineJob]:
     """A picture of a dog, asked about three times."""
     spec = runs.spec(runs.part("comprecap"))
-    found = {"comprecap": runs.sources(runs.scene_graph_rows(), {})}
-    planned = await runs.planned(spec, found, MemoryStore())
+    benchmark_sources = {"comprecap": runs.sources(runs.scene_graph_rows(), {})}
+    planned = await runs.planned(spec, benchmark_sources, MemoryStore())
     caption = Caption("park.jpg", "A dog runs.")
     job = ExamineJob(spec.run_id, "comprecap", "park.jpg", caption, tuple(planned.items))
     return spec, job

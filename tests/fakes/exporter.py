@@ -1,7 +1,7 @@
-"""An exporter with a series of every metric of the catalogue: what an installation shows that
-judges two checkpoints, with something of everything that can go wrong.
+"""An exporter with a series of every metric in the catalogue, as from an installation that judges
+two checkpoints, including every kind of failure.
 
-Figures are a function of the seconds since it began; nothing in it depends on chance.
+Figures are a function of the seconds since its start; nothing is random.
 
     with Exporter() as exporter:
         ...  # exporter.address
@@ -60,7 +60,7 @@ Sample = tuple[str, dict[str, str], float]
 
 
 def samples(age: float, now: float) -> Iterator[Sample]:
-    """All series `age` seconds after the beginning, which was `age` before `now`."""
+    """All series at `age` seconds after the start; `now` is the current time."""
     yield "caliper_build_info", {"version": "0.1.0"}, 1
     yield "caliper_certificate_expiry_timestamp_seconds", {}, now + 200 * 24 * 3600
     for model, better in MODELS.items():
@@ -133,7 +133,7 @@ def _of_the_aggregator(age: float, now: float) -> Iterator[Sample]:
 
 
 def _histogram(name: str, labels: dict[str, str], count: float, mean: float) -> Iterator[Sample]:
-    """Exponential times of that mean."""
+    """Exponential times with this mean."""
     for bound in LESS_OR_EQUAL:
         edge = "+Inf" if bound == math.inf else str(bound)
         yield f"{name}_bucket", {**labels, "le": edge}, count * (1 - math.exp(-bound / mean))
@@ -151,7 +151,7 @@ def exposition(age: float, now: float) -> str:
 
 
 class Exporter:
-    """Serves `exposition` on a free port of loopback, from the moment it is entered."""
+    """Serves `exposition` on a free loopback port inside the context."""
 
     def __enter__(self) -> Self:
         began = time.time()
@@ -167,7 +167,7 @@ class Exporter:
                 self.wfile.write(body)
 
             def log_message(self, *_: Any) -> None:
-                """Nobody reads it."""
+                """Discard the log."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)

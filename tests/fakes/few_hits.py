@@ -18,7 +18,7 @@ from caliper.core.tally import Tally
 @dataclass(frozen=True)
 class Task:
     """A task of `media` with one question each: the share that captions mention, and the share of
-    those that are right.
+    these that are right.
     """
 
     mentioned: float
@@ -34,17 +34,19 @@ class Task:
 
 
 def draw_run(draw: Generator, tasks: Mapping[str, Task]) -> Tally:
-    """A run: every medium is mentioned by chance, and what is mentioned is right by chance."""
+    """A run in which media are mentioned, and mentions are right, at random."""
     tally = Tally()
     for name, task in tasks.items():
         hit = draw.random(task.media) < task.mentioned
         right = hit & (draw.random(task.media) < task.right)
-        for medium, (told, correct) in enumerate(zip(hit.tolist(), right.tolist(), strict=True)):
+        for medium, (mentioned, correct) in enumerate(
+            zip(hit.tolist(), right.tolist(), strict=True)
+        ):
             tally.add(
                 f"caption/{name}/0",
                 f"{name}-{medium}",
                 scored=1,
-                hit=int(told),
+                hit=int(mentioned),
                 correct=int(correct),
                 unscored=0,
             )
@@ -52,21 +54,21 @@ def draw_run(draw: Generator, tasks: Mapping[str, Task]) -> Tally:
 
 
 def figure_of(tally: Tally, *path: str) -> Figure:
-    """The benchmark's own figure at that path."""
+    """The benchmark's own figure at this path."""
     layout = benchmark("capability").report(tally, {})
     return next(figure for figure in layout.figures if figure.path == path)
 
 
 @dataclass
 class Held:
-    """Of so many `draws` the interval `held` the true value; the intervals' widths added up."""
+    """In how many `draws` the interval `held` the true value, and the sum of interval widths."""
 
     draws: int = 0
     held: int = 0
     width: float = 0.0
 
     def take(self, low: float | None, high: float | None, truth: float) -> None:
-        """One draw; without an interval nothing is claimed."""
+        """Add one draw; a draw without an interval is not counted."""
         if low is None or high is None:
             return
         self.draws += 1
@@ -76,30 +78,32 @@ class Held:
 
 @dataclass
 class Coverage:
-    """Of a figure of one run, and of the difference of two alike; how many of these were clear."""
+    """Coverage for a figure of one run, and for the difference of two equal ones; also how many of
+    the latter were clear.
+    """
 
     alone: Held = field(default_factory=Held)
     apart: Held = field(default_factory=Held)
     clear: int = 0
 
     def take(self, figure: Figure, sides: tuple[Tally, Tally], truth: float) -> None:
-        """One pair of runs."""
-        told = estimate(figure, sides[0])
-        self.alone.take(told.low, told.high, truth)
-        found = difference(figure, *sides)
-        self.apart.take(found.low, found.high, 0.0)
-        self.clear += found.p is not None and found.p < LEVEL
+        """Add one pair of runs."""
+        interval = estimate(figure, sides[0])
+        self.alone.take(interval.low, interval.high, truth)
+        change = difference(figure, *sides)
+        self.apart.take(change.low, change.high, 0.0)
+        self.clear += change.p is not None and change.p < LEVEL
 
 
 def coverage(draw: Generator, task: Task, metric: str, draws: int) -> Coverage:
-    """Of one task's figure; runs without a hit have no precision and are drawn again."""
-    found = Coverage()
-    while found.apart.draws < draws:
+    """The coverage for one task's figure; runs without a hit have no precision and are redrawn."""
+    result = Coverage()
+    while result.apart.draws < draws:
         sides = draw_run(draw, {"OCR": task}), draw_run(draw, {"OCR": task})
         hits = [tally.total("caption/OCR/0")["hit"] for tally in sides]
         if metric != "precision" or all(hits):
-            found.take(figure_of(sides[0], "tasks", "OCR", metric), sides, task.truths[metric])
-    return found
+            result.take(figure_of(sides[0], "tasks", "OCR", metric), sides, task.truths[metric])
+    return result
 
 
 AVERAGED: Mapping[str, Task] = {
@@ -117,10 +121,10 @@ AVERAGED: Mapping[str, Task] = {
 def coverage_of_average(
     draw: Generator, tasks: Mapping[str, Task], metric: str, draws: int
 ) -> Coverage:
-    """Of the average over tasks."""
-    found = Coverage()
+    """The coverage for the average over tasks."""
+    result = Coverage()
     truth = sum(task.truths[metric] for task in tasks.values()) / len(tasks)
-    while found.apart.draws < draws:
+    while result.apart.draws < draws:
         sides = draw_run(draw, tasks), draw_run(draw, tasks)
-        found.take(figure_of(sides[0], "average", metric), sides, truth)
-    return found
+        result.take(figure_of(sides[0], "average", metric), sides, truth)
+    return result

@@ -16,14 +16,14 @@ from PIL import Image
 
 BITS = 12
 CELL = 16
-# Four columns and three rows of cells, and a row that is light on the left only: it tells
+# Four columns and three rows of cells, plus a row that is light on the left only: it shows
 # whether the picture is upright.
 WIDTH, HEIGHT = 4 * CELL, 4 * CELL
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """What a clip is made of. `times` are in milliseconds, for a variable rate."""
+    """The contents of a clip. `times` are in milliseconds, for a variable frame rate."""
 
     frames: int = 40
     rate: Fraction = Fraction(25)
@@ -47,7 +47,7 @@ def picture_of(index: int) -> np.ndarray:
 
 
 def index_of(jpeg: bytes) -> int:
-    """The index that a frame shows. Raises ValueError for one that is not upright."""
+    """The index shown in a frame. Raises ValueError if the frame is not upright."""
     with Image.open(io.BytesIO(jpeg), formats=["JPEG"]) as image:
         small = image.convert("L").resize((WIDTH, HEIGHT))
     cells = np.asarray(small, dtype=float).reshape(4, CELL, 4, CELL).mean(axis=(1, 3)) > 127
@@ -57,7 +57,7 @@ def index_of(jpeg: bytes) -> int:
 
 
 def write_clip(path: Path, clip: Clip = Clip()) -> Path:
-    """Write the clip, frame i showing the pattern of i."""
+    """Write a clip in which frame i shows the pattern of i."""
     options = {"movflags": "faststart"} if clip.faststart else {}
     with av.open(str(path), "w", options=options) as container:
         stream = container.add_stream(clip.codec, rate=clip.rate, options=dict(clip.options))

@@ -1,5 +1,5 @@
-"""Processes of ours without the second and a half that Python takes to import them: they are
-forked from one that has imported everything.
+"""Processes without the second and a half that Python takes to import Caliper: forked from one that
+has imported everything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.servers.process import ServerProcess
 PLAIN = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 """What Python and libraries find in the environment when they are imported."""
 _CONTEXT = multiprocessing.get_context("forkserver")
-# Commands import what they need when they need it: here nothing waits.
+# Commands import lazily; here everything is imported in advance.
 _MODULES = sorted(
     ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
     for file in (ROOT / "src" / "caliper").rglob("*.py")
@@ -31,12 +31,12 @@ _MODULES = sorted(
 )
 _LIBRARIES = ("pyarrow.parquet", "rich.markdown", "scipy.stats", "typer.rich_utils")
 _CONTEXT.set_forkserver_preload([__name__, *_MODULES, *_LIBRARIES])
-# Threads of a test start processes side by side; how each ended is read once.
+# Threads of a test start processes concurrently; each exit status can be read only once.
 _ONE_AT_A_TIME = threading.Lock()
 
 
 class Forked:
-    """`python -m module arguments`, started; as far as it goes, a subprocess.Popen."""
+    """`python -m module arguments`, started. Has the needed part of Popen's interface."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Forked:
         folder: Path,
         written: tuple[Path, Path],
     ) -> None:
-        told = (module, list(arguments), dict(environment), folder, written)
-        self._process = _CONTEXT.Process(target=_run, args=told)
+        process_arguments = (module, list(arguments), dict(environment), folder, written)
+        self._process = _CONTEXT.Process(target=_run, args=process_arguments)
         with _ONE_AT_A_TIME, pytest.MonkeyPatch.context() as patch:
-            # What the first of them imports everything with.
+            # The first process imports everything with this.
             for name in [name for name in os.environ if name.startswith("PYTHON")]:
                 patch.delenv(name)
             for name, value in PLAIN.items():
@@ -60,12 +60,12 @@ class Forked:
         self.pid = self._process.pid
 
     def poll(self) -> int | None:
-        """Its exit code, None while it runs."""
+        """The exit code, None while it runs."""
         with _ONE_AT_A_TIME:
             return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, at its end. Raises TimeoutExpired."""
+        """Wait for the end and return the exit code. Raises TimeoutExpired."""
         if not connection.wait([self._process.sentinel], timeout):
             raise subprocess.TimeoutExpired(self._process.name, timeout or 0)
         with _ONE_AT_A_TIME:
@@ -84,7 +84,7 @@ class Forked:
 
 @dataclass
 class ForkedServer(ServerProcess):
-    """A server whose `command` is the name of a module of ours."""
+    """A server whose `command` is the name of one of our modules."""
 
     def _begun(self) -> Any:
         (module,) = self.command

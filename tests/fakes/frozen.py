@@ -1,4 +1,4 @@
-"""A gateway that stands still in the middle of planning a run."""
+"""A gateway frozen in the middle of planning a run."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from caliper.pipeline.store.runs import run_store
 
 @asynccontextmanager
 async def planning(there: Installation, config: RunConfig) -> AsyncIterator[tuple[str, RunConfig]]:
-    """A run, and its configuration, whose planning is begun and not at its end; nothing of it
-    goes on before this is left.
+    """A run, and its configuration, whose planning has begun but not finished and is frozen inside
+    the context.
 
-    Planning is quick: a run of which all was planned before it was caught is left to itself,
-    and another one begun.
+    Planning is fast: a run that was completely planned before it could be frozen is abandoned, and
+    another one is started.
     """
     for name in (f"{config.name}-{count}" for count in range(20)):
         named = config.model_copy(update={"name": name})
         before = await _published(there)
         run = await there.begin(named)
-        # In another process: nothing here can be awaited.
+        # The gateway is another process, so there is nothing to await.
         async with asyncio.timeout(ENDS_WITHIN):
             while not await _has_plan(there, run):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
@@ -41,7 +41,7 @@ async def planning(there: Installation, config: RunConfig) -> AsyncIterator[tupl
                 yield run, named
                 return
         finally:
-            # It may have been killed where it stood.
+            # It may have been killed while frozen.
             with suppress(ProcessLookupError):
                 os.kill(gateway, signal.SIGCONT)
     raise AssertionError("no run was caught in the middle of its planning")
@@ -52,15 +52,13 @@ async def _has_plan(there: Installation, run: str) -> bool:
 
 
 async def _published(there: Installation) -> int:
-    """Jobs of the planner that the topics ever held: those about captions that it knows, and
-    those for captions.
-    """
+    """The number of jobs that planners ever published: for captions, and about known ones."""
     log = KafkaLog(KafkaAccess(there.ground.kafka))
     ends = await asyncio.gather(log.ends(CAPTION_JOBS), log.ends(JUDGE_JOBS))
     return sum(end for topic in ends for end in topic.values())
 
 
 async def _planned(there: Installation, run: str) -> float:
-    """Jobs of the whole run, one a sample; more than any number as long as nobody knows."""
+    """The number of jobs of the whole run, one per sample; infinite while unknown."""
     summary = await read_summary(run_store(there.store, run))
     return float("inf") if summary is None else sum(part.samples for part in summary.benchmarks)

@@ -81,14 +81,14 @@ OTHERWISE: dict[str, dict[str, str]] = {
 
 
 class _Pictures:
-    """ports.media.Media: a picture is its path."""
+    """ports.media.Media: a picture's bytes are its path."""
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         return [Image(path.encode(), "image/jpeg") for path in paths]
 
 
 def specs(name: str) -> dict[str, RunSpec]:
-    """A run with supplied captions and default settings, one with other settings, and one of a
+    """A run with supplied captions and default settings, one with other settings, and one with a
     captioner in which everything else is set.
     """
     role = benchmark(name).role
@@ -129,7 +129,7 @@ def _kept(data: bytes) -> Any:
 
 
 async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
-    """Everything of one run that later commits must compute alike."""
+    """Everything about one run that later commits must compute identically."""
     rows, qa = DATA[name]
     part, plans, store = spec.benchmark(name), MemoryStore(), MemoryStore()
     live = part.captions is None
@@ -158,7 +158,7 @@ async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
         "spec": canonical_json(spec.to_json()).decode(),
         "fingerprint": spec.fingerprint,
         "run": spec.run_id,
-        # Without the compression, which is that of the zlib at hand.
+        # Uncompressed, because compression depends on the installed zlib.
         "plan": {
             key: (gzip.decompress(data) if key.endswith(".gz") else data).decode()
             for key, data in sorted(plans.objects.items())

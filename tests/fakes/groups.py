@@ -1,4 +1,4 @@
-"""Who is in a consumer group of Kafka, as the broker knows it."""
+"""The members of a Kafka consumer group, as the broker sees them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 
 
 async def members(servers: str, group: str, count: int) -> frozenset[str]:
-    """The ids of a group's members, once it rests with that many, each of which has something."""
+    """The ids of a group's members, once it is stable with this many and each has a partition."""
     async with asyncio.timeout(ENDS_WITHIN):
-        found = await asyncio.to_thread(_members, servers, group)
-        while len(found) != count:
-            # A broker says nothing by itself.
+        current = await asyncio.to_thread(_members, servers, group)
+        while len(current) != count:
+            # A broker sends no notifications, so poll.
             await asyncio.sleep(0.1)
-            found = await asyncio.to_thread(_members, servers, group)
-    return found
+            current = await asyncio.to_thread(_members, servers, group)
+    return current
 
 
 def _members(servers: str, group: str) -> frozenset[str]:
     admin = KafkaAccess(servers).admin()
     try:
-        found = admin.describe_groups([group])[group]
+        description = admin.describe_groups([group])[group]
     finally:
         admin.close()
-    if found["group_state"] != "Stable":
+    if description["group_state"] != "Stable":
         return frozenset()
     return frozenset(
         member["member_id"]
-        for member in found["members"]
+        for member in description["members"]
         if any(part["partitions"] for part in member["member_assignment"]["assigned_partitions"])
     )

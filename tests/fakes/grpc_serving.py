@@ -1,4 +1,4 @@
-"""A real server on a free loopback port, and servicers that do what a test says."""
+"""A real server on a free loopback port, with scripted servicers."""
 
 import asyncio
 import hashlib
@@ -41,7 +41,7 @@ def judging(what: Callable[[], Awaitable[Any]]) -> Service:
 
 
 def token_lines(tokens: Mapping[str, str] = TOKENS) -> str:
-    """A token file with one caller a role, named after it."""
+    """A token file with one caller per role, named after it."""
     return "# name role sha256\n\n" + "".join(
         f"a-{role} {role} {hashlib.sha256(token.encode()).hexdigest()}\n"
         for role, token in tokens.items()
@@ -76,7 +76,7 @@ async def serving(
 async def calling(
     *services: Service, options: ServerOptions = OPTIONS
 ) -> AsyncIterator[grpc.aio.Channel]:
-    """A channel to a server of `services`. Calls still open end with it."""
+    """A channel to a server of `services`. Open calls end with the context."""
     async with (
         serving(*services, options=replace(options, grace=0.0)) as server,
         grpc.aio.insecure_channel(str(server.address)) as channel,
@@ -85,7 +85,7 @@ async def calling(
 
 
 async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
-    """How a call ended."""
+    """The status code of a call."""
     try:
         await call
     except grpc.aio.AioRpcError as error:
@@ -94,7 +94,7 @@ async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
 
 
 async def failure(call: Awaitable[Any]) -> grpc.aio.AioRpcError:
-    """The error that a call ended in."""
+    """The error of a call."""
     try:
         await call
     except grpc.aio.AioRpcError as error:

@@ -1,4 +1,4 @@
-"""A topic with its commits, and members that hand out what it holds, without a broker."""
+"""A topic with its commits, and members that hand out its messages, without a broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from caliper.core.envelopes import Delivery, Message
 
 
 class Log:
-    """A topic with its commits: what outlives members."""
+    """A topic with its commits: the part that outlives members."""
 
     def __init__(self, *lengths: int) -> None:
         self.lengths = dict(enumerate(lengths))
@@ -34,7 +34,7 @@ class Member:
         self.handout.adopt(partition, mark)
 
     def turn(self) -> None:
-        """Take messages and commit, as often as all that came were settled long ago."""
+        """Fetch until there is something to reserve, or nothing new to fetch."""
         while not self.fetch():
             if self.positions == self.taken:
                 return
@@ -56,22 +56,22 @@ class Member:
         self.handout.committed(marks)
 
     def all_ready(self) -> list[Delivery]:
-        found: list[Delivery] = []
+        deliveries: list[Delivery] = []
         while more := self.some_ready():
-            found += more
-        return found
+            deliveries += more
+        return deliveries
 
     def some_ready(self, most: int = 1000) -> list[Delivery]:
-        """What one commit lets out, so many at most."""
+        """The messages that one commit releases, at most this many."""
         self.turn()
         self.commit()
-        found: list[Delivery] = []
-        while len(found) < most and (delivery := self.handout.take()) is not None:
-            found.append(delivery)
-        return found
+        deliveries: list[Delivery] = []
+        while len(deliveries) < most and (delivery := self.handout.take()) is not None:
+            deliveries.append(delivery)
+        return deliveries
 
     def take_up_to(self, count: int, held: list[Delivery]) -> None:
-        """Until so many are held."""
+        """Take messages until this many are held."""
         while len(held) < count:
             held += self.some_ready(count - len(held))
 

@@ -1,4 +1,4 @@
-"""All services in one process, on memory and a directory, called over real gRPC."""
+"""All services in one process, with memory and a directory, called over real gRPC."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,10 +24,10 @@ from caliper.wiring.startup import everything
 
 @asynccontextmanager
 async def listening(parts: ServiceParts) -> AsyncIterator[str]:
-    """Services of one process on loopback; gives their address."""
+    """Serve services of one process on loopback; yields their address."""
     running = ServiceRun(ServerOptions(Address("127.0.0.1", 0), grace=5), parts)
-    told = asyncio.Event()
-    task = asyncio.create_task(run_all([running], told))
+    ready = asyncio.Event()
+    task = asyncio.create_task(run_all([running], ready))
     starting = asyncio.create_task(running.started.wait())
     await asyncio.wait([task, starting], return_when=asyncio.FIRST_COMPLETED)
     starting.cancel()
@@ -35,20 +35,20 @@ async def listening(parts: ServiceParts) -> AsyncIterator[str]:
         if running.started.is_set():
             yield str(running.server.address)
     finally:
-        told.set()
+        ready.set()
         await task
 
 
 @asynccontextmanager
 async def installation(ground: Ground) -> AsyncIterator[RemoteGateway]:
-    """The gateway of an installation whose models are rules."""
+    """The gateway of an installation whose models are lexical."""
     parts = await everything(ground, JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
         yield gateway
 
 
 async def over(gateway: RemoteGateway, run: str) -> Evaluation:
-    """The run once it is over."""
+    """Wait until the run is over, and return it."""
     last = None
     async for found in gateway.watch(run, 0.1):
         last = found

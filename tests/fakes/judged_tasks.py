@@ -44,7 +44,7 @@ def rows(task: str, number: int) -> list[Row]:
 
 
 def judged(task: str, outcomes: list[list[Outcome]]) -> list[tuple[Item, Outcomes]]:
-    """Items of a task; `outcomes` holds for each (question) those of its repeats, in order."""
+    """Items of a task; `outcomes` holds per question the outcomes of its repeats, in order."""
     repeats = len(outcomes[0])
     pairs = 2 if task == "dynamic_object_number" else 1
     request = PlanRequest(settings={}, repeats=repeats)
@@ -65,10 +65,10 @@ def judged(task: str, outcomes: list[list[Outcome]]) -> list[tuple[Item, Outcome
 
 def values(tally: Tally) -> dict[Path, float | None]:
     sums = {cell: tally.total(cell) for cell in tally}
-    found = {}
+    by_path = {}
     for figure in BENCHMARK.report(tally, {}).figures:
-        found[figure.path] = figure.statistic({cell: sums.get(cell, {}) for cell in figure.cells})
-    return found
+        by_path[figure.path] = figure.statistic({cell: sums.get(cell, {}) for cell in figure.cells})
+    return by_path
 
 
 def layout(tally: Tally, **settings: str) -> ReportLayout:

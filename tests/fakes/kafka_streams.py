@@ -1,4 +1,4 @@
-"""Streams on a real broker: topics of a test's own, and limits that it can wait for."""
+"""Streams on a real broker, with topics of the test's own and short time limits."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,8 +16,8 @@ PATIENCE = 60
 
 
 def hasty(servers: str, patience: float = PATIENCE) -> KafkaAccess:
-    """Access whose limits a test can wait for; with a `patience` of its own where a broker is to
-    be missed.
+    """Access with time limits short enough for a test; `patience` applies if the broker is to be
+    unavailable.
     """
     return KafkaAccess(servers, patience=patience, session=1.0, longest_pause=1.5)
 
@@ -50,16 +50,16 @@ async def publish(stream: KafkaStream, topic: str, count: int) -> None:
 
 
 async def records(servers: str, topic: str) -> list[Record]:
-    """All that a topic keeps now."""
+    """All records that a topic retains."""
     log = KafkaLog(KafkaAccess(servers))
-    # Of a compacted topic fewer records are there than its offsets count.
+    # A compacted topic has fewer records than its offsets suggest.
     ends = dict(await log.ends(topic))
-    found: list[Record] = []
+    retained: list[Record] = []
     reading = log.read(topic, {})
     while ends:
         record = await anext(reading)
-        found.append(record)
+        retained.append(record)
         if record.offset + 1 >= ends.get(record.partition, 0):
             ends.pop(record.partition, None)
     await reading.aclose()
-    return found
+    return retained

@@ -1,11 +1,11 @@
-"""Runs and stores as one commit wrote them, in tests/kept, and what wrote them.
+"""Runs and stores written by one commit, in tests/kept, and the program that wrote them.
 
     python -m tests.fakes.kept_runs
 
-writes them anew: after a change of prompts, of the version, or of a lexical model's revision, which
-make the same configuration another run. `first` and `second` are judged by rules, `judged` by a
-model; `interrupted` is `judged`, ended by Ctrl-C in its middle. The stores hold the same run of an
-installation, ended and stopped in its middle.
+rewrites them. That is needed after a change of prompts, of the version, or of a lexical model's
+revision, because the same configuration is then another run. `first` and `second` are judged by
+rules, `judged` by a model; `interrupted` is `judged`, ended by Ctrl-C halfway. The stores hold the
+same run of an installation, once finished and once stopped halfway.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from caliper.wiring.startup import everything
 
 KEPT = ROOT / "tests" / "kept"
 STORES = ("store", "store_interrupted")
-# What is held to the byte; the other files are words for people.
+# Compared byte by byte; the other files are prose for people.
 FIGURES = ("report.json", "verdicts.parquet")
 _MIDDLE = 16
 _CAPTION_TOKENS = 8192
@@ -52,7 +52,7 @@ _SECOND = "A blue car beside a green door, seen from a low angle."
 
 
 def write_data(root: Path) -> None:
-    """Rows, captions and pictures of all three benchmarks."""
+    """Write rows, captions and pictures of all three benchmarks."""
     tiny.write_all(root)
     for unused in ("judged", "read", "on_image", "scenes_judged", "compreqa", "compreqa_answers"):
         shutil.rmtree(root / unused)
@@ -70,7 +70,9 @@ def write_data(root: Path) -> None:
 
 
 def write_config(root: Path, name: str, chat: str = "", captioner: str = "") -> Path:
-    """The configuration of a run: by rules on the captions of that name, or judged by `chat`."""
+    """Write the configuration of a run: with rules on the captions of this name, or judged by
+    `chat`.
+    """
     captions = name if name == "second" else "captions"
     parts: dict[str, dict[str, Any]] = {
         "capability": {"data": "capability", "captions": f"{captions}/capability"},
@@ -84,21 +86,21 @@ def write_config(root: Path, name: str, chat: str = "", captioner: str = "") -> 
         roles = {"capability": "judge", "captionqa": "reader", "comprecap": "judge"}
         for part, role in roles.items():
             parts[part][role] = chat
-    written = {"name": name, "coverage_floor": 0.5, "benchmarks": parts}
-    return tiny.value(root / f"{name}.yaml", written)
+    config = {"name": name, "coverage_floor": 0.5, "benchmarks": parts}
+    return tiny.value(root / f"{name}.yaml", config)
 
 
 async def by_words(
     server: ChatServer, request: web.Request, asked: dict[str, Any]
 ) -> web.StreamResponse:
-    """A model whose answer hangs on nothing but the words that it is asked."""
+    """A model whose answer depends only on the words of the request."""
     contents = [message["content"] for message in asked["messages"]]
     words = "".join(re.findall(r'"text": "[^"]*"', json.dumps(contents)) or map(str, contents))
     drawn = sha256(words.encode()).digest()[0]
     if form := asked.get("response_format"):
-        known = {"pred": ["low angle"], "score": str(drawn % 3 - 1)}
+        fields = {"pred": ["low angle"], "score": str(drawn % 3 - 1)}
         text = json.dumps(
-            {name: known.get(name, "as told") for name in form["value"]["properties"]}
+            {name: fields.get(name, "as told") for name in form["value"]["properties"]}
         )
     elif asked["max_tokens"] == 4:
         text = "AB"[drawn % 2]
@@ -108,7 +110,7 @@ async def by_words(
 
 
 def evaluate(folder: Path, config: Path, out: str) -> tuple[object, ...]:
-    """The arguments of the command that runs a configuration into `out`."""
+    """The arguments of the command that evaluates a configuration into `out`."""
     places = ("--out", folder / out, "--store", folder / f"{out}.store")
     return ("evaluate", "--config", config, *places, "--no-anchors", "--concurrency", 2, "--quiet")
 
@@ -128,20 +130,20 @@ async def installation(store: Path, chat: ChatServer) -> AsyncIterator[RemoteGat
 
 
 def served(data: Path) -> RunConfig:
-    """The judged run for an installation."""
+    """The judged run, for an installation."""
     config = read_config(write_config(data, "judged", captioner=MODEL))
     return config.model_copy(update={"store": None, "out": None})
 
 
 def replies(store: Path) -> int:
-    """How many replies and captions of models a store keeps."""
+    """The number of replies and captions of models in a store."""
     books = [json.loads(file.read_bytes())["replies"] for file in store.glob("jobs/*/*.json")]
-    told = [reply for book in books for reply in book.values() if "text" in reply]
-    return len(told) + len(list(store.glob("captions/*/*.json")))
+    answers = [reply for book in books for reply in book.values() if "text" in reply]
+    return len(answers) + len(list(store.glob("captions/*/*.json")))
 
 
 def unpacked(name: str, folder: Path) -> Path:
-    """A kept store, in a folder of the caller's."""
+    """A kept store, unpacked into a folder of the caller's."""
     with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
         archive.extraction_filter = getattr(tarfile, "data_filter", None)
         archive.extractall(folder)  # noqa: S202 - our own
@@ -175,10 +177,10 @@ async def _local(work: Path) -> int:
     return calls
 
 
-async def _but_phrases(
+async def _without_phrases(
     server: ChatServer, request: web.Request, asked: dict[str, Any]
 ) -> web.StreamResponse:
-    """The same model, which never answers CompreCap's judge."""
+    """The same model, but it never answers CompreCap's judge."""
     phrase = "response_format" not in asked and 4 < asked["max_tokens"] < _CAPTION_TOKENS
     return await (never() if phrase else by_words)(server, request, asked)
 
@@ -188,7 +190,7 @@ async def _served(work: Path) -> None:
     whole, part = (work / store for store in STORES)
     async with ChatServer(otherwise=by_words) as chat, installation(whole, chat) as gateway:
         await over(gateway, (await send(config, gateway, DirectoryStore(whole))).spec.run_id)
-    async with ChatServer(otherwise=_but_phrases) as chat, installation(part, chat) as gateway:
+    async with ChatServer(otherwise=_without_phrases) as chat, installation(part, chat) as gateway:
         run = (await send(config, gateway, DirectoryStore(part))).spec.run_id
         async for found in gateway.watch(run, 0.1):
             told = {one.name: one.coverage for one in found.benchmarks}
@@ -197,17 +199,17 @@ async def _served(work: Path) -> None:
                 break
 
 
-def _keep(work: Path) -> None:
-    """What is of this machine is left out, or given another name."""
+def _copy_to_kept(work: Path) -> None:
+    """Copy the runs and stores to tests/kept, without machine-specific parts."""
     for run in ("first", "second", "judged", "interrupted"):
         for name in ("report.html", "report.md", "verdicts.jsonl", "state/lock"):
             (work / run / name).unlink(missing_ok=True)
         if (execution := work / run / "execution.json").exists():
-            told = {**json.loads(execution.read_text()), "host": "machine"}
-            execution.write_text(json.dumps(told, indent=2, sort_keys=True) + "\n")
+            data = {**json.loads(execution.read_text()), "host": "machine"}
+            execution.write_text(json.dumps(data, indent=2, sort_keys=True) + "\n")
         file = work / run / "run.yaml"
-        told = file.read_text().replace(str(work), "/kept")
-        file.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", told))
+        text = file.read_text().replace(str(work), "/kept")
+        file.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", text))
         shutil.copytree(work / run, KEPT / run)
     shutil.copytree(work / "interrupted.store", KEPT / "interrupted.store")
     shutil.copytree(work / "data", KEPT / "data", ignore=shutil.ignore_patterns("*.yaml"))
@@ -216,7 +218,7 @@ def _keep(work: Path) -> None:
 
 
 async def main() -> None:
-    """Write tests/kept anew."""
+    """Rewrite tests/kept."""
     shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir()
     with TemporaryDirectory(prefix="kept-") as folder:
@@ -224,12 +226,12 @@ async def main() -> None:
         write_data(work / "data")
         calls = await _local(work)
         await _served(work)
-        _keep(work)
+        _copy_to_kept(work)
         command = Command(work)
         runs = (work / "first", work / "second")
         for name in ("compare", "leaderboard"):
-            found = command(name, *runs, "--json").out
-            tiny.value(KEPT / f"{name}.json", json.loads(found))
+            output = command(name, *runs, "--json").out
+            tiny.value(KEPT / f"{name}.json", json.loads(output))
         tiny.value(KEPT / "calls.json", calls)
 
 

@@ -1,13 +1,14 @@
-"""What KT-bar can be, whoever counts it."""
+"""Bounds of KT-bar, however it is counted."""
 
 from __future__ import annotations
 
 
 def kt_bar_bounds(accuracy: float, recall: float) -> tuple[float, float]:
-    """The least and greatest KT-bar that a QA accuracy above 0 and a recall allow, in percent.
+    """The least and greatest KT-bar for a QA accuracy above 0 and a recall, in percent.
 
-    What is known is told at most `recall` of all, and what is told wrongly or not at all
-    is 100 - recall of all: KT >= 1 - recall / accuracy, KT <= (1 - recall) / accuracy.
+    The known share that is also stated is at most `recall` of all; the share that is stated wrongly
+    or not at all is 100 - recall. So KT >= 1 - recall / accuracy, and KT <= (1 - recall) /
+    accuracy.
     """
     least = 100 * (1 - recall / accuracy)
     greatest = 100 * (100 - recall) / accuracy

@@ -1,4 +1,4 @@
-"""An API server that answers as it is told, over TLS: for the troubles that a real one has."""
+"""A scripted API server over TLS, for the failures of a real one."""
 
 import json
 import ssl
@@ -14,7 +14,7 @@ from tests.fakes.certificates import certify
 
 @dataclass
 class Asked:
-    """One request as it came."""
+    """One request."""
 
     method: str
     path: str
@@ -24,9 +24,7 @@ class Asked:
 
 @dataclass
 class Answers:
-    """What is answered, one after the other and the last again and again: a status and a body.
-    Status 0 breaks the connection off.
-    """
+    """The answers in order, the last one repeated: status and body. Status 0 cuts the link."""
 
     planned: list[tuple[int, object]]
     url: str = ""
@@ -67,7 +65,7 @@ def _handler(answers: Answers) -> type[BaseHTTPRequestHandler]:
 
 @contextmanager
 def answering(folder: Path, *planned: tuple[int, object]) -> Iterator[Answers]:
-    """Such a server; `account` is a folder as a pod has it, with the token `account-token`."""
+    """Run such a server; `account` is a folder as in a pod, with the token `account-token`."""
     ours = certify(folder / "tls")
     account = folder / "account"
     account.mkdir()

@@ -1,4 +1,4 @@
-"""Long, honest captions as models write them: 300 to 420 words, many colours and numbers."""
+"""Long, honest captions as models write them: 300 to 420 words, with many colours and numbers."""
 
 MARKET = """The image captures a bustling open-air market on a sunny morning, with at least seven
 stalls arranged along both sides of a narrow cobblestone street. In the foreground, a wooden table

@@ -1,9 +1,9 @@
-"""Messages of the topics in files, as the release of whoever runs this reads and writes them.
+"""Messages of the topics in files, read and written by whichever release runs this.
 
     python -m tests.fakes.message_files FOLDER OTHER
 
-reads the files of a folder and writes what it understood. An older release runs it on its own
-code, so nothing is imported but what all of them have.
+reads the files of a folder and writes the messages it understood. An older release runs it on its
+own code, so it imports only names that all releases have.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KINDS = ("plan_job", "caption_job", "examine_job", "verdicts", "run_event")
 
 
 def read(name: str, data: bytes) -> StreamMessage:
-    """The message in a file of that name."""
+    """The message in a file with this name."""
     (kind,) = (kind for kind in _KINDS if name.startswith(kind))
     message: StreamMessage = getattr(ProtobufCodec(), f"read_{kind}")(data)
     return message
@@ -36,7 +36,7 @@ def write(folder: Path, messages: Mapping[str, StreamMessage]) -> None:
 
 
 def read_all(folder: Path) -> dict[str, StreamMessage]:
-    """The messages in the files of a folder, by their names."""
+    """The messages in the files of a folder, by file name."""
     return {file.stem: read(file.stem, file.read_bytes()) for file in sorted(folder.glob("*.bin"))}
 
 

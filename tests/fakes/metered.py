@@ -1,4 +1,4 @@
-"""A chat model that answers so many requests and lets the others wait."""
+"""A chat model that answers a limited number of requests and keeps the others waiting."""
 
 import asyncio
 from typing import Any
@@ -8,13 +8,13 @@ from tests.fakes.chat_server import ChatServer, answer
 
 
 class Meter:
-    """A step of a ChatServer that answers `allowed` requests with "1", and more when told."""
+    """A step of a ChatServer that answers `allowed` requests with "1", and more when allowed."""
 
     def __init__(self, allowed: int) -> None:
         self._left = asyncio.Semaphore(allowed)
 
     def allow(self, more: int = 1_000_000) -> None:
-        """Let so many more requests be answered."""
+        """Let this many more requests be answered."""
         for _ in range(min(more, 10_000)):
             self._left.release()
 

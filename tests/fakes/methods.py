@@ -1,4 +1,4 @@
-"""Every method of every service, who may call it, and calling it with no message worth reading."""
+"""Every method of every service, its permitted callers, and a call without a meaningful message."""
 
 import importlib
 import pkgutil
@@ -47,10 +47,10 @@ def contract() -> Iterator[Any]:
 
 
 def methods() -> list[Any]:
-    found = [service for service, _ in contract()]
-    found += health_pb2.DESCRIPTOR.services_by_name.values()
-    found += reflection_pb2.DESCRIPTOR.services_by_name.values()
-    return [method for service in found for method in service.methods]
+    services = [service for service, _ in contract()]
+    services += health_pb2.DESCRIPTOR.services_by_name.values()
+    services += reflection_pb2.DESCRIPTOR.services_by_name.values()
+    return [method for service in services for method in service.methods]
 
 
 def path_of(method: Any) -> str:
@@ -58,10 +58,10 @@ def path_of(method: Any) -> str:
 
 
 async def called(channel: grpc.aio.Channel, method: Any, metadata: Any) -> grpc.StatusCode:
-    """How a call goes as far as its first answer.
+    """Make a call up to its first answer.
 
-    A stream of requests ends at once: gRPC tells a caller whose message comes after the
-    refusal that sending failed, and not why.
+    A stream of requests ends at once: if a message is sent after the refusal, gRPC reports that
+    sending failed, but not why.
     """
     if method.client_streaming:
         call = channel.stream_stream(path_of(method))(iter(()), metadata=metadata)

@@ -1,4 +1,4 @@
-"""Chat models that do as they are told, and a pack of one prompt for everything."""
+"""Scripted chat models, and a pack with one prompt for everything."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ class ScriptedModel:
 
 
 class HeldModel(ScriptedModel):
-    """A ScriptedModel that answers some requests, by their text, only once it is `free`."""
+    """A ScriptedModel that answers some requests, chosen by their text, only once it is `free`."""
 
     def __init__(self, script: Script, held: Callable[[str], bool]) -> None:
         super().__init__(script)
@@ -109,7 +109,7 @@ class CountingTagger:
 
 
 class CountingEmbedder:
-    """ports.models.Embedder: equal words have equal vectors, others stand upright."""
+    """ports.models.Embedder: equal words have equal vectors, different ones are orthogonal."""
 
     def __init__(self, *, cached: bool = True) -> None:
         self.identity = Identity("fake", "axes", "1", cached)

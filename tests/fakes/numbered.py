@@ -1,4 +1,4 @@
-"""A judge of numbered samples, in which trouble befalls some."""
+"""A judge of numbered samples that fails for some."""
 
 import json
 import re
@@ -13,14 +13,14 @@ SCORES = (1, -1, 0)
 
 
 def number_asked(body: Any) -> int:
-    """Which sample a request is about: its caption ends in the sample's id."""
-    found = re.search(r"s(\d{5})", json.dumps(body["messages"]))
-    assert found is not None
-    return int(found[1])
+    """The number of the sample in a request: its caption ends in the sample's id."""
+    match = re.search(r"s(\d{5})", json.dumps(body["messages"]))
+    assert match is not None
+    return int(match[1])
 
 
 def judging(trouble: Step | None = None) -> Step:
-    """Judge every sample by its number; in the broken ones there is trouble instead."""
+    """Judge every sample by its number; the broken ones fail instead."""
 
     async def step(
         server: ChatServer, request: web.Request, asked: dict[str, Any]

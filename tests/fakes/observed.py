@@ -1,4 +1,4 @@
-"""Two checkpoints evaluated by real services that a real Prometheus scrapes."""
+"""Two checkpoints evaluated by real services, with a real Prometheus that scrapes them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODELS = {"judge": "fake/judge-8b", "qa_reader": "fake/reader-72b", "captioner":
 
 @dataclass(frozen=True)
 class ObservedGround(Ground):
-    """Services of which each shows its metrics on a port of its own."""
+    """Services that each expose metrics on a port of their own."""
 
     anchors: bool = True
     page: int = field(default_factory=lambda: free_ports(1)[0])
@@ -59,7 +59,7 @@ async def observed(
 
 
 def checkpoint(name: str) -> RunConfig:
-    """The run of a checkpoint. The newest writes its captions for CaptionQA itself."""
+    """The run of a checkpoint. The newest one writes its captions for CaptionQA itself."""
     config = read_config(EXAMPLES / f"{CHECKPOINTS[name]}.yaml")
     parts = dict(config.benchmarks)
     if name == NEWEST:
@@ -69,7 +69,7 @@ def checkpoint(name: str) -> RunConfig:
 
 
 async def foul(there: Installation) -> None:
-    """Put a message that nobody can read on every topic of jobs."""
+    """Put an unreadable message on every topic of jobs."""
     stream = KafkaStream(KafkaAccess(there.ground.kafka))
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.publish(Message(topic, f"foul-{uuid.uuid4().hex}", b"\xff\xff"))
@@ -77,6 +77,6 @@ async def foul(there: Installation) -> None:
 
 
 async def evaluated(there: Installation, run: str) -> None:
-    """A run, evaluated to the end."""
+    """Evaluate a run to its end."""
     ended = await there.over(run)
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error

@@ -1,5 +1,5 @@
-"""A model with opinions: it answers what judges, readers and captioners are asked, each time the
-same to the same question, and, if it is to, now and then gives trouble.
+"""A deterministic model: it answers prompts of judges, readers and captioners, always gives the
+same reply to the same question, and optionally fails now and then.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ _OPTIONS = re.compile(r"^\s*([A-Z])[.)]", re.MULTILINE)
 
 
 def opinion(prompt: str) -> str:
-    """The reply to a prompt; one in 48 is of no use to anybody. Long captions are judged
-    more kindly.
-    """
+    """The reply to a prompt; one in 48 is useless. Long captions get kinder judgements."""
     drawn = int(hashlib.sha256(prompt.encode()).hexdigest()[:8], 16)
     if drawn % 48 == 0:
         return "I would rather not say."
@@ -45,7 +43,7 @@ def opinion(prompt: str) -> str:
 async def steadfast(
     server: ChatServer, request: web.Request, asked: dict[str, Any]
 ) -> web.StreamResponse:
-    """A step of a ChatServer: the opinion on what is asked, whenever and however often."""
+    """A step of a ChatServer: the opinion on the prompt, however often it is asked."""
     texts = [_text(message["content"]) for message in asked["messages"]]
     reply = answer(opinion("\n".join(texts)), model=server.models[0])
     return await reply(server, request, asked)
@@ -54,14 +52,16 @@ async def steadfast(
 async def opinionated(
     server: ChatServer, request: web.Request, asked: dict[str, Any]
 ) -> web.StreamResponse:
-    """A step of a ChatServer: the same, but for the requests that it refuses for overload."""
+    """A step of a ChatServer: the same, except for requests that it refuses as overloaded."""
     if len(server.requests) % _REFUSES_EVERY == 0:
         return await status(429, retry_after="0")(server, request, asked)
     return await steadfast(server, request, asked)
 
 
 def _text(content: Any) -> str:
-    """What a message says; media by their digest, so that captions differ as pictures do."""
+    """The content of a message as text, with media by digest, so that captions differ as pictures
+    do.
+    """
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text") or _digest(part) for part in content)

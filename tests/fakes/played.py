@@ -1,8 +1,8 @@
-"""Pods of the rendered manifests, run by `podman kube play` on this machine's loopback.
+"""Pods of the rendered manifests, run with `podman kube play` on the loopback of this machine.
 
-What is changed of a manifest is what a cluster would have given: names of Services become ports of
-this machine, Secrets folders of it; and what podman knows not: Jobs, probes by gRPC, and variables
-in arguments.
+Manifests are changed only where a cluster would supply something (Services become local ports,
+Secrets local folders) and where podman lacks support: Jobs, gRPC probes, and variables in
+arguments.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ import yaml
 from tests.deploy.objects import Object
 from tests.servers import containers
 
-# Seconds: a pod that never comes, or never ends, fails its test.
+# Seconds: a pod that never starts, or never ends, fails its test.
 _PATIENCE = 90.0
-# `ports` are told to Services, of which there are none here.
+# `ports` matter only to Services, of which there are none here.
 _UNKNOWN = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "ports")
 
 
 @dataclass
 class Played:
-    """Pods of the image `image`, whose Secrets are folders in `made`. `places` says what stands
-    for the names that manifests use. Removed by `stack`.
+    """Pods of the image `image`, with Secrets as folders in `made`. `places` replaces names in the
+    manifests. `stack` removes the pods.
     """
 
     image: str
@@ -43,70 +43,70 @@ class Played:
     pods: dict[str, str] = field(default_factory=dict)
 
     def play(self, objects: Iterable[Object], kind: str, name: str, own: dict[str, str]) -> None:
-        """Run the pods of a workload; `own` are settings that only it has."""
-        found = list(objects)
-        (owner,) = (each for each in found if _is(each, kind, name))
+        """Run the pods of a workload; `own` are its additional settings."""
+        manifests = list(objects)
+        (owner,) = (each for each in manifests if _is(each, kind, name))
         spec = copy.deepcopy(owner["spec"]["template"]["spec"])
-        maps = [each for each in found if each["kind"] == "ConfigMap"]
-        wanted = [source["configMapRef"]["name"] for source in spec["containers"][0]["envFrom"]]
-        configs = [copy.deepcopy(each) for each in maps if each["metadata"]["name"] in wanted]
+        maps = [each for each in manifests if each["kind"] == "ConfigMap"]
+        names = [source["configMapRef"]["name"] for source in spec["containers"][0]["envFrom"]]
+        configs = [copy.deepcopy(each) for each in maps if each["metadata"]["name"] in names]
         for config in configs:
             config["data"] = {
                 key: own.get(key, self._placed(value)) for key, value in config["data"].items()
             }
-        given = {key: text for each in configs for key, text in each["data"].items()}
+        variables = {key: text for each in configs for key, text in each["data"].items()}
         pod = f"{name}-{secrets.token_hex(4)}"
-        played = {
+        manifest = {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": pod, "labels": owner["spec"]["template"]["metadata"]["labels"]},
-            "spec": self._here(spec, given),
+            "spec": self._adapted(spec, variables),
         }
         file = self.folder / f"{pod}.yaml"
-        file.write_text(yaml.safe_dump_all([*configs, played]), "utf-8")
+        file.write_text(yaml.safe_dump_all([*configs, manifest]), "utf-8")
         self.stack.callback(containers.podman, "pod", "rm", "--force", "--ignore", pod)
         containers.podman("kube", "play", "--network", "host", str(file))
         self.pods[name] = f"{pod}-{spec['containers'][0]['name']}"
 
     def said(self, name: str) -> str:
-        """What the container wrote."""
+        """The output of the container."""
         command = [*containers.podman_command(), "logs", self.pods[name]]
-        told = subprocess.run(command, capture_output=True, text=True, check=True)
-        return told.stdout + told.stderr
+        logs = subprocess.run(command, capture_output=True, text=True, check=True)
+        return logs.stdout + logs.stderr
 
     def state(self, name: str) -> dict[str, Any]:
-        """The container's state, as podman tells it."""
-        told = containers.podman("inspect", "--format", "{{json .State}}", self.pods[name])
-        found = json.loads(told)
-        assert isinstance(found, dict)
-        return found
+        """The container's state according to podman."""
+        output = containers.podman("inspect", "--format", "{{json .State}}", self.pods[name])
+        result = json.loads(output)
+        assert isinstance(result, dict)
+        return result
 
     def until(self, name: str, line: str) -> None:
-        """Wait until the container wrote that."""
+        """Wait until the container has printed this."""
         deadline = time.monotonic() + _PATIENCE
         while line not in self.said(name):
             assert time.monotonic() < deadline, self.said(name)
             time.sleep(0.1)
 
     def ended(self, name: str) -> int:
-        """Wait for the end of the container; its exit code."""
+        """Wait for the container to end and return its exit code."""
         command = [*containers.podman_command(), "wait", self.pods[name]]
-        told = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=_PATIENCE
         )
-        return int(told.stdout)
+        return int(process.stdout)
 
     def stop(self, name: str) -> int:
-        """SIGTERM, and wait until it has left; its exit code."""
+        """Send SIGTERM, wait for the end and return the exit code."""
         containers.podman("kill", "--signal", "TERM", self.pods[name])
         return self.ended(name)
 
-    def _here(self, spec: Object, given: Mapping[str, str]) -> Object:
+    def _adapted(self, spec: Object, variables: Mapping[str, str]) -> Object:
         spec |= {"hostNetwork": True, "restartPolicy": "Never"}
         for container in spec["containers"]:
             container |= {"image": self.image, "imagePullPolicy": "Never"}
             container["args"] = [
-                re.sub(r"\$\((\w+)\)", lambda name: given[name[1]], each)
+                re.sub(r"\$\((\w+)\)", lambda name: variables[name[1]], each)
                 for each in container["args"]
             ]
             for unknown in _UNKNOWN:

@@ -13,14 +13,14 @@ SOURCE = ROOT / "examples" / "extending" / "mentions"
 
 
 def installed(site: Path, version: str = "1.0") -> dict[str, str]:
-    """Put the package into the folder `site`, as pip would; gives the environment with it."""
+    """Put the package into the folder `site`, as pip would; returns the environment for it."""
     project = tomllib.loads((SOURCE / "pyproject.toml").read_text("utf-8"))["project"]
     package = "caliper_mentions"
     shutil.copytree(SOURCE / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
     about = site / f"{package}-{version}.dist-info"
     about.mkdir()
-    written = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n"
-    (about / "METADATA").write_text(written, "utf-8")
+    metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n"
+    (about / "METADATA").write_text(metadata, "utf-8")
     points = "".join(
         f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in group_points.items())
         for group, group_points in project["entry-points"].items()

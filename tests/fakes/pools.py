@@ -26,7 +26,7 @@ class Bench:
 
     @property
     def limits(self) -> list[int]:
-        """How many calls may be in flight now, an endpoint each; 0 for one that is only probed."""
+        """The limits on calls in flight, one per endpoint; 0 for one that is only probed."""
         return [gate.limit for gate in self._told.gates.values()]
 
     async def ask(self, text: str = "1", affinity: str = "") -> str:
@@ -54,12 +54,12 @@ async def bench(
 
 
 def script(*told: Told, then: Told = "ok") -> Callable[[str], Told]:
-    """Tell one thing after the other, and `then` for ever."""
+    """Return the results in order, then `then` for ever."""
     rest = chain(told, repeat(then))
     return lambda _: next(rest)
 
 
 async def settle() -> None:
-    """Let everybody go on who can."""
+    """Let all tasks run until they block."""
     for _ in range(50):
         await asyncio.sleep(0)

@@ -16,11 +16,11 @@ _LARGEST = 8
 def two_raters(
     draw: Generator, questions: int, kappa: float, *, clustered: bool
 ) -> list[RatedQuestion]:
-    """The second rater gives the first one's label with the probability `kappa`, and else a label
-    by chance: so that is Cohen's kappa, and Krippendorff's alpha.
+    """The second rater repeats the first one's label with probability `kappa`, otherwise picks a
+    random one: so `kappa` is Cohen's kappa and Krippendorff's alpha.
 
-    Clustered, one medium has one to eight questions, and both how often raters agree and which
-    labels there are differ from medium to medium.
+    Clustered: a medium has one to eight questions, and both the agreement and the label frequencies
+    vary between media.
     """
     places = np.arange(questions)
     agreeing = np.full(questions, kappa)
@@ -41,5 +41,5 @@ def two_raters(
 
 
 def accuracy_of(kappa: float) -> float:
-    """How often two such raters agree."""
+    """The expected agreement of two such raters."""
     return float(kappa + (1 - kappa) * (SHARES**2).sum())

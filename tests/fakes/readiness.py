@@ -1,4 +1,4 @@
-"""What a service says of its readiness, as somebody who watches its health hears it."""
+"""The readiness of a service, as a health watcher sees it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
 class Readiness:
-    """`told` holds every change, the state at the beginning first."""
+    """`told` holds every change, starting with the initial state."""
 
     def __init__(self, port: int) -> None:
         self._target = f"127.0.0.1:{port}"
@@ -32,7 +32,7 @@ class Readiness:
             await self._watching
 
     async def until(self, ready: bool) -> None:
-        """Wait until that is what was said last."""
+        """Wait until this is the latest state."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.told and self.told[-1] == ready)
 
@@ -46,12 +46,12 @@ class Readiness:
 
 
 async def ready(told: Mapping[str, Readiness]) -> None:
-    """Wait until all say that they are ready. Raises TimeoutError when that takes too long."""
+    """Wait until all services are ready. Raises TimeoutError if that takes too long."""
     async with asyncio.timeout(STARTS_WITHIN):
         for each in told.values():
             await each.until(True)
 
 
 def flapped(told: Mapping[str, Readiness]) -> dict[str, list[bool]]:
-    """All that was said by those that went not ready and came back otherwise than once."""
+    """All changes of services that became unready and did not recover exactly once."""
     return {name: each.told for name, each in told.items() if each.told != [True, False, True]}

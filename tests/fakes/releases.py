@@ -1,4 +1,4 @@
-"""Checkouts of releases whose services run beside each other."""
+"""Checkouts of releases whose services run side by side."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from pathlib import Path
 from tests.fakes.sources import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The last commit before jobs carried caps on tokens, and plans where a cap on calls ends them.
+# The last commit before jobs carried token caps, and plans the index where a call cap ends them.
 PREVIOUS = "b0d6f7c46283d5fe14758252abd74d847a4d4e61"
 _PARTS = ("src", "services")
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Code that services run from: `tree` holds src/caliper and services."""
+    """The code that services run from: `tree` contains src/caliper and services."""
 
     name: str
     tree: Path
 
     @property
     def version(self) -> str:
-        """What it calls itself."""
+        """The release's version."""
         written = (self.tree / "src" / "caliper" / "version.py").read_text("utf-8")
         (found,) = re.findall('__version__ = "(.+)"', written)
         return str(found)
 
     def signed(self, report: bytes) -> bytes:
-        """A report.json of this tree as that of a run which the release started."""
+        """A report.json of this tree, changed to be from a run that the release started."""
         ours, theirs = (f'"version": "{one.version}"'.encode() for one in (THIS, self))
         assert report.count(ours) == 1
         return report.replace(ours, theirs)
@@ -43,8 +43,8 @@ THIS = Release("this tree", ROOT)
 
 
 def previous(folder: Path, commit: str = PREVIOUS) -> Release:
-    """The release before this, out of the history; this one again where that is not here, as in a
-    tarball or in a clone of one commit.
+    """The previous release, from the git history; the current one if the history is missing, as in
+    a tarball or a shallow clone.
     """
     command = ("git", "-C", str(ROOT), "archive", commit, *_PARTS)
     try:
@@ -61,5 +61,7 @@ def previous(folder: Path, commit: str = PREVIOUS) -> Release:
 
 
 def code(tree: Path) -> dict[str, str]:
-    """What has Python take Caliper out of a checkout, and nothing from where it is started."""
+    """The environment that makes Python import Caliper from a checkout, and nothing from the
+    working folder.
+    """
     return {"PYTHONPATH": python_path(tree), "PYTHONSAFEPATH": "1"}

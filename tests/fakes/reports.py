@@ -1,4 +1,4 @@
-"""Reports made by hand, as large and as hostile as a test wants them."""
+"""Handmade reports, as large and as hostile as a test needs."""
 
 import random
 
@@ -99,7 +99,7 @@ def verdict(index: int, **changes: object) -> VerdictRow:
 
 
 def verdicts(count: int) -> list[VerdictRow]:
-    """Two benchmarks, all outcomes, in an order that is not the plan's."""
+    """Verdicts of two benchmarks with all outcomes, not in plan order."""
     draw = random.Random(4)
     rows = [
         verdict(index, benchmark=("capability", "captionqa")[index // 4 % 2])

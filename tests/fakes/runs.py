@@ -69,7 +69,7 @@ def scene_questions(count: int) -> list[Row]:
 
 
 def choice_rows(samples: int, questions: int) -> list[Row]:
-    """Rows of CaptionQA with that many questions a sample; the right choice is green."""
+    """Rows of CaptionQA with this many questions per sample; the right choice is green."""
     return [
         Row(
             "captionqa.json",
@@ -94,7 +94,7 @@ def choice_rows(samples: int, questions: int) -> list[Row]:
 
 
 def scene_graph_rows() -> list[Row]:
-    """One picture of CompreCap with a dog on it, that has no relations."""
+    """One picture of CompreCap with a dog and no relations."""
     dog = {
         "category": "dog",
         "short_description": "a brown dog",
@@ -118,7 +118,7 @@ def part(name: str = "captionqa", **changes: Any) -> BenchmarkSpec:
 
 
 def spec(*parts: BenchmarkSpec, **changes: Any) -> RunSpec:
-    """A run of these benchmarks, by default of CaptionQA alone."""
+    """A run of these benchmarks, by default only CaptionQA."""
     fields: dict[str, Any] = {"name": "ours", "version": "0.1", "pack": "p" * 64}
     return RunSpec(benchmarks=parts or (part(),), **{**fields, **changes})
 
@@ -126,13 +126,13 @@ def spec(*parts: BenchmarkSpec, **changes: Any) -> RunSpec:
 def sources(
     rows: Sequence[Row], captions: Mapping[str, str] | None, qa: Sequence[Row] | None = None
 ) -> Sources:
-    """Where planning reads them."""
+    """The sources for planning."""
     return Sources(Rows(rows), captions, None if qa is None else Rows(qa))
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A run that stands planned in `store`."""
+    """A run that is planned in `store`."""
 
     spec: RunSpec
     store: ObjectStore

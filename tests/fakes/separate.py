@@ -1,4 +1,4 @@
-"""Services as processes of their own on one broker and one store, which faults befall."""
+"""Services in separate processes with one broker and one store, for tests of failures."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ EXAMINING = ("judge", "qa_reader")
 STAGES = (*EXAMINING, "captioner")
 SERVICES = (*STAGES, "aggregator", "gateway")
 IN_FLIGHT = 4
-# A job of the reader holds all questions about one caption, so many at most in the examples.
+# A reader job holds all questions about one caption: in the examples, at most this many.
 _LONGEST = 7
-# A stage takes a few jobs more than calls: they are read, saved and published meanwhile.
+# A stage holds a few more jobs than calls: those being read, saved and published.
 _JOBS = IN_FLIGHT + 1
 # A job of the judge is one request, but for four in the examples, which make five more together.
 _MORE = 5
-# Replies that nobody can read, of opinions: each is asked for once more in the same job.
+# Unreadable replies of `opinions`: each is requested once more in the same job.
 _UNREADABLE = {"judge": 2, "qa_reader": 3}
-# Requests that jobs in flight at a stage have made and may have to make once more.
+# Requests of in-flight jobs at a stage, which may have to be repeated.
 AGAIN = {
     "judge": _JOBS + _MORE + _UNREADABLE["judge"],
     "captioner": _JOBS,
     "qa_reader": _JOBS * _LONGEST + _UNREADABLE["qa_reader"],
 }
-# Seconds, generous: a run that never ends fails its test instead of holding everything up.
+# Generous, in seconds: a run that never ends fails its test instead of blocking all others.
 ENDS_WITHIN = 180.0
 
 
 class Calls(NamedTuple):
-    """How often the model of a stage was asked, and how often it had to be."""
+    """The number of calls to the model of a stage, and the number needed."""
 
     asked: int
     needed: int
@@ -69,23 +69,21 @@ class Calls(NamedTuple):
 
 @dataclass(frozen=True)
 class Ground:
-    """What is below the services: a broker, and a bucket of a MinIO or, where there is none, a
-    directory.
-    """
+    """The base of the services: a broker, and a MinIO bucket or, without MinIO, a directory."""
 
     kafka: str
     minio: str
     bucket: str
     folder: Path
-    # What starts a service, by its name, where that is not its own module.
+    # Modules that start a service, by service name, if not its own module.
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    # Whether judge and reader judge anchors: not where the requests of runs are counted.
+    # Whether judge and reader check anchors; off if a test counts the requests of runs.
     anchors: bool = False
     # The checkout whose services these are.
     tree: Path = ROOT
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
-        """Settings of a service."""
+        """The settings of a service."""
         chosen = {
             "listen": f"127.0.0.1:{port}",
             "grace": "20",
@@ -112,7 +110,7 @@ class Ground:
 
     @asynccontextmanager
     async def store(self) -> AsyncIterator[ObjectStore]:
-        """The store, made ready."""
+        """The opened store."""
         if not self.minio:
             yield DirectoryStore(self.folder / "store")
             return
@@ -123,10 +121,10 @@ class Ground:
         await store.close()
 
     def service(self, kind: str, port: int, name: str, **settings: str) -> ServerProcess:
-        """A service, not started yet."""
+        """A service that is not started yet."""
         module = f"services.{kind}"
         log, environment = self.folder / f"{name}.log", self.environment(kind, port, **settings)
-        # Another release, or another program in its place, has nothing imported.
+        # Another release or program cannot use the process that has imported everything.
         if self.tree == ROOT and name not in self.modules:
             return ForkedServer(name, [module], log, lambda: answers(port), environment)
         started = [sys.executable, "-m", *self.modules.get(name, [module])]
@@ -134,14 +132,14 @@ class Ground:
 
 
 def grounded(kafka: str, minio: str, folder: Path) -> Ground:
-    """With topics for services, and a bucket of its own."""
+    """Set up a ground with topics and a bucket of its own."""
     apply_topics(KafkaAccess(kafka), partitions=4)
     return Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", folder)
 
 
 @dataclass
 class Installation:
-    """All five services, the endpoints of their models, and their gateway."""
+    """All five services, their model endpoints, and their gateway."""
 
     ground: Ground
     chats: Mapping[str, ChatServer]
@@ -151,21 +149,21 @@ class Installation:
     ports: dict[str, int] = field(default_factory=dict)
 
     async def begin(self, config: RunConfig) -> str:
-        """Start a run; gives its id."""
+        """Start a run and return its id."""
         return (await send(config, self.gateway, self.store)).spec.run_id
 
     async def asked(self, kind: str, count: int) -> None:
-        """Wait until the model of a stage was asked so often."""
+        """Wait until the model of a stage was called this often."""
         async with asyncio.timeout(ENDS_WITHIN):
             await self.chats[kind].until_received(count)
 
     async def stop(self, kind: str) -> None:
-        """SIGTERM; the service ends in good order."""
+        """Send SIGTERM; the service must shut down cleanly."""
         self.services[kind].terminate()
         await self.ended(kind)
 
     async def ended(self, kind: str) -> None:
-        """Wait for a service that was told to stop: it ends in good order."""
+        """Wait for a stopped service; it must shut down cleanly."""
         code = await asyncio.to_thread(self.services[kind].ended)
         assert code == 0, self.services[kind].log.read_text("utf-8", "replace")[-2000:]
 
@@ -174,11 +172,11 @@ class Installation:
         await asyncio.to_thread(self.services[kind].kill)
 
     async def again(self, kind: str) -> None:
-        """Start a service that ended."""
+        """Restart a service that ended."""
         await asyncio.to_thread(self.services[kind].start)
 
     async def another(self, kind: str, name: str, **settings: str) -> None:
-        """A second service of a kind."""
+        """A second instance of a service."""
         (self.ports[name],) = free_ports(1)
         chosen = {"model": f"tgi:{self.chats[kind].url}", "in_flight": str(IN_FLIGHT), **settings}
         self.services[name] = self.ground.service(kind, self.ports[name], name, **chosen)
@@ -186,7 +184,7 @@ class Installation:
 
     @asynccontextmanager
     async def readiness(self, names: Iterable[str]) -> AsyncIterator[dict[str, Readiness]]:
-        """What services say of their readiness from now on, all of them ready at first."""
+        """Watch the readiness of services from now on; all must be ready at first."""
         async with AsyncExitStack() as stack:
             told = {
                 name: await stack.enter_async_context(Readiness(self.ports[name])) for name in names
@@ -197,7 +195,7 @@ class Installation:
             yield told
 
     async def over(self, run: str) -> Evaluation:
-        """The run once it is over. Raises TimeoutError when that takes too long."""
+        """Wait until the run is over, and return it. Raises TimeoutError if that takes too long."""
         async with asyncio.timeout(ENDS_WITHIN):
             return await over(self.gateway, run)
 
@@ -209,27 +207,27 @@ class Installation:
     async def same_as_alone(
         self, run: str, config: RunConfig, letters: Sequence[Letter] = ()
     ) -> dict[str, Calls]:
-        """Check a run that is over: its report is that of the standalone run, to the last byte,
-        so is every verdict, and no dead letter is left of it but those that the test can explain.
+        """Check a finished run: its report and every verdict equal those of the standalone run, to
+        the last byte, and it has no dead letters except those that the test can explain.
 
-        Gives the calls of every stage's model.
+        Returns the calls of every stage's model.
         """
         ended = await self.over(run)
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
-        # What is told beside that is the whole run, as the report has it.
+        # Everything else is the whole run, as in the report.
         told = {part.name: part.coverage for part in ended.benchmarks}
         assert told.keys() == config.benchmarks.keys()
         for found in told.values():
             assert found.scored + sum(found.unscored.values()) == found.planned
         expected, calls = await self.alone(config)
-        # Sums hide two verdicts that changed places.
+        # Sums would hide two swapped verdicts.
         verdicts = self.ground.folder / "standalone" / "alone" / "verdicts.jsonl"
         rows = [standing(json.loads(line)) for line in verdicts.read_text("utf-8").splitlines()]
 
         async def same() -> bool:
             return await self.report(run) == expected and await rows_of(self.gateway, run) == rows
 
-        # A run that was over before is healed at some time, its report first: no event says when.
+        # A run that was already over is repaired eventually, its report first; no event says when.
         async with asyncio.timeout(ENDS_WITHIN):
             while letters and not await same():  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
@@ -239,11 +237,11 @@ class Installation:
         return calls
 
     async def report(self, run: str) -> bytes:
-        """report.json as it is now."""
+        """The current report.json."""
         return await self.gateway.report(run, partial=True)
 
     async def alone(self, config: RunConfig) -> tuple[bytes, dict[str, Calls]]:
-        """report.json of the same run in one process, and what that and ours asked."""
+        """report.json of the same run in one process, and the calls of both runs."""
         before = {kind: len(chat.requests) for kind, chat in self.chats.items()}
         for chat in self.chats.values():
             chat.delay = 0
@@ -260,7 +258,7 @@ class Installation:
 async def installation(
     ground: Ground, chats: Mapping[str, ChatServer], **settings: str
 ) -> AsyncIterator[Installation]:
-    """All services, started; `settings` are those of the stages."""
+    """Start all services; `settings` are those of the stages."""
     ports = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     places = {kind: f"127.0.0.1:{port}" for kind, port in ports.items() if kind != "gateway"}
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Runs whose true figures are known, drawn by chance."""
+"""Random runs whose true figures are known."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ F1 = Figure(("f1",), ("all",), f1)
 def side_by_side(
     draw: Generator, shifts: Sequence[float], reach: float = 0.0, most: int = 6
 ) -> list[Tally]:
-    """Runs over the same pictures with one to `most` questions each, some of them harder for all
-    runs; each run is right in its shift more of all questions. `reach` is the largest shift: the
-    ease of a picture lies between 0 and 1 - reach, .5 of that on average.
+    """Runs over the same pictures with one to `most` questions each. Some pictures are harder for
+    all runs; each run is right more often by its shift. `reach` is the largest shift: the ease of a
+    picture is between 0 and 1 - reach, on average the middle.
     """
     sizes = draw.integers(1, most, size=PICTURES, endpoint=True)
     ease = draw.beta(2.0, 2.0, size=PICTURES) * (1 - reach)
@@ -51,7 +51,7 @@ def side_by_side(
 
 
 def coins(draw: Generator, media: int, shares: Sequence[float]) -> list[Tally]:
-    """Runs over the same pictures with one question each, right in a share of all."""
+    """Runs over the same pictures with one question each, of which a share is right."""
     tallies = []
     for share in shares:
         tally = Tally()
@@ -62,23 +62,23 @@ def coins(draw: Generator, media: int, shares: Sequence[float]) -> list[Tally]:
 
 
 def pair(draw: Generator, gain: float = 0.0, most: int = 6) -> tuple[Tally, Tally]:
-    """Two runs; the second is right in `gain` more of all questions, on average."""
+    """Two runs; on average, the second is right on `gain` more of all questions, as a share."""
     shifts = (max(0.0, -gain), max(0.0, gain))
     first, second = side_by_side(draw, shifts, abs(gain), most)
     return first, second
 
 
 def within(count: int, share: float, total: int = PAIRS) -> bool:
-    """Whether a count is what a binomial of that share gives 999 times in 1,000."""
+    """Whether a count is within the central 99.9% interval of a binomial with this share."""
     low, high = stats.binom.interval(0.999, total, share)
     return bool(low <= count <= high)
 
 
 def at_most(count: int, share: float, total: int = PAIRS) -> bool:
-    """Whether a count is no more than a binomial of that share gives 999 times in 1,000."""
+    """Whether a count is at most the 99.9% quantile of a binomial with this share."""
     return bool(count <= stats.binom.ppf(0.999, total, share))
 
 
 def at_least(count: int, share: float, total: int = PAIRS) -> bool:
-    """Whether a count is no less than a binomial of that share gives 999 times in 1,000."""
+    """Whether a count is at least the 0.1% quantile of a binomial with this share."""
     return bool(count >= stats.binom.ppf(0.001, total, share))

@@ -1,4 +1,4 @@
-"""Runs over the examples that give every stage enough to do, and what they ended with."""
+"""Runs over the examples that give every stage enough work, and their results."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EXAMPLES = ROOT / "examples"
 
 
 def example(name: str, *more: str) -> RunConfig:
-    """A run for a captioner, a judge and a reader: small, and each has enough to do.
+    """A small run with a captioner, a judge and a reader, each with enough work.
 
-    `more` are further benchmarks of the examples. A few replies may be unreadable: a run is
-    complete all the same.
+    `more` are further benchmarks of the examples. A few replies may be unreadable: the run is still
+    complete.
     """
     config = read_config(EXAMPLES / "careful.yaml")
     seen = {"captions": None, "captioner": MODEL}
@@ -33,7 +33,7 @@ def example(name: str, *more: str) -> RunConfig:
 
 
 def local(config: RunConfig, chats: Mapping[str, ChatServer]) -> RunConfig:
-    """The same run for one process, which reaches the same models itself."""
+    """The same run for one process, which calls the same models itself."""
     specs = {kind: f"tgi:{chat.url}" for kind, chat in chats.items()}
     own = {
         "capability": {"judge": specs["judge"]},
@@ -45,15 +45,15 @@ def local(config: RunConfig, chats: Mapping[str, ChatServer]) -> RunConfig:
 
 
 def standing(row: dict[str, Any]) -> dict[str, Any]:
-    """Which question a row of verdicts.jsonl is about and what became of it: the words about a
-    failure may tell where media lay, which is not the same everywhere.
+    """The question and outcome of a row of verdicts.jsonl, without the explanation of a failure,
+    which may contain the path of media.
     """
     told = ("index", "benchmark", "question_id", "repeat", "outcome", "score", "reason", "reply")
     return {name: row[name] for name in told}
 
 
 async def rows_of(gateway: RemoteGateway, run: str) -> list[dict[str, Any]]:
-    """Every verdict of a run as the gateway tells it: what `standing` leaves of its row."""
+    """Every verdict of a run from the gateway, reduced by `standing`."""
     found, token = list[dict[str, Any]](), ""
     while True:
         rows, token = await gateway.verdicts(run, VerdictQuery(size=1000, token=token))

@@ -1,4 +1,4 @@
-"""Where the Python processes that tests start find Caliper, the services and the tests."""
+"""Where Python processes started by tests find Caliper, the services and the tests."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ LOOPBACK = ROOT / "tests" / "loopback"
 
 
 def python_path(tree: Path = ROOT) -> str:
-    """PYTHONPATH for a checkout; what keeps connections on this machine comes first."""
+    """PYTHONPATH for a checkout, starting with the module that keeps connections local."""
     return os.pathsep.join(map(str, (LOOPBACK, tree / "src", tree)))

@@ -75,7 +75,7 @@ class Pictures:
 
 
 class Bench:
-    """A planned run of CaptionQA, captions supplied or written."""
+    """A planned run of CaptionQA, with captions supplied or written."""
 
     def __init__(self, *, captioning: bool = False) -> None:
         models = {"reader": runs.JUDGE, **({"captioner": runs.JUDGE} if captioning else {})}
@@ -96,12 +96,12 @@ class Bench:
         return await runs.planned(self.spec, self.found, kept)
 
     async def work(self, planned: Planned | None = None, *, budget: float = 60.0) -> MemoryStream:
-        """One process: a stream of its own, too small for all messages at once."""
+        """Run one process, with a stream of its own that is too small for all messages at once."""
         if planned is None:
             await self.planned()
         run = self.spec.run_id
         stream = MemoryStream(capacity=4, logs=(VERDICTS, RUNS), once=True)
-        # Looks that are taken every so often would let the time of the others run away.
+        # Periodic polling would advance the time of everyone else.
         codec, clock = IdentityCodec(), SystemClock()
         files = ReportFiles(self.no_captions, lambda _, __: [])
         over = asyncio.Event()

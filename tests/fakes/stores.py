@@ -13,8 +13,8 @@ from caliper.ports.storage import ObjectStore
 
 
 class MemoryStore:
-    """ports.storage.ObjectStore. `full` makes every write fail, `refused` those to keys that
-    begin so.
+    """ports.storage.ObjectStore. `full` makes every write fail, `refused` those to keys with this
+    prefix.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class MemoryStore:
 
 
 class MemoryLog:
-    """ports.storage.VerdictLog. A place is a position in `verdicts`."""
+    """ports.storage.VerdictLog. A place is an index into `verdicts`."""
 
     def __init__(self) -> None:
         self.verdicts: list[Verdict] = []
@@ -65,5 +65,5 @@ class MemoryLog:
 
 
 def supplies(store: ObjectStore) -> StoredSupplies:
-    """What was pushed and uploaded to a store."""
+    """The supplies pushed and uploaded to a store."""
     return StoredSupplies(store, open_dataset)

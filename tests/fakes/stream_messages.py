@@ -1,8 +1,8 @@
-"""One message of every kind on the topics, as the release of whoever runs this writes it.
+"""One message of every kind on the topics, written by whichever release runs this.
 
     python -m tests.fakes.stream_messages FOLDER
 
-Only what every release since the first of tests/golden/stream knows of the messages is used here.
+Uses only fields that every release since the first in tests/golden/stream knows.
 """
 
 import sys

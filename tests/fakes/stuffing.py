@@ -1,4 +1,4 @@
-"""One caption that lists everything, in place of those of the examples."""
+"""One caption that lists everything, in place of the captions of the examples."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _NUMBERS = re.findall("[a-z]+", "one two three four five six seven eight nine te
 
 
 def stuffed() -> str:
-    """Our own word lists, names of categories, colours and numbers."""
+    """All our word lists: names of categories, colours and numbers."""
     words = re.findall("[a-z]+", " ".join(_LISTS))
     stated = [name for names in ALTERNATIVES for name in names]
     return ", ".join(dict.fromkeys([*stated, *sorted(FAMILIES), *_NUMBERS, *words])) + "."

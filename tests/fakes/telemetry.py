@@ -1,4 +1,4 @@
-"""Telemetry that remembers what it recorded."""
+"""Telemetry that remembers its events."""
 
 import asyncio
 from collections import Counter
@@ -113,7 +113,7 @@ class RecordedTelemetry:
 
 
 async def until(happened: Callable[[], bool]) -> None:
-    """Let others work on until something happened; the clock moves with them."""
+    """Let other tasks run until something happens; the clock advances with them."""
     async with asyncio.timeout(30):
         while not happened():  # noqa: ASYNC110 - telemetry tells, and waits for nobody
             await asyncio.sleep(0)

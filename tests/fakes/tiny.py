@@ -1,6 +1,6 @@
-"""Data of all three benchmarks, a handful of rows each, with captions and recorded replies.
+"""A handful of rows for each of the three benchmarks, with captions and recorded replies.
 
-Every figure that they give can be worked out by hand; test_scores.py does.
+All their figures can be worked out by hand; test_scores.py does.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ ON_IMAGE = {
 
 
 def mask(*pixels: int) -> str:
-    """A mask as CompreCap's annotations hold it."""
+    """A mask in the format of CompreCap's annotations."""
     return base64.b64encode(zlib.compress(bytes(pixels))).decode()
 
 
@@ -167,7 +167,7 @@ def value(path: Path, written: Any) -> Path:
 
 
 def text(path: Path, written: str) -> Path:
-    """Write a file and the folders above it."""
+    """Write a file, creating its parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written)
     return path
@@ -193,7 +193,7 @@ def write_scenes(root: Path, count: int, caption: str = "A dog runs through a pa
 
 
 def write_all(root: Path) -> Path:
-    """Everything in this file below `root`; returns a configuration that uses it by replay."""
+    """Write all data of this module below `root`; returns a configuration that replays it."""
     for task, elements in ANNOTATIONS.items():
         rows = [element(task, file_id, found) for file_id, found in elements.items()]
         lines(root / "capability" / f"{task}.jsonl", rows)

@@ -1,19 +1,19 @@
 """A service of the next release: `python -m tests.fakes.tomorrow KIND`.
 
-It writes messages with the next schema number, and reads them; nothing else of it is new.
+It writes and reads messages with the next schema number; otherwise it is unchanged.
 """
 
 import runpy
 import sys
 
-# Before the number is raised: what the store keeps is written as by this release.
+# Before the number is raised: stored objects are written as by this release.
 import caliper.wiring.startup  # noqa: F401
 from caliper.adapters.wire import protobuf_codec
 from caliper.core import run
 
 
 def main(kind: str) -> None:
-    """Do what a release does that changes the one line with the number."""
+    """Run the service with the schema number raised, as a release would."""
     run.SCHEMA = protobuf_codec.SCHEMA = run.SCHEMA + 1
     runpy.run_module(f"services.{kind}", run_name="__main__")
 

@@ -1,4 +1,4 @@
-"""Messages that are published to a stream, and received from it to the last."""
+"""Publishes messages to a stream, and receives all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from caliper.core.envelopes import Delivery, Message
 from caliper.ports.stream import Consumer, JobStream
 
-# Never measured: it only ends a test whose stream lost a message.
+# Generous: it only ends a test whose stream lost a message.
 PATIENCE = 12
 LAST = b"the last one"
 
@@ -32,7 +32,7 @@ async def finish(stream: JobStream, topic: str, keys: Iterable[str]) -> None:
 
 
 async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
-    """Everything before the last messages of so many keys, acknowledged one by one."""
+    """All messages before the last ones of this many keys, acknowledged one by one."""
     found = []
     while keys:
         delivery = await received(consumer)
@@ -46,14 +46,14 @@ async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
 
 
 async def lagging(consumer: Consumer, messages: int) -> None:
-    """Wait until the member says that so many are left; a broker tells it now and then."""
+    """Wait until the member's lag is this; a broker reports it only now and then."""
     async with asyncio.timeout(PATIENCE):
         while sum(consumer.lag.values()) != messages:  # noqa: ASYNC110 - nobody is told of it
             await asyncio.sleep(0.05)
 
 
 async def shared(members: list[Consumer], count: int) -> list[bytes]:
-    """What the members of a group are given, acknowledged, until it is `count` messages."""
+    """The messages delivered to members of a group, acknowledged, until there are `count`."""
     found: list[bytes] = []
     enough = asyncio.Event()
 

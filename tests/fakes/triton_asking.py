@@ -1,4 +1,4 @@
-"""Models of a real Triton server, asked directly."""
+"""Direct calls to models of a real Triton server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,7 +36,7 @@ def client_of(address: str, name: str) -> TritonClient:
 
 
 async def unload(address: str, rest: str) -> None:
-    """Have the server at `address` unload a model; it finishes what it has begun."""
+    """Unload a model of the server at `address`; it finishes its current requests first."""
     found = address_of(f"{address}/{rest}")
     async with InferenceServerClient(found.target) as client:
         await client.unload_model(found.model)

@@ -1,4 +1,4 @@
-"""The verdicts that a run directory keeps, as lines of JSON, and what can become of them."""
+"""The verdicts in a run directory as lines of JSON, and ways to damage them."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ def verdict_lines(run: Path) -> list[bytes]:
 
 
 def keep_lines(run: Path, lines: list[bytes]) -> None:
-    """Have the run directory keep these lines, in one segment."""
+    """Make these lines the only verdicts of the run directory, in one segment."""
     (folder,) = run.glob("state/verdicts/*")
     shutil.rmtree(folder)
     folder.mkdir()
@@ -23,12 +23,12 @@ def keep_lines(run: Path, lines: list[bytes]) -> None:
 
 
 def forget_lines(run: Path) -> None:
-    """Have the run directory keep no verdict."""
+    """Remove all verdicts from the run directory."""
     shutil.rmtree(run / "state" / "verdicts")
 
 
 def as_journal(run: Path, tail: bytes = b"") -> None:
-    """Have the run directory keep its verdicts as earlier releases did, with `tail` at the end."""
+    """Store the verdicts as earlier releases did, with `tail` at the end."""
     (folder,) = run.glob("state/verdicts/*")
     header = json.dumps({"run": folder.name, "schema": 1}).encode() + b"\n"
     journal = b"".join([header, *verdict_lines(run), tail])

@@ -29,8 +29,8 @@ from caliper.wiring.sinks import sink_of
 
 @dataclass
 class Watched:
-    """An installation whose verdicts are told by hand. `pictures` counts what was decoded,
-    `lacking` are media that nobody pushed.
+    """An installation whose verdicts the test supplies. `pictures` counts decoded pictures;
+    `lacking` are media that were never pushed.
     """
 
     house: House
@@ -45,7 +45,7 @@ class Watched:
         repeats: int | None = None,
         **changes: object,
     ) -> Planned:
-        """A run over those captions that was started and planned."""
+        """Start and plan a run over those captions."""
         digest = await put_captions(self.house.store, texts)
         part = runs.part(captions=digest, repeats=repeats)
         run = await stored_run(self.house.store, name, part, **changes)
@@ -56,7 +56,7 @@ class Watched:
         return run
 
     async def tell(self, run: Planned, verdicts: Iterable[Verdict]) -> None:
-        """Verdicts as the stream brings them, kept as the aggregator does now and then."""
+        """Add verdicts as the stream does, and save them as the aggregator does periodically."""
         await self.board.apply([verdicts_of(run, verdicts)])
         await self.board.snapshot()
         await self.board.conclude()
@@ -73,21 +73,21 @@ class Browser:
     address: str
 
     async def __call__(self, path: str, status: int = 200) -> str:
-        """The text of a page that is answered with that status."""
+        """The text of a page, which must have this status."""
         async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
             text = await answer.text()
             assert answer.status == status, text
             return text
 
     async def kept(self, path: str) -> str:
-        """How long a page may be kept by whoever fetched it."""
+        """The Cache-Control header of a page."""
         async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
             return answer.headers["Cache-Control"]
 
 
 @asynccontextmanager
 async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
-    """An installation, and a browser at its pages."""
+    """An installation, and a browser for its pages."""
     house, clock = House(), FakeClock()
     there = Watched(house, await house.aggregator())
     book, index = RunBook(house.store, clock), MediaIndex(house.store, clock)

@@ -1,4 +1,4 @@
-"""An aggregator that is watched by gauges, and what it should show."""
+"""An aggregator with gauges, and the values that they should show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class Watching:
         return self.board
 
     def follows(self, run: Planned) -> bool:
-        """Whether the sums of a run are kept up."""
+        """Whether the sums of a run are kept up to date."""
         return self.board.live.follows(self.board._runs[run.spec.run_id])
 
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
@@ -61,7 +61,7 @@ class Watching:
 
 
 class FallibleStore(MemoryStore):
-    """A store whose plans cannot be read while it is `away`."""
+    """A store whose plans are unreadable while it is `away`."""
 
     away = False
 
@@ -83,7 +83,7 @@ def judged(run: Planned, sample: int, *scores: int | None, offset: int = 0) -> R
 
 
 async def reported(run: Planned, records: Sequence[Record]) -> dict[tuple[str, str], Score]:
-    """What a report of the same verdicts says, with the labels of telemetry."""
+    """The figures of a report of the same verdicts, with telemetry's labels."""
     ledger = Ledger(run.summary.questions, MemoryLog())
     for record in records:
         ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)

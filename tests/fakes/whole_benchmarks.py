@@ -1,5 +1,5 @@
-"""Runs of whole benchmarks whose true figures are known: many cells, and media that are in several
-of them, with several questions each.
+"""Runs of whole benchmarks whose true figures are known: many cells, and media that belong to
+several of them, with several questions each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REPEATS = 2
 
 @dataclass(frozen=True)
 class Known:
-    """A figure of a benchmark, what draws a pair of runs of it, and its true value in either."""
+    """A figure of a benchmark, a function that draws a pair of runs, and its true value in each."""
 
     benchmark: str
     path: Path
@@ -31,14 +31,15 @@ class Known:
     truths: tuple[float, float]
 
     def figure(self, tally: Tally) -> Figure:
-        """The benchmark's own."""
+        """The benchmark's own figure."""
         layout = benchmark(self.benchmark).report(tally, {})
         return next(figure for figure in layout.figures if figure.path == self.path)
 
 
 def _tasks(draw: Generator) -> tuple[Tally, Tally]:
-    """13 tasks of 25 media: videos that action and event share, up to 11 objects in one to count,
-    and pictures with one question. What is not right is wrong or not mentioned, half and half.
+    """13 tasks of 25 media: videos shared by action and event, up to 11 objects to count in one
+    picture, and pictures with one question. Half of the answers that are not right are wrong, half
+    not mentioned.
     """
     sides = (Tally(), Tally())
     shared = draw.beta(2, 2, size=_MEDIA)
@@ -68,8 +69,8 @@ def _f1(right: float) -> float:
 
 
 def _domains(draw: Generator) -> tuple[Tally, Tally]:
-    """Four domains of 15 pictures with 1 to 12 questions; a fifth of those that are not right say
-    that the caption does not tell, of four options.
+    """Four domains of 15 pictures with 1 to 12 questions. A fifth of the answers that are not right
+    say that the caption does not tell; there are four options.
     """
     sides = (Tally(), Tally())
     for domain in DOMAINS:
@@ -95,7 +96,7 @@ def _score(right: float) -> float:
 
 
 def _scenes(draw: Generator) -> tuple[Tally, Tally]:
-    """30 pictures with objects, attributes and, four in five, relations; all three are easier in
+    """30 pictures with objects, attributes and, in four of five, relations. All three are easier in
     an easy picture, and two repeats of the judging differ a little.
     """
     sides = (Tally(), Tally())

@@ -1,4 +1,4 @@
-"""A worker on a topic of jobs, whose handling is scripted."""
+"""A worker on a topic of jobs, with a scripted handler."""
 
 import asyncio
 from collections import Counter
@@ -21,7 +21,7 @@ Script = Callable[[str, int, bool], Exception | None]
 
 
 class Bench:
-    """A topic of jobs, a worker on it, and notes of all that happens."""
+    """A topic of jobs, a worker on it, and a record of all that happens."""
 
     def __init__(self, *names: str, limits: WorkerLimits = LIMITS) -> None:
         self.stream, self.clock, self.limits = MemoryStream(), FakeClock(), limits
@@ -32,7 +32,7 @@ class Bench:
         self.given_up: list[tuple[str, BaseException]] = []
         self.open = self.most = 0
         self.told = RecordedTelemetry()
-        # What is left as Unscored by the last try of a job.
+        # Outcomes left as Unscored by the last attempt at a job.
         self.unscored: Exception | None = None
 
     async def work(self, script: Script) -> None:

@@ -1,7 +1,7 @@
-"""Choosing a reader or judge (CaptionQA, paper 3.5): the same captions, read by several.
+"""Choosing a reader or judge (CaptionQA, paper 3.5): several of them on the same captions.
 
-What the choice of the instrument does to the figures, beside how far it gives the same verdicts
-as the first one. None of it says which is right: labels of people do (see `agreement`).
+Shows how the choice of the instrument changes the figures, and how far its verdicts agree with
+those of the first one. Which is right only human labels can tell (see `agreement`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _STD = "std_"
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Throughput: replies a second of the run, and tokens a reply (None where the server counts
-    none). It is that of a whole run on whatever machine it ran.
+    """Replies per second of the run, and tokens per reply (None if the server counts none): for a
+    whole run, on whatever machine it ran.
     """
 
     replies: float
@@ -28,12 +28,12 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One run's reader or judge: `who` it is, and its part of the report.
+    """One run's reader or judge: its name `who`, and its part of the report.
 
     `differences` are its figures minus those of the first candidate, paired on the same media;
-    `agreement` is that of its verdicts with the first's. The first has neither. `pace` is None
-    where it is not known; so is `blank`, how often it says that a caption does not tell, where
-    captions tell nothing (faithfulness).
+    `agreement` is that of its verdicts with the first's. The first has neither. `pace` is None if
+    unknown. `blank` is how often it says that a caption does not tell when the captions are empty
+    (faithfulness), None if unknown.
     """
 
     run: str
@@ -45,16 +45,16 @@ class Candidate:
     blank: Estimate | None = None
 
     def estimate(self, path: Path) -> Estimate:
-        """A figure; one without data where the run has none such."""
+        """A figure; an estimate without data if the run does not have it."""
         return self.part.estimates.get(path, Estimate(None))
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The candidates of one benchmark, the first being what the others are set against.
+    """The candidates of one benchmark; the others are compared with the first.
 
-    `paths` are the figures beside the headline, that one first: those of its row, and where
-    questions were asked several times their standard deviation over the repeats (stability).
+    `paths` are the headline, then the figures of its row, then, if questions were repeated, their
+    standard deviations over the repeats (stability).
     """
 
     benchmark: str
@@ -64,19 +64,19 @@ class ModelChoice:
 
 
 def choice(candidates: Sequence[Candidate]) -> ModelChoice:
-    """The candidates of one benchmark, at least one, in their order."""
+    """Compare the candidates of one benchmark, at least one, in their order."""
     first = candidates[0].part
     paths: dict[Path, None] = {first.headline: None}
     for candidate in candidates:
-        paths.update(dict.fromkeys(_beside(candidate.part)))
+        paths.update(dict.fromkeys(_row_figures(candidate.part)))
     return ModelChoice(first.name, first.title, tuple(paths), tuple(candidates))
 
 
-def _beside(part: BenchmarkReport) -> list[Path]:
-    """The figures beside the headline: shares and scores, no counts; deviations come last."""
+def _row_figures(part: BenchmarkReport) -> list[Path]:
+    """The figures of the headline's row: shares and scores, no counts; deviations come last."""
     row = part.headline[:-1]
-    beside = [path for path in part.estimates if path[:-1] == row]
+    paths = [path for path in part.estimates if path[:-1] == row]
     # A count has no interval, and a figure of a single medium has none either.
-    figures = [path for path in beside if part.estimates[path].method]
-    apart = [path for path in beside if path[-1].startswith(_STD)]
-    return [*figures, *apart]
+    figures = [path for path in paths if part.estimates[path].method]
+    deviations = [path for path in paths if path[-1].startswith(_STD)]
+    return [*figures, *deviations]

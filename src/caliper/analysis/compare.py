@@ -1,20 +1,19 @@
-"""Two runs side by side: how much each figure differs.
+"""Paired comparison of two runs, figure by figure.
 
-Both runs looked at the same media, so the difference is paired: leaving a cluster out
-leaves it out of both runs, and what is hard about a picture for both cancels. Clusters are
-matched by name, whether one run or both have them; the interval is the jackknife's (see
-`jackknife`), and where all clusters move the difference alike, or none moves it, it is exact
-(see `exact`). Only clusters that contribute to a figure's denominator count as observations of it,
-and of both runs those of the one that has fewer. What a part of a figure, or one of the runs,
-leaves open because none of its clusters moves it is added to the standard error.
+Both runs are about the same media, so the difference is paired: leaving a cluster out leaves it
+out of both runs, and difficulty that a picture has for both cancels. Clusters are matched by
+name, including those that only one run has. The interval is the jackknife's (see `jackknife`); if
+all clusters move the difference alike, or none moves it, the interval is exact (see `exact`).
+Only clusters that contribute to a figure's denominator count as observations, and the run with
+fewer of them sets the number. If no cluster moves a part of a figure, or one of the runs, its
+uncertainty is added to the standard error.
 
 A figure over several dimensions is compared over those that both runs have.
 
-The p-value is McNemar's where every cluster has one question that is right or wrong in both
-runs, else that of the jackknife's t, and the sign test's where the jackknife has no spread. Every
-difference of a figure that is no count has one. Figures of one family, such as the F1 of all
-tasks, are adjusted together by Holm's method: of thirteen tasks one differs by chance every other
-time.
+The p-value is McNemar's if every cluster has one question that is right or wrong in both runs,
+else that of the jackknife's t, or the sign test's if the jackknife has no spread. The difference
+of every figure but counts has one. Figures of one family, such as the F1 of all tasks, are
+adjusted together by Holm's method: among thirteen tasks, one differs by chance every other time.
 """
 
 from __future__ import annotations
@@ -43,19 +42,20 @@ from caliper.core.tally import Sums, Tally
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A figure of two runs. `value` is second minus first, in the figure's unit.
+    """The difference of a figure between two runs. `value` is second minus first, in its unit.
 
-    `low` and `high` bound the difference at 95% (None without an interval); `method` is
-    jackknife, exact, or empty. `paired` of all `clusters` that contribute to the figure do so in
-    both runs. `error` is the standard error with its `degrees` of freedom, `p` the two-sided
-    p-value of no difference, `adjusted` that among its family, `detectable` the least true
-    difference that would usually be found, `skew` that of the clusters (see `jackknife`).
+    `low` and `high` are the 95% interval (None without one); `method` is jackknife, exact, or
+    empty. `clusters` counts the clusters that contribute to the figure in either run, `paired`
+    those that do in both. `error` is the standard error with its `degrees` of freedom, `p` the
+    two-sided p-value of no difference, `adjusted` the p-value adjusted within its family,
+    `detectable` the least true difference that would usually be found, and `skew` that of the
+    clusters (see `jackknife`).
 
-    Where one run lacks dimensions that the other has, all of it is `over` those that both have,
+    If one run lacks dimensions that the other has, the comparison is `over` the shared ones and
     `without` the others; both are empty otherwise.
 
-    Where all clusters tell the same there is no standard error: then `alike` is how many
-    independent observations they are at least, and `most` how much the figure can differ.
+    If all clusters agree, there is no standard error: then `alike` is the least number of
+    independent observations they amount to, and `most` how much the figure can differ.
     """
 
     first: float | None
@@ -88,14 +88,14 @@ class Difference:
 def compare(
     figures: Iterable[Figure], first: Tally, second: Tally, base: Iterable[Figure] = ()
 ) -> dict[Path, Difference]:
-    """The difference of every figure by its path, in the order of the figures. `base` are those
-    of the first run, where it may have other dimensions.
+    """The difference of every figure by its path, in the order of the figures. `base` are the
+    figures of the first run, if its dimensions may differ.
     """
-    theirs = {figure.path: figure for figure in base}
+    base_figures = {figure.path: figure for figure in base}
     return adjusted(
         [
             {
-                figure.path: difference(figure, first, second, theirs.get(figure.path))
+                figure.path: difference(figure, first, second, base_figures.get(figure.path))
                 for figure in figures
             }
         ]
@@ -105,23 +105,23 @@ def compare(
 def adjusted(compared: Sequence[Mapping[Path, Difference]]) -> list[dict[Path, Difference]]:
     """Differences with the p-values of each family adjusted together.
 
-    `compared` are the differences of one benchmark between one base and several candidates: of
-    twenty candidates one looks better by chance, just as of twenty dimensions.
+    `compared` are the differences of one benchmark between one base and several candidates: one
+    of twenty candidates looks better by chance, just like one of twenty dimensions.
     """
-    found = [dict(differences) for differences in compared]
+    results = [dict(differences) for differences in compared]
     families: dict[Path, list[tuple[int, Path]]] = {}
-    for place, differences in enumerate(found):
+    for place, differences in enumerate(results):
         for path in differences:
             families.setdefault(family(path), []).append((place, path))
     for members in families.values():
-        together = holm([found[place][path].p for place, path in members])
-        for (place, path), p in zip(members, together, strict=True):
-            found[place][path] = replace(found[place][path], adjusted=p)
-    return found
+        p_values = holm([results[place][path].p for place, path in members])
+        for (place, path), p in zip(members, p_values, strict=True):
+            results[place][path] = replace(results[place][path], adjusted=p)
+    return results
 
 
 def family(path: Path) -> Path:
-    """What a figure is looked at together with: the same metric of all other dimensions."""
+    """The family of a figure: the same metric of all dimensions."""
     return (path[0], str(len(path)), path[-1])
 
 
@@ -129,16 +129,16 @@ def difference(
     figure: Figure, first: Tally, second: Tally, base: Figure | None = None
 ) -> Difference:
     """The difference of one figure, second minus first; not adjusted for others. `base` is the
-    figure as the first run has it, where that may have other dimensions.
+    figure of the first run, if its dimensions may differ.
     """
     tallies = (first, second)
     figure, over, without = _shared(figure, base or figure, tallies)
-    before, after = (_valued(figure, _totals(figure, tally)) for tally in tallies)
+    before, after = (_value(figure, _totals(figure, tally)) for tally in tallies)
     names = [
         contributors([tally.clusters(cell) for cell in figure.cells], figure.divisor)
         for tally in tallies
     ]
-    found = Difference(
+    result = Difference(
         before,
         after,
         clusters=len(names[0] | names[1]),
@@ -147,10 +147,10 @@ def difference(
         without=without,
     )
     if before is None or after is None:
-        return found
-    found = replace(found, value=after - before)
+        return result
+    result = replace(result, value=after - before)
     if figure.kind in (Kind.COUNT, Kind.PLAIN):
-        return found
+        return result
     cells = {
         (run, cell): tally.clusters(cell)
         for run, tally in enumerate(tallies)
@@ -158,10 +158,10 @@ def difference(
     }
     jackknifed = jackknife(cells, partial(subtract, figure))
     if jackknifed is None:
-        return found
-    # Of two runs the one with fewer observations says how sure the difference is.
+        return result
+    # The run with fewer observations determines the degrees of freedom.
     degrees = max(1, min(map(len, names)) - 1)
-    return _tested(_bounded(found, jackknifed, degrees, figure, cells), figure, cells)
+    return _with_p_value(_with_interval(result, jackknifed, degrees, figure, cells), figure, cells)
 
 
 def _totals(figure: Figure, tally: Tally) -> dict[str, Sums]:
@@ -171,65 +171,65 @@ def _totals(figure: Figure, tally: Tally) -> dict[str, Sums]:
 def _shared(
     figure: Figure, base: Figure, tallies: Sequence[Tally]
 ) -> tuple[Figure, tuple[str, ...], tuple[str, ...]]:
-    """The figure over the dimensions that both runs have; which these are and which others there
-    are, where one of the runs has others.
+    """The figure over the dimensions that both runs have, the names of these dimensions, and those
+    of the others; no names if the dimensions are the same.
     """
     sides = [
         [part.dimension for part in one.parts if value_of(part, _totals(part, tally)) is not None]
         for one, tally in zip((base, figure), tallies, strict=True)
     ]
-    theirs, mine = sides
-    shared = tuple(name for name in mine if name in theirs)
-    without = tuple(name for name in dict.fromkeys(theirs + mine) if name not in shared)
+    base_names, names = sides
+    shared = tuple(name for name in names if name in base_names)
+    without = tuple(name for name in dict.fromkeys(base_names + names) if name not in shared)
     if not without:
         return figure, (), ()
     kept = {cell for part in figure.parts if part.dimension in shared for cell in part.cells}
     return replace(figure, cells=tuple(filter(kept.__contains__, figure.cells))), shared, without
 
 
-def _valued(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
-    """The figure's value: a whole number for a count, and for nothing else."""
+def _value(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
+    """The figure's value: a float, or an integer for a count."""
     value = figure.statistic(sums)
     return value if value is None or figure.kind is Kind.COUNT else float(value)
 
 
-def _bounded(
-    found: Difference, by: JackknifeEstimate, degrees: int, figure: Figure, cells: Cells
+def _with_interval(
+    result: Difference, by: JackknifeEstimate, degrees: int, figure: Figure, cells: Cells
 ) -> Difference:
-    """With its standard error and interval; without where leaving one cluster out leaves no data,
-    and where a figure without bounds has no spread.
+    """Add the standard error and interval, unless leaving one cluster out leaves no data, or a
+    figure without bounds has no spread.
     """
     most = figure.bounds[1] - figure.bounds[0]
     if by.error is None:
-        return found
+        return result
     if not flat(by):
         error = math.hypot(by.error, error_left_open(figure, by, cells))
         margin = student(degrees) * error
         low, high = clipped(by.value, (by.value - margin, by.value + margin), (-most, most))
-        found = replace(found, low=low, high=high, method="jackknife")
-        return replace(found, error=error, degrees=degrees, skew=by.skew)
+        result = replace(result, low=low, high=high, method="jackknife")
+        return replace(result, error=error, degrees=degrees, skew=by.skew)
     if not math.isfinite(most):
-        return found
+        return result
     alike = fewer_observations(figure, cells)
     low, high = clipped(by.value, alike_bounds(by.value, most, alike), (-most, most))
-    return replace(found, low=low, high=high, method="exact", alike=alike, most=most)
+    return replace(result, low=low, high=high, method="exact", alike=alike, most=most)
 
 
-def _tested(found: Difference, figure: Figure, cells: Cells) -> Difference:
-    """With its p-value and the least difference that would be found."""
+def _with_p_value(result: Difference, figure: Figure, cells: Cells) -> Difference:
+    """Add the p-value and the least detectable difference."""
     if (pairs := _pairs(figure, cells)) is not None:
         unit = figure.scale / pairs.questions
         least = detectable_by_mcnemar(pairs.lost + pairs.won) * unit
-        return replace(found, p=mcnemar(pairs.lost, pairs.won), detectable=least)
-    if found.error is None or found.degrees is None or found.value is None:
-        return replace(found, p=sign_test(cells, partial(subtract, figure)))
-    p = two_sided(found.value, found.error, found.degrees)
-    return replace(found, p=p, detectable=detectable(found.error, found.degrees))
+        return replace(result, p=mcnemar(pairs.lost, pairs.won), detectable=least)
+    if result.error is None or result.degrees is None or result.value is None:
+        return replace(result, p=sign_test(cells, partial(subtract, figure)))
+    p = two_sided(result.value, result.error, result.degrees)
+    return replace(result, p=p, detectable=detectable(result.error, result.degrees))
 
 
 class _Pairs(NamedTuple):
-    """Questions that both runs have, one a cluster: how many only the first has right, and only
-    the second.
+    """Questions that both runs have, one per cluster: `lost` are right only in the first run, `won`
+    only in the second.
     """
 
     questions: int
@@ -238,7 +238,7 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(figure: Figure, cells: Cells) -> _Pairs | None:
-    """None unless every cluster has one question, right or wrong, in both runs."""
+    """The paired questions; None unless every cluster has one, right or wrong, in both runs."""
     if figure.shares is None or len(figure.cells) > 1:
         return None
     part, whole = figure.shares
@@ -246,8 +246,8 @@ def _pairs(figure: Figure, cells: Cells) -> _Pairs | None:
         {name: (sums.get(part, 0), sums.get(whole, 0)) for name, sums in clusters.items()}
         for clusters in cells.values()
     ]
-    first, second = ({name: had for name, had in side.items() if had[1]} for side in sides)
-    simple = all(had in ((0, 1), (1, 1)) for side in (first, second) for had in side.values())
+    first, second = ({name: counts for name, counts in side.items() if counts[1]} for side in sides)
+    simple = all(counts in ((0, 1), (1, 1)) for side in (first, second) for counts in side.values())
     if not first or first.keys() != second.keys() or not simple:
         return None
     pairs = [(first[name][0], second[name][0]) for name in first]

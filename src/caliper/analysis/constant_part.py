@@ -1,9 +1,9 @@
-"""What the jackknife of a difference knows nothing of: figures that no cluster moves.
+"""Uncertainty that the jackknife of a difference misses: parts that no cluster moves.
 
-Where every mention is right in one run, or both runs have a task alike, leaving a medium out
-changes nothing; that says little about the media not seen. Ours, after Zou and Donner,
-Construction of confidence limits about effect measures (Statistics in Medicine 27, 2008): the
-margins of independent parts are added in squares.
+If every mention is right in one run, or both runs agree on a task, leaving a medium out changes
+nothing; that says little about unseen media. Ours, after Zou and Donner, Construction of confidence
+limits about effect measures (Statistics in Medicine 27, 2008): the margins of independent parts
+are added in squares.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from caliper.core.tally import Sums, add_up
 
 
 def subtract(figure: Figure, sums: Mapping[Place, Sums]) -> float | None:
-    """The figure of the second run minus that of the first, by the sums of both."""
+    """The figure of the second run minus that of the first, from the sums of both."""
     before, after = (
         figure.statistic({cell: sums[run, cell] for cell in figure.cells}) for run in (0, 1)
     )
@@ -35,7 +35,7 @@ def subtract(figure: Figure, sums: Mapping[Place, Sums]) -> float | None:
 
 
 def fewer_observations(figure: Figure, cells: Cells) -> float:
-    """The observations of the run that has fewer."""
+    """The number of observations in the run that has fewer."""
     return min(observations(side, figure.divisor) for side in _sides(figure, cells))
 
 
@@ -43,9 +43,9 @@ def _sides(figure: Figure, cells: Cells) -> list[list[Mapping[str, Sums]]]:
     return [[cells[run, cell] for cell in figure.cells] for run in (0, 1)]
 
 
-def error_left_open(figure: Figure, by: JackknifeEstimate, cells: Cells) -> float:
-    """The standard error of what the jackknife of the whole knows nothing of: parts, or runs, that
-    no cluster moves.
+def error_left_open(figure: Figure, whole: JackknifeEstimate, cells: Cells) -> float:
+    """The standard error that the jackknife of the whole misses: of parts, or runs, that no
+    cluster moves.
     """
     parts: Iterable[tuple[Figure, float]] = [(figure, 1.0)]
     if figure.weights:
@@ -54,23 +54,23 @@ def error_left_open(figure: Figure, by: JackknifeEstimate, cells: Cells) -> floa
     alike: list[ConstantPart] = []
     alone: tuple[list[ConstantPart], list[ConstantPart]] = ([], [])
     for part, weight in parts:
-        held = {(run, cell): cells[run, cell] for run in (0, 1) for cell in part.cells}
-        found = by if part is figure else jackknife(held, partial(subtract, part))
+        part_cells = {(run, cell): cells[run, cell] for run in (0, 1) for cell in part.cells}
+        estimate = whole if part is figure else jackknife(part_cells, partial(subtract, part))
         width = weight * (part.bounds[1] - part.bounds[0])
-        if found is None or found.error is None or not math.isfinite(width):
+        if estimate is None or estimate.error is None or not math.isfinite(width):
             continue
-        if flat(found):
-            alike.append(ConstantPart(width, fewer_observations(part, held)))
+        if flat(estimate):
+            alike.append(ConstantPart(width, fewer_observations(part, part_cells)))
             continue
-        for run, seen in _at_bounds(part, held):
-            alone[run].append(ConstantPart(width, seen))
+        for run, count in _at_bounds(part, part_cells):
+            alone[run].append(ConstantPart(width, count))
     margins = (left_open(alike, alike_width), *(left_open(run, wilson_width) for run in alone))
     return math.hypot(*margins) / NORMAL
 
 
 def _at_bounds(figure: Figure, cells: Cells) -> Iterator[tuple[int, float]]:
-    """The runs that have a figure at one of its bounds, and their observations. Where the clusters
-    of both runs are the same, their differences tell all there is to know.
+    """The runs in which a figure is at one of its bounds, and their observations. None if both
+    runs have the same clusters: then the paired differences are enough.
     """
     sides = _sides(figure, cells)
     names = [contributors(side, figure.divisor) for side in sides]

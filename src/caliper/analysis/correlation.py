@@ -1,21 +1,21 @@
-"""How well a metric agrees with people, over models (CompreCap, Table 3).
+"""Correlation of a metric with human scores, over models (CompreCap, Table 3).
 
 Intervals are at 95%, on Fisher's scale (the inverse hyperbolic tangent), where a coefficient of
-n models is about normal with a known spread:
+n models is about normal with a known standard error:
 
     Pearson's r       1 / sqrt(n - 3)                     Fisher, Metron 1 (1921)
     Spearman's rho    sqrt((1 + rho^2 / 2) / (n - 3))     Bonett and Wright, Psychometrika 65 (2000)
     Kendall's tau     sqrt(.437 / (n - 4))                Fieller, Hartley and Pearson, Biometrika
                                                           44 (1957)
 
-A bootstrap over models is no way out where they are few: of two or three that stand in one order
-every draw does, and the interval has no width. **Few models.** Two always lie on one line: there
-is no coefficient. Below five there is none that could be told from chance: of four models every
-twelfth order is perfect, one way or the other; so there is no interval.
+A bootstrap over models does not help with few of them: if two or three are in one order, every
+resample is too, and the interval has no width. **Few models.** Two always lie on one line: there
+is no coefficient. Below five, nothing can be distinguished from chance: of four models, every
+twelfth order is perfect, in one direction or the other. So there is no interval.
 
-A perfect order is not certain either. The next best that n models can have is a step below, and
-the interval is that of half a step below 1. A line through all models, which Fisher's scale does
-not know, is taken for a perfect order.
+Even a perfect order is uncertain. The next best coefficient of n models is one step below 1, so
+the interval is that of half a step below 1. If all models lie on a line, where Fisher's scale is
+infinite, Pearson's r is treated like a perfect order.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class CorrelationEstimate:
-    """The same over so many models with their intervals; None where nothing can be said, and
-    `remark` says why.
+    """The coefficients over `models` models, with intervals. Undefined ones are None; `remark`
+    says why.
     """
 
     models: int
@@ -63,14 +63,14 @@ class CorrelationEstimate:
 
 
 def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
-    """The agreement of a metric with human scores, one value a model in both, in one order.
+    """The correlation of a metric with human scores: one value per model, in the same order.
 
-    Raises ValueError for fewer than two models, for lengths that differ, and where one of the
-    two gives all models the same value, so that nothing can be said.
+    Raises ValueError for fewer than two models, for different lengths, and if either gives all
+    models the same value, so that the correlation is undefined.
     """
     if len(metric) != len(human) or len(metric) < 2:
         raise ValueError(f"{len(metric)} values of the metric, {len(human)} human scores")
-    if _told_apart(metric, human) < 2:
+    if _distinct(metric, human) < 2:
         raise ValueError(_ALIKE)
     from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
 
@@ -82,38 +82,38 @@ def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
 
 
 def correlated(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
-    """`correlation` with intervals, as far as so many models tell anything.
+    """`correlation` with intervals, as far as the number of models allows.
 
-    Raises ValueError for lengths that differ.
+    Raises ValueError for different lengths.
     """
     models = len(metric)
     if models == len(human) and models < LEAST:
         return CorrelationEstimate(models, remark=_FEW)
-    if models == len(human) and _told_apart(metric, human) < 2:
+    if models == len(human) and _distinct(metric, human) < 2:
         return CorrelationEstimate(models, remark=_ALIKE)
-    found = correlation(metric, human)
-    pearson, kendall, spearman = found.pearson, found.kendall, found.spearman
-    if _told_apart(metric, human) < LEAST_BOUNDED:
+    exact = correlation(metric, human)
+    pearson, kendall, spearman = exact.pearson, exact.kendall, exact.spearman
+    if _distinct(metric, human) < LEAST_BOUNDED:
         bare = [Coefficient(round(value, _DECIMALS)) for value in (pearson, kendall, spearman)]
         return CorrelationEstimate(models, bare[0], bare[1], bare[2], _UNBOUNDED)
-    # One pair of neighbours that changes places, of n (n - 1) / 2 pairs.
+    # The step when one pair of neighbours swaps, of n (n - 1) / 2 pairs.
     swapped, pairs = 12 / (models**3 - models), 4 / (models**2 - models)
     line = abs(pearson) > 1 - _ROUNDING
     return CorrelationEstimate(
         models,
-        _bounded(pearson, 1 / math.sqrt(models - 3), swapped if line else 0.0),
-        _bounded(kendall, math.sqrt(0.437 / (models - 4)), pairs),
-        _bounded(spearman, math.sqrt((1 + spearman**2 / 2) / (models - 3)), swapped),
+        _with_interval(pearson, 1 / math.sqrt(models - 3), swapped if line else 0.0),
+        _with_interval(kendall, math.sqrt(0.437 / (models - 4)), pairs),
+        _with_interval(spearman, math.sqrt((1 + spearman**2 / 2) / (models - 3)), swapped),
     )
 
 
-def _told_apart(metric: Sequence[float], human: Sequence[float]) -> int:
-    """How many different values the one of the two has that has fewer."""
+def _distinct(metric: Sequence[float], human: Sequence[float]) -> int:
+    """The number of distinct values, of whichever sequence has fewer."""
     return min(len(set(metric)), len(set(human)))
 
 
-def _bounded(value: float, spread: float, step: float) -> Coefficient:
-    """`step` is how far the next best coefficient lies below a perfect one."""
+def _with_interval(value: float, spread: float, step: float) -> Coefficient:
+    """A coefficient with its interval. `step`: from a perfect coefficient to the next best."""
     nearest = math.copysign(min(abs(value), 1 - step / 2), value)
     low, high = (math.tanh(math.atanh(nearest) + side * NORMAL * spread) for side in (-1, 1))
     bounds = (value, min(value, low), max(value, high))

@@ -1,8 +1,8 @@
-"""Whether a judge still says what it said: two sittings over the same anchors.
+"""Judge drift: does a judge still give the same verdicts on the same anchors?
 
-Anchors are known captions with known verdicts, the same in every run. Where their verdicts
-differ between two runs, the judge has changed, and so much of a difference of figures may be
-the judge's instead of the checkpoint's.
+Anchors are known captions with known verdicts, the same in every run. If their verdicts differ
+between two runs, the judge has changed, and a difference of figures may be due to the judge
+instead of the checkpoint.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from caliper.analysis.significance import mcnemar
 
 @dataclass(frozen=True, slots=True)
 class AnchorVerdict:
-    """One anchor: the verdict that it deserves, and the one that it got; None for no verdict."""
+    """The `expected` verdict of one anchor, and the one `given`; None for no verdict."""
 
     expected: str
     given: str | None
@@ -28,7 +28,7 @@ class AnchorVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """All anchors of a benchmark, judged once. `anchors` is the digest of the set's texts."""
+    """All anchors of a benchmark, judged once. `anchors` is the digest of their texts."""
 
     judge: str
     anchors: str
@@ -36,17 +36,17 @@ class Sitting:
 
     @property
     def scored(self) -> int:
-        """How many anchors got a verdict."""
-        return sum(judged.given is not None for judged in self.verdicts.values())
+        """The number of anchors with a verdict."""
+        return sum(verdict.given is not None for verdict in self.verdicts.values())
 
     @property
     def agreed(self) -> int:
-        """How many got the one that they deserve."""
-        return sum(judged.agreed for judged in self.verdicts.values())
+        """The number of anchors with the expected verdict."""
+        return sum(verdict.agreed for verdict in self.verdicts.values())
 
     @property
     def agreement(self) -> float | None:
-        """The share of those with a verdict that got the deserved one; None without any."""
+        """The share of verdicts that are as expected; None without verdicts."""
         return self.agreed / self.scored if self.scored else None
 
     def to_json(self) -> dict[str, Any]:
@@ -60,31 +60,31 @@ class Sitting:
             "scored": self.scored,
             "unscored": len(self.verdicts) - self.scored,
             "verdicts": {
-                name: {"expected": judged.expected, "given": judged.given}
-                for name, judged in self.verdicts.items()
+                name: {"expected": verdict.expected, "given": verdict.given}
+                for name, verdict in self.verdicts.items()
             },
         }
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The sitting that `to_json` wrote. Raises ValueError for anything else."""
         try:
             verdicts = {
-                str(name): AnchorVerdict(judged["expected"], judged["given"])
-                for name, judged in written["verdicts"].items()
+                str(name): AnchorVerdict(verdict["expected"], verdict["given"])
+                for name, verdict in data["verdicts"].items()
             }
-            return cls(written["judge"], written["anchors"], verdicts)
+            return cls(data["judge"], data["anchors"], verdicts)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not judged anchors: {error!r}") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How two sittings over the same anchors differ.
+    """The difference between two sittings over the same anchors.
 
-    `first` and `second` are how many of the `paired` anchors, those with a verdict in both,
-    got the deserved one. `changed` are the anchors whose verdict is another one. `p` is
-    McNemar's exact: how often a judge that has not changed differs so much in its agreement.
+    `paired` counts the anchors with a verdict in both; `first` and `second` count those with the
+    expected verdict. `changed` are the anchors whose verdict changed. `p` is McNemar's exact
+    p-value for the agreement of an unchanged judge.
     """
 
     first: int
@@ -95,14 +95,14 @@ class Drift:
 
 
 def drift(first: Sitting, second: Sitting) -> Drift | None:
-    """What changed between two sittings; None where their anchors are not the same."""
+    """The drift between two sittings; None if their anchors differ."""
     if first.anchors != second.anchors:
         return None
     pairs = {
-        name: (judged, second.verdicts[name])
-        for name, judged in first.verdicts.items()
+        name: (verdict, second.verdicts[name])
+        for name, verdict in first.verdicts.items()
         if name in second.verdicts
-        and judged.given is not None
+        and verdict.given is not None
         and second.verdicts[name].given is not None
     }
     lost = sum(before.agreed and not after.agreed for before, after in pairs.values())

@@ -1,18 +1,18 @@
-"""What can be said where no medium moves a difference otherwise than the others do.
+"""Exact p-values and bounds for a difference that all media move alike.
 
-All media may tell the same: both runs have every question alike, or one has everything right
-and the other everything wrong. No estimate of a spread knows then how sure that is, so its
-p-values and bounds come from counting.
+All media may agree: both runs answer every question alike, or one has everything right and the
+other everything wrong. The estimated spread is then zero and says nothing about the uncertainty,
+so p-values and bounds come from counting.
 
-**No difference.** If two checkpoints are alike, a medium may as well have had its two results the
-other way round. The sign test counts for how many media that would lower the difference and for
-how many it would raise it (Conover, Practical Nonparametric Statistics, 3rd edition, 1999,
-section 3.4). With one question a medium it is McNemar's.
+**No difference.** If two checkpoints are alike, the two results of a medium could as well be
+swapped. The sign test counts the media for which a swap would lower the difference, and those for
+which it would raise it (Conover, Practical Nonparametric Statistics, 3rd edition, 1999, section
+3.4). With one question per medium it is McNemar's.
 
-**A difference of so much.** With n independent observations, all of the size `value`, between
--`most` and `most`, the mean may be `limit` below it all the same: others that were not seen may
-be at -`most`. At the greatest a share of (most + limit) / (most + value) is at `value` then, and
-that share to the power of n is the p-value: for `value` = 0 or `most` it is the exact binomial's.
+**A difference of a given size.** Let n independent observations all be `value`, with possible
+values from -`most` to `most`. The true mean may still be as low as `limit`, if unseen observations
+are at -`most`. Then at most a share of (most + limit) / (most + value) is at `value`, and the
+p-value is that share to the power of n: for `value` = 0 or `most`, the exact binomial one.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _ROUNDING = 1e-9
 
 
 def sign_test(cells: Cells, difference: Callable[[Mapping[Place, Sums]], float | None]) -> float:
-    """The two-sided p-value of no difference, by the media that speak for and against it.
+    """The two-sided p-value of no difference, from the media for and against it.
 
-    `difference` is that of the sums of both runs' cells; those of one medium are exchanged at a
-    time. What leaves no difference to be seen tells nothing.
+    `difference` takes the sums of both runs' cells. One medium at a time is exchanged between the
+    runs; media that leave the difference unchanged or undefined are not counted.
     """
     totals: dict[Place, Sums] = {cell: add_up(media.values()) for cell, media in cells.items()}
     value = difference(totals)
@@ -52,18 +52,18 @@ def sign_test(cells: Cells, difference: Callable[[Mapping[Place, Sums]], float |
 
 
 def _exchanged(totals: Mapping[Place, Sums], parts: Parts[Place]) -> dict[Place, Sums]:
-    """The sums of both runs with what one medium adds exchanged between them."""
-    found = {**totals, **{place: less(totals[place], part) for place, part in parts}}
+    """The sums of both runs with the contributions of one medium exchanged."""
+    exchanged = {**totals, **{place: less(totals[place], part) for place, part in parts}}
     for (run, cell), part in parts:
         other = (1 - run, cell)
-        # Zeros are not among the parts, and formulas want every name.
+        # Parts omit zeros, but formulas need every name.
         zeros = dict.fromkeys(totals[run, cell], 0)
-        found[other] = add_up((found[other], zeros, dict(part)))
-    return found
+        exchanged[other] = add_up((exchanged[other], zeros, dict(part)))
+    return exchanged
 
 
 def alike_beyond(value: float, limit: float, most: float, observations: float) -> float:
-    """The one-sided p-value of a mean of `limit` or less, where all observations are `value`."""
+    """The one-sided p-value of a mean of `limit` or less, if all observations are `value`."""
     if value <= limit:
         return 1.0
     share = max(0.0, (most + limit) / (most + value))
@@ -71,15 +71,15 @@ def alike_beyond(value: float, limit: float, most: float, observations: float) -
 
 
 def alike_width(observations: float) -> float:
-    """How far the mean may be from 0, where all observations are: a share of the greatest value,
-    all of it without an observation.
+    """How far from 0 the mean may be if all observations are 0, as a share of the greatest value:
+    1 without observations.
     """
     return 1 - math.pow(LEVEL / 2, 1 / observations) if observations else 1.0
 
 
 def alike_bounds(value: float, most: float, observations: float) -> tuple[float, float]:
-    """The interval at 95% of a mean, where all observations are `value`: what `alike_beyond`
-    does not rule out in either direction.
+    """The 95% interval of a mean if all observations are `value`: the means that `alike_beyond`
+    rules out in neither direction.
     """
     share = 1 - alike_width(observations)
     return share * (most + value) - most, most - share * (most - value)

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from caliper.core.report import VerdictRow
 
 Place = tuple[float, str, int]
-"""Where a change stands among others: minus its size, the benchmark, its index in the second
-run's plan.
-"""
+"""The sort key of a change: minus its size, the benchmark, its index in the second run's plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question that both runs scored otherwise, by its indices in their plans. `by` is the
-    second score minus the first; a higher score is the better one.
+    """A question whose scores differ, by its indices in the plans of both runs. `by` is the second
+    score minus the first; higher scores are better.
     """
 
     benchmark: str
@@ -27,16 +25,16 @@ class Change:
 
     @property
     def place(self) -> Place:
-        """Largest change first, then by benchmark and plan order."""
+        """The sort key: largest change first, then by benchmark and plan order."""
         return (-abs(self.by), self.benchmark, self.second)
 
 
 @dataclass(slots=True)
 class Changes:
-    """Counts of questions, and the largest `limit` changes of each direction.
+    """Counts of questions, and the largest `limit` changes in each direction.
 
-    `same` questions have one score in both runs; `unpaired` are in one run alone, or Unscored
-    in one of them: they tell nothing.
+    `same` questions have equal scores in both runs; `unpaired` ones are in one run only, or
+    Unscored in one of them: they say nothing about a change.
     """
 
     limit: int
@@ -47,24 +45,24 @@ class Changes:
     _largest: dict[bool, list[Change]] = field(default_factory=dict)
 
     def take(self, changes: Iterable[Change]) -> None:
-        """Count changes, of which none has been counted before."""
+        """Add changes, none of which was added before."""
         sides: dict[bool, list[Change]] = {False: [], True: []}
         for change in changes:
             sides[change.by > 0].append(change)
         self.better += len(sides[True])
         self.worse += len(sides[False])
-        for side, found in sides.items():
-            held = [*self._largest.get(side, ()), *found]
-            self._largest[side] = heapq.nsmallest(self.limit, held, key=lambda one: one.place)
+        for side, added in sides.items():
+            pool = [*self._largest.get(side, ()), *added]
+            self._largest[side] = heapq.nsmallest(self.limit, pool, key=lambda one: one.place)
 
     def largest(self, *, better: bool) -> tuple[Change, ...]:
-        """The largest changes of one direction, in their order."""
+        """The largest changes in one direction, in order."""
         return tuple(self._largest.get(better, ()))
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """One question as both runs scored it, with what their captions say."""
+    """One question with its scores and captions in both runs."""
 
     before: VerdictRow
     after: VerdictRow
@@ -78,9 +76,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """How many questions got better or worse, as `Changes` counts them, and the largest of
-    these changes.
-    """
+    """How many questions got better or worse, counted as in `Changes`, and the largest changes."""
 
     better: int
     worse: int
@@ -89,5 +85,5 @@ class Flips:
     listed: tuple[Flip, ...] = ()
 
     def of(self, *, better: bool) -> tuple[Flip, ...]:
-        """Those of one direction that are listed, the largest change first."""
+        """The listed flips in one direction, the largest change first."""
         return tuple(flip for flip in self.listed if flip.better is better)

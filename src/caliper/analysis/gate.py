@@ -1,20 +1,20 @@
-"""Whether a candidate may replace a base: what a policy says of their differences.
+"""The gate: may a candidate replace a base? Applies a policy to their differences.
 
-For every check a margin is set: how far the candidate may lie below the base. Then
+Every check has a margin: how far the candidate may be below the base. Then
 
-    regression     the drop is larger than the margin, beyond chance
-    passed         a larger drop than the margin can be ruled out
-    inconclusive   neither can be said: too few pairs, too little covered, no such figure, or
-                   captions that list everything
+    regression     the drop is significantly larger than the margin
+    passed         a drop larger than the margin can be ruled out
+    inconclusive   neither: too few pairs, too little coverage, no such figure, or captions that
+                   list everything
 
-Chance is `level`. Regressions are tested one-sided and adjusted together (Holm), so that a
-gate of many checks raises no more false alarms than one of a single check. That a drop is
-ruled out is not adjusted: all checks have to say so, which makes it harder already (Berger,
-Multiparameter hypothesis testing and acceptance sampling, Technometrics 24, 1982). Both tests
-are Student's, corrected for skewness: what may be lost on a few media only shows on fewer yet.
-Where all media tell the same they are exact (see `exact`).
+The significance level is `level`. Regressions are tested one-sided and adjusted together (Holm),
+so that a gate of many checks raises no more false alarms than one of a single check. The tests
+that rule a drop out are not adjusted: all checks have to pass, which is already harder (Berger,
+Multiparameter hypothesis testing and acceptance sampling, Technometrics 24, 1982). Both tests are
+Student's, corrected for skewness: a loss on a few media only shows in even fewer of the sample.
+If all media agree, they are exact (see `exact`).
 
-A drop is a loss: of a figure that is better when lower it is a rise.
+A drop means a loss: for a figure that is better when lower, it is a rise.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from caliper.core.report import Path
 
 
 class Tier(StrEnum):
-    """What follows from a check.
+    """The consequence of a check.
 
-    A critical one stops the candidate by a regression, and leaves the gate open when it is
-    inconclusive; a supporting one stops it by a regression only; an advisory one is shown.
+    A critical check fails the gate on a regression, and makes it inconclusive if the check is. A
+    supporting check fails the gate on a regression only. An advisory check is only shown.
     """
 
     CRITICAL = "critical"
@@ -46,7 +46,7 @@ class Tier(StrEnum):
 
 
 class Decision(StrEnum):
-    """What a check, or the whole gate, comes to."""
+    """The result of a check or of the whole gate."""
 
     PASSED = "passed"
     REGRESSION = "regression"
@@ -55,11 +55,11 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is demanded of figures. `figure` is a dotted path, and may hold `*`, which stands for
-    no count and no spread over repeats: neither way is such a figure the better one.
+    """A requirement on figures. `figure` is a dotted path and may contain `*`, which does not
+    match counts and spreads over repeats: for these, neither more nor less is better.
 
-    `max_drop` is in the figure's unit, `max_relative_drop` a share of the base's value; of both
-    the stricter counts. At least `min_pairs` media have to be in both runs.
+    `max_drop` is in the figure's unit, `max_relative_drop` a share of the base's value; the
+    stricter one applies. At least `min_pairs` media have to be in both runs.
     """
 
     benchmark: str
@@ -72,7 +72,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """All checks. Both runs have to cover `min_coverage` of a benchmark's questions."""
+    """The checks of a gate. Both runs have to cover `min_coverage` of a benchmark's questions."""
 
     checks: tuple[Check, ...]
     level: float = LEVEL
@@ -81,8 +81,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class GateFinding:
-    """What one check says of one figure, `better` when more or when less; `reason` tells why it
-    is inconclusive.
+    """The result of one check for one figure. `better` says whether more or less of it is better;
+    `reason` says why the result is inconclusive.
     """
 
     check: Check
@@ -96,8 +96,8 @@ class GateFinding:
 
 @dataclass(frozen=True, slots=True)
 class GateSide:
-    """One run as a gate sees it: whether it is complete, the coverage by benchmark, and the share
-    of captions with signs of stuffing of the benchmarks where it is too large to go by figures.
+    """The gate's view of one run: whether it is complete, its coverage by benchmark, and by
+    benchmark the share of captions with signs of stuffing, where it is too high to trust figures.
     """
 
     complete: bool
@@ -107,7 +107,7 @@ class GateSide:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The gate's decision, and every finding it is made of."""
+    """The gate's decision and the findings behind it."""
 
     decision: Decision
     findings: tuple[GateFinding, ...]
@@ -122,26 +122,26 @@ def gate(
 ) -> GateResult:
     """Apply a policy to the differences, candidate minus base, of every figure.
 
-    A benchmark of the base that the candidate lacks is told, whether a check names it or not.
+    A benchmark that only the base has is reported even if no check names it.
     """
     named = {check.benchmark for check in policy.checks}
     lost = base.coverage.keys() - candidate.coverage.keys() - named
     checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
     unfit = {check: _unfit(policy, check, base, candidate) for check in checks}
-    found = [
+    findings = [
         replace(finding, reason=unfit[check])
         for check in checks
         for finding in _matching(check, differences.get(check.benchmark, {}))
     ]
-    judged = [finding if finding.reason else _judged(finding, policy.level) for finding in found]
-    judged = _adjusted(judged, policy.level)
-    open_ = any(_keeps_open(finding, unfit[finding.check], base, candidate) for finding in judged)
-    return GateResult(_decision(judged, something_missing=open_), tuple(judged))
+    findings = [finding if finding.reason else _test(finding, policy.level) for finding in findings]
+    findings = _with_regressions(findings, policy.level)
+    open_ = any(_keeps_open(finding, unfit[finding.check], base, candidate) for finding in findings)
+    return GateResult(_decision(findings, something_missing=open_), tuple(findings))
 
 
 def _keeps_open(finding: GateFinding, unfit: str, base: GateSide, candidate: GateSide) -> bool:
-    """Whether something is missing that no gate may pass over: a benchmark, whatever the tier
-    of its check; a figure or the coverage of a check that stops.
+    """Whether something is missing that a gate must not ignore: a benchmark, whatever the tier of
+    its check; a figure, or coverage, for a check that is not advisory.
     """
     if any(finding.check.benchmark not in side.coverage for side in (base, candidate)):
         return True
@@ -150,23 +150,23 @@ def _keeps_open(finding: GateFinding, unfit: str, base: GateSide, candidate: Gat
 
 
 def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[GateFinding]:
-    """What is to be found of the figures that a check is about; of the check itself, without a
-    figure, where there is none.
+    """Findings to decide: one per figure that a check matches, or one without a figure if there is
+    none.
     """
-    found = False
+    matched = False
     for path, difference in figures.items():
         name = ".".join(path)
         better = benchmark(check.benchmark).direction(path) or Better.NEITHER
-        meant = better is not Better.NEITHER and fnmatchcase(name, check.figure)
-        if meant or name == check.figure:
-            found = True
+        eligible = better is not Better.NEITHER and fnmatchcase(name, check.figure)
+        if eligible or name == check.figure:
+            matched = True
             yield GateFinding(check, name, Decision.INCONCLUSIVE, difference, better=better)
-    if not found:
+    if not matched:
         yield GateFinding(check, check.figure, Decision.INCONCLUSIVE)
 
 
 def _unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> str:
-    """Why nothing of a benchmark can be gated on; empty when it can."""
+    """Why a benchmark cannot be gated; empty if it can."""
     for side, name in ((base, "base"), (candidate, "candidate")):
         if check.benchmark not in side.coverage:
             return f"the {name} has no {check.benchmark}"
@@ -182,15 +182,15 @@ def _unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) ->
 
 
 def _margin(check: Check, difference: Difference) -> float:
-    """How far below the base the candidate may lie, in the figure's unit."""
+    """How far below the base the candidate may be, in the figure's unit."""
     margins = [] if check.max_drop is None else [check.max_drop]
     if check.max_relative_drop is not None and difference.first is not None:
         margins.append(check.max_relative_drop * abs(difference.first))
     return min(margins, default=0.0)
 
 
-def _judged(finding: GateFinding, level: float) -> GateFinding:
-    """A finding by itself: whether more than the margin can be ruled out."""
+def _test(finding: GateFinding, level: float) -> GateFinding:
+    """Test a finding on its own: can a drop of more than the margin be ruled out?"""
     check, difference = finding.check, finding.difference
     if difference is None or difference.value is None:
         return _open(finding, "no such figure in both runs")
@@ -200,60 +200,58 @@ def _judged(finding: GateFinding, level: float) -> GateFinding:
         return _open(finding, f"{difference.paired} pairs, fewer than {check.min_pairs}")
     margin = _margin(check, difference)
     finding = replace(finding, margin=margin)
-    tested = _chances(finding)
-    if tested is None:
+    p_values = _p_values(finding)
+    if p_values is None:
         return _open(finding, "nothing tells how sure the difference is")
-    if tested.passed < level:
+    if p_values.passed < level:
         return _decided(finding, Decision.PASSED)
     loss = "drop" if finding.better is Better.MORE else "rise"
     return _open(finding, f"a {loss} of more than {margin:g} is not ruled out")
 
 
-class _Chances(NamedTuple):
-    """One-sided p-values: of a drop by no more than the margin (`regression`), and of one by more
-    (`passed`).
-    """
+class _PValues(NamedTuple):
+    """One-sided p-values: `regression` of a drop within the margin, `passed` of a larger one."""
 
     regression: float
     passed: float
 
 
-def _chances(finding: GateFinding) -> _Chances | None:
-    """None where there is no difference, and where nothing tells how sure it is."""
-    found, margin = finding.difference, finding.margin
-    if found is None or found.value is None or margin is None:
+def _p_values(finding: GateFinding) -> _PValues | None:
+    """The p-values of a finding; None without a difference, or without a measure of its spread."""
+    difference, margin = finding.difference, finding.margin
+    if difference is None or difference.value is None or margin is None:
         return None
     sign = 1 if finding.better is Better.MORE else -1
-    gain, skew = sign * found.value, sign * (found.skew or 0.0)
-    if found.error is not None and found.degrees is not None:
-        error, degrees, spare = found.error, found.degrees, gain + margin
-        return _Chances(beyond(-spare, error, degrees, -skew), beyond(spare, error, degrees, skew))
-    if found.alike is None or found.most is None:
+    gain, skew = sign * difference.value, sign * (difference.skew or 0.0)
+    if difference.error is not None and difference.degrees is not None:
+        error, degrees, spare = difference.error, difference.degrees, gain + margin
+        return _PValues(beyond(-spare, error, degrees, -skew), beyond(spare, error, degrees, skew))
+    if difference.alike is None or difference.most is None:
         return None
-    return _Chances(
-        alike_beyond(-gain, margin, found.most, found.alike),
-        alike_beyond(gain, -margin, found.most, found.alike),
+    return _PValues(
+        alike_beyond(-gain, margin, difference.most, difference.alike),
+        alike_beyond(gain, -margin, difference.most, difference.alike),
     )
 
 
-def _adjusted(findings: list[GateFinding], level: float) -> list[GateFinding]:
-    """The findings, with those that are regressions after all of them are looked at together.
+def _with_regressions(findings: list[GateFinding], level: float) -> list[GateFinding]:
+    """Mark the findings that are regressions after adjustment.
 
-    Advisory checks stop nothing: they are a family of their own and cost the others no power.
+    Advisory checks stop nothing, so they are a family of their own and cost the others no power.
     """
-    found = list(findings)
+    results = list(findings)
     for advisory in (False, True):
         places = [
             place
             for place, finding in enumerate(findings)
             if (finding.check.tier is Tier.ADVISORY) is advisory
         ]
-        chances = (_chances(findings[place]) for place in places)
-        adjusted = holm([None if one is None else one.regression for one in chances])
+        p_values = (_p_values(findings[place]) for place in places)
+        adjusted = holm([None if one is None else one.regression for one in p_values])
         for place, p in zip(places, adjusted, strict=True):
             if p is not None and p < level:
-                found[place] = _decided(findings[place], Decision.REGRESSION)
-    return found
+                results[place] = _decided(findings[place], Decision.REGRESSION)
+    return results
 
 
 def _decided(finding: GateFinding, decision: Decision) -> GateFinding:

@@ -1,33 +1,32 @@
-"""Figures computed from a tally, each with an interval at 95% where there is one.
+"""Figures computed from a tally, with 95% intervals where they exist.
 
 Which interval (architecture, "Metrics"):
 
     COUNT, PLAIN                                none
-    PROPORTION, one question a cluster          Wilson's score interval
-    PROPORTION, clusters with more questions    Wilson's, of the linearised error
-    RATIO                                       Wilson's, of the delete-one-cluster jackknife's
+    PROPORTION, one question per cluster        Wilson's score interval
+    PROPORTION, clusters with more questions    Wilson's, from the linearised error
+    RATIO                                       Wilson's, from the delete-one-cluster jackknife
 
-Of an error: with as many observations as a share of that error would have (`effective`); that
-is about the value -+ Student's t times the error, but near a bound, where those intervals miss
-the true value up to three times as often as they should. A RATIO is taken for a share of the way
-between its bounds; without (finite) bounds its interval is Student's.
+Wilson's interval from an error uses the number of observations that gives a share this error
+(`effective`). It is about the value -+ Student's t times the error, except near a bound, where
+those intervals miss the true value up to three times as often as they should. A RATIO is treated
+as a share of the way between its bounds; without finite bounds its interval is Student's.
 
-A cluster is a media file: verdicts about one picture are not independent. Only clusters
-tell how much a figure would move with other pictures, so a single cluster of several
-questions, or a figure without data, has no interval.
+A cluster is a media file: verdicts about one picture are not independent. Only clusters show how
+much a figure would vary with other pictures, so a single cluster of several questions, or a figure
+without data, has no interval.
 
-**No false certainty.** Where no cluster differs from the others (all correct, none hit),
-the robust estimates have zero width, which says nothing about the pictures not seen. There
-the interval is Wilson's, with every cluster that contributes to the denominator counted as one
-observation (see `observations`): a figure that averages values between its bounds varies at most
-as much as one that takes the bounds only. A RATIO gets it when its value is one of its (finite)
-bounds; with a value between them and zero width it gets no interval. Where some parts of a mean
-are at a bound, the width of their joint interval is added in squares to the jackknife's on its
-side: ours, after Zou and Donner, Construction of confidence limits about effect measures
-(Statistics in Medicine 27, 2008).
+**No false certainty.** If no cluster differs from the others (all correct, none hit), the robust
+estimates have zero width, which says nothing about unseen pictures. Then the interval is Wilson's,
+with every cluster that contributes to the denominator as one observation (see `observations`): a
+figure that averages values between its bounds varies at most as much as one that takes only the
+bounds. A RATIO gets it if its value is one of its finite bounds; with zero width and a value
+between them it gets no interval. If some parts of a mean are at a bound, the width of their joint
+interval is added in squares to the jackknife's on that side: ours, after Zou and Donner,
+Construction of confidence limits about effect measures (Statistics in Medicine 27, 2008).
 
-Sums are exact and floats are added by `math.fsum`: the order in which a tally was filled
-changes no bit.
+Sums are exact and floats are added by `math.fsum`, so the result does not depend on the order in
+which a tally was filled.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from caliper.core.tally import Amount, Sums, Tally, add_up
 
 Clusters = Mapping[str, Mapping[str, Sums]]
 _Parts = Counter[tuple[Amount, Amount]]
-# Numbers that are nearer than this, of their size, differ by rounding only.
+# Numbers with a relative difference below this differ by rounding only.
 _ROUNDING = 1e-9
 
 
@@ -62,9 +61,9 @@ def estimate_all(figures: Iterable[Figure], tally: Tally) -> dict[Path, Estimate
 def estimate(figure: Figure, tally: Tally) -> Estimate:
     """The value of a figure and its interval, in the figure's own unit.
 
-    `low <= value <= high` and both lie within `figure.bounds`; they are None, and `method`
-    is empty, where there is no interval. A COUNT's value is an int. Raises ValueError for a
-    PROPORTION that does not name its shares.
+    `low <= value <= high`, and both are within `figure.bounds`. Without an interval they are None
+    and `method` is empty. A COUNT's value is an int. Raises ValueError for a PROPORTION that does
+    not name its shares.
     """
     if figure.kind is Kind.COUNT:
         count = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
@@ -109,19 +108,19 @@ def _proportion(figure: Figure, cells: Clusters) -> Estimate:
 
 
 def effective(share: float, error: float, clusters: int) -> tuple[float, float]:
-    """Wilson's interval for a share with a standard error by clusters: of as many observations
-    as give that error, and as Student's quantile allows for so many clusters.
+    """Wilson's interval for a share with a cluster-robust standard error: with the effective sample
+    size of that error, reduced by Student's quantile for this many clusters.
 
-    For a share of the middle it is about share -+ t(.975, clusters - 1) * error, and near 0 or 1
-    it is not certain of more than it saw. Source: Korn and Graubard, Confidence intervals for
-    proportions with small expected number of positive counts (Survey Methodology 24, 1998).
+    For a share near the middle it is about share -+ t(.975, clusters - 1) * error; near 0 or 1 it
+    claims no more certainty than the data support. Source: Korn and Graubard, Confidence intervals
+    for proportions with small expected number of positive counts (Survey Methodology 24, 1998).
     """
     degrees = (NORMAL / student(clusters - 1)) ** 2
     return wilson(share, share * (1 - share) / error**2 * degrees)
 
 
 def _robust_error(parts: _Parts, share: Fraction) -> float:
-    """The cluster-robust standard error of `share`, 0 when all clusters have it.
+    """The cluster-robust standard error of `share`, 0 if all clusters have the same share.
 
     With G clusters of a_c out of b_c, p = sum a / sum b, the variance is
     G / (G - 1) * sum((a_c - p b_c)^2) / (sum b)^2. Source: Cochran, Sampling Techniques (3rd
@@ -135,29 +134,29 @@ def _robust_error(parts: _Parts, share: Fraction) -> float:
 
 
 def _sum(parts: _Parts, term: Callable[[Amount, Amount], Amount]) -> Amount:
-    """The exact sum of a term over clusters; those that are alike are computed once."""
+    """The exact sum of a term over clusters; equal clusters are computed once."""
     return sum(times * term(some, one) for (some, one), times in parts.items())
 
 
 def _shares(figure: Figure, cells: Clusters) -> _Parts:
-    """(part, whole) of each cluster that has a whole, over all cells added up, and how many
-    clusters have it.
+    """The (part, whole) pairs of clusters, added up over all cells, and how many clusters have
+    each. Clusters without a whole are left out.
     """
     if figure.shares is None:
         raise ValueError(f"the proportion {'.'.join(figure.path)} does not name its shares")
     part, whole = figure.shares
     filled = [clusters for clusters in cells.values() if clusters]
     if len(filled) == 1:
-        alone = ((sums.get(part, 0), sums.get(whole, 0)) for sums in filled[0].values())
-        return Counter(shares for shares in alone if shares[1])
-    found: dict[str, tuple[Amount, Amount]] = {}
-    shared: dict[tuple[Amount, Amount], tuple[Amount, Amount]] = {}
+        pairs = ((sums.get(part, 0), sums.get(whole, 0)) for sums in filled[0].values())
+        return Counter(shares for shares in pairs if shares[1])
+    by_cluster: dict[str, tuple[Amount, Amount]] = {}
+    interned: dict[tuple[Amount, Amount], tuple[Amount, Amount]] = {}
     for clusters in filled:
         for cluster, sums in clusters.items():
-            some, one = found.get(cluster, (0, 0))
+            some, one = by_cluster.get(cluster, (0, 0))
             shares = some + sums.get(part, 0), one + sums.get(whole, 0)
-            found[cluster] = shared.setdefault(shares, shares)
-    return Counter(shares for shares in found.values() if shares[1])
+            by_cluster[cluster] = interned.setdefault(shares, shares)
+    return Counter(shares for shares in by_cluster.values() if shares[1])
 
 
 def _totals(cells: Clusters) -> dict[str, Sums]:
@@ -165,32 +164,32 @@ def _totals(cells: Clusters) -> dict[str, Sums]:
 
 
 def _ratio(figure: Figure, cells: Clusters) -> Estimate:
-    found = jackknife(cells, figure.statistic)
-    if found is None:
+    result = jackknife(cells, figure.statistic)
+    if result is None:
         return Estimate(None)
-    if found.error is None:
-        return Estimate(found.value)
-    if flat(found):
-        seen = observations(cells.values(), figure.divisor)
-        interval_at_bound = at_bound(found.value, figure.bounds, seen)
+    if result.error is None:
+        return Estimate(result.value)
+    if flat(result):
+        count = observations(cells.values(), figure.divisor)
+        interval_at_bound = at_bound(result.value, figure.bounds, count)
         if interval_at_bound is None:
-            return Estimate(found.value)
-        return _estimate(figure, found.value, interval_at_bound, "wilson")
+            return Estimate(result.value)
+        return _estimate(figure, result.value, interval_at_bound, "wilson")
     clusters = contributing(cells.values(), figure.divisor)
     if clusters < 2:
-        return Estimate(found.value)
-    low, high = _between(found.value, found.error, clusters, figure.bounds)
+        return Estimate(result.value)
+    low, high = _between(result.value, result.error, clusters, figure.bounds)
     down, up = _left_open(figure, cells)
     if down:
-        low = found.value - math.hypot(found.value - low, down)
+        low = result.value - math.hypot(result.value - low, down)
     if up:
-        high = found.value + math.hypot(high - found.value, up)
-    return _estimate(figure, found.value, (low, high), "jackknife")
+        high = result.value + math.hypot(high - result.value, up)
+    return _estimate(figure, result.value, (low, high), "jackknife")
 
 
 def _left_open(figure: Figure, cells: Clusters) -> tuple[float, float]:
-    """How far down and up those parts may be that are at a bound: no cluster moves them, so the
-    jackknife of the whole knows nothing of it.
+    """How far parts at a bound may really be from it, downwards and upwards: no cluster moves them,
+    so the jackknife of the whole misses this.
     """
     if not figure.weights:
         return 0.0, 0.0
@@ -202,16 +201,16 @@ def _left_open(figure: Figure, cells: Clusters) -> tuple[float, float]:
         bound = bound_of(value, part.bounds)
         if bound is not None:
             width = weight * (part.bounds[1] - part.bounds[0])
-            seen = observations([cells[cell] for cell in part.cells], part.divisor)
-            (greatest if bound else least).append(ConstantPart(width, seen))
+            count = observations([cells[cell] for cell in part.cells], part.divisor)
+            (greatest if bound else least).append(ConstantPart(width, count))
     return left_open(greatest, wilson_width), left_open(least, wilson_width)
 
 
 def _between(
     value: float, error: float, clusters: int, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """The interval of a value between its bounds: as of a share of the way. Student's where there
-    is no such way, or the value is at its end.
+    """The interval of a value between its bounds, treated as a share of the way. Student's if the
+    bounds are infinite or the value is at one.
     """
     low, high = bounds
     width = high - low
@@ -223,13 +222,13 @@ def _between(
     return low + least * width, low + most * width
 
 
-def flat(found: JackknifeEstimate) -> bool:
-    """Tell whether no cluster's absence moves the figure, but for rounding."""
-    return (found.error or 0.0) <= _ROUNDING * max(1.0, abs(found.value))
+def flat(result: JackknifeEstimate) -> bool:
+    """Whether leaving out any cluster changes the figure by no more than rounding."""
+    return (result.error or 0.0) <= _ROUNDING * max(1.0, abs(result.value))
 
 
 def bound_of(value: float, bounds: tuple[float, float]) -> int | None:
-    """0 for a value that is its least, 1 for its greatest, None for any other."""
+    """0 for a value at its lower bound, 1 at its upper one, None for any other."""
     low, high = bounds
     width = high - low
     if not math.isfinite(width):
@@ -238,15 +237,17 @@ def bound_of(value: float, bounds: tuple[float, float]) -> int | None:
     return None if min(abs(share), abs(1 - share)) > _ROUNDING else round(share)
 
 
-def at_bound(value: float, bounds: tuple[float, float], seen: float) -> tuple[float, float] | None:
-    """Wilson's interval for a value that is one of its bounds, None for any other."""
+def at_bound(value: float, bounds: tuple[float, float], count: float) -> tuple[float, float] | None:
+    """Wilson's interval for a value at one of its bounds, from `count` observations; None for any
+    other value.
+    """
     bound = bound_of(value, bounds)
     if bound is None:
         return None
     low, high = bounds
     width = high - low
-    # Without an observation it may be anything.
-    least, most = wilson(float(bound), seen) if seen else (0.0, 1.0)
+    # Without observations, every value is possible.
+    least, most = wilson(float(bound), count) if count else (0.0, 1.0)
     return low + least * width, low + most * width
 
 
@@ -263,5 +264,5 @@ def _estimate(figure: Figure, value: float, interval: tuple[float, float], metho
 def clipped(
     value: float, interval: tuple[float, float], bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """The interval within the bounds, and around `value` despite any rounding."""
+    """The interval clipped to the bounds, and widened to contain `value` despite rounding."""
     return min(value, max(interval[0], bounds[0])), max(value, min(interval[1], bounds[1]))

@@ -1,13 +1,13 @@
 """The delete-one-cluster jackknife, and Student's quantile for its intervals.
 
-Formula: with G clusters, theta the statistic of all of them and theta_c that without
+Formula: with G clusters, theta the statistic of all of them and theta_c the statistic without
 cluster c, the standard error is sqrt((G - 1) / G * sum((theta_c - mean(theta_c))^2)), and
-the interval theta -+ t(.975, G - 1) * error. Source: Efron and Tibshirani, An Introduction
+the interval is theta -+ t(.975, G - 1) * error. Source: Efron and Tibshirani, An Introduction
 to the Bootstrap (1993), chapter 11, with clusters as units; for clusters in evaluations
 of language models see Miller, Adding Error Bars to Evals (2024).
 
-Everything is deterministic to the last bit, whatever the order in which a tally was filled:
-sums are exact, floats are added by `math.fsum`, which does not depend on order.
+Everything is deterministic to the last bit, whatever the order in which a tally was filled: sums
+are exact, and `math.fsum` does not depend on order.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from caliper.core.tally import Amount, Sums, add_up
 
 Cell = TypeVar("Cell", bound=Hashable)
 Part = frozenset[tuple[str, Amount]]
-"""What a cluster adds to one cell, without zeros."""
+"""The contribution of a cluster to one cell, without zeros."""
 Parts = tuple[tuple[Cell, Part], ...]
-"""What a cluster adds, cell by cell."""
+"""The contributions of a cluster, cell by cell."""
 
 _TWO_SIDED = 0.975
 NORMAL = NormalDist().inv_cdf(_TWO_SIDED)
 
 
 def student(degrees: int) -> float:
-    """The .975 quantile of Student's t, for a two-sided interval at 95%.
+    """The .975 quantile of Student's t, for a two-sided 95% interval.
 
-    Rounded to 9 decimals: reports are compared byte by byte, and the last bits of scipy's
-    inversion are not promised between its releases.
+    Rounded to 9 decimals: reports are compared byte by byte, and scipy does not guarantee the last
+    bits of its inversion across releases.
     """
-    # Here, because importing it takes as long as all the rest of a short command.
+    # Imported here, because that takes as long as all the rest of a short command.
     from scipy.special import stdtrit  # noqa: PLC0415
 
     return round(float(stdtrit(degrees, _TWO_SIDED)), 9)
@@ -45,12 +45,12 @@ def student(degrees: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JackknifeEstimate:
-    """A statistic of all clusters, its standard error, and how many clusters there are.
+    """A statistic of all clusters, its standard error, and the number of clusters.
 
-    `error` is None when it cannot be had: there is one cluster, or leaving one out leaves
-    no data. `skew` is how far the clusters that raise the statistic reach further than those
-    that lower it: Efron's acceleration, sum(u^3) / (6 sum(u^2)^1.5) with u_c = mean - theta_c
-    (An Introduction to the Bootstrap, chapter 14), 0 without an error.
+    `error` is None if there is only one cluster, or if leaving one out leaves no data. `skew` is
+    positive if clusters that raise the statistic reach further than those that lower it: Efron's
+    acceleration, sum(u^3) / (6 sum(u^2)^1.5) with u_c = mean - theta_c (An Introduction to the
+    Bootstrap, chapter 14); 0 without an error.
     """
 
     value: float
@@ -60,7 +60,7 @@ class JackknifeEstimate:
 
     @property
     def margin(self) -> float | None:
-        """Half the width of the interval at 95%."""
+        """Half the width of the 95% interval."""
         return None if self.error is None else student(self.clusters - 1) * self.error
 
 
@@ -68,22 +68,22 @@ def jackknife(
     cells: Mapping[Cell, Mapping[str, Sums]],
     statistic: Callable[[Mapping[Cell, Sums]], float | None],
 ) -> JackknifeEstimate | None:
-    """Jackknife `statistic` over the clusters of all `cells`; None when it has no data.
+    """Jackknife `statistic` over the clusters of all `cells`; None if it has no data.
 
-    `cells` holds the sums per cluster of each cell; a cluster is left out of all cells at
-    once. Only the cells that a cluster is in are summed anew, and clusters that contribute
-    the same amounts to the same cells share one evaluation.
+    `cells` holds the sums per cluster of each cell; a cluster is left out of all cells at once.
+    Only its own cells are summed anew, and clusters with the same amounts in the same cells share
+    one evaluation.
     """
     totals: dict[Cell, Sums] = {cell: add_up(clusters.values()) for cell, clusters in cells.items()}
     value = statistic(totals)
     if value is None:
         return None
-    alike = contributions(cells)
-    count = alike.total()
+    groups = contributions(cells)
+    count = groups.total()
     if count < 2:
         return JackknifeEstimate(value, None, count)
     replicates: list[tuple[int, float]] = []
-    for parts, times in alike.items():
+    for parts, times in groups.items():
         without = statistic({**totals, **{cell: less(totals[cell], part) for cell, part in parts}})
         if without is None:
             return JackknifeEstimate(value, None, count)
@@ -96,36 +96,36 @@ def jackknife(
 
 
 def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cell]]:
-    """What clusters contribute, and how many of them contribute the same. A sum of zero and none
-    are the same: where something was withdrawn from a tally, zeros may stay.
+    """The distinct contributions of clusters, and how many clusters make each. A zero sum is the
+    same as none: withdrawing from a tally may leave zeros behind.
     """
     # Equal sums of a tally are mostly one object.
-    known: dict[int, Part] = {}
+    parts_by_id: dict[int, Part] = {}
 
     def part_of(sums: Sums) -> Part:
-        found = known.get(id(sums))
-        if found is None:
-            found = frozenset(item for item in sums.items() if item[1])
-            known[id(sums)] = found
-        return found
+        part = parts_by_id.get(id(sums))
+        if part is None:
+            part = frozenset(item for item in sums.items() if item[1])
+            parts_by_id[id(sums)] = part
+        return part
 
     filled = {cell: clusters for cell, clusters in cells.items() if clusters}
     if len(filled) == 1:
-        # Nothing to put together, and no room taken for every cluster.
+        # Nothing to combine, so no dictionary of all clusters is needed.
         ((cell, clusters),) = filled.items()
         return Counter(((cell, part_of(sums)),) for sums in clusters.values())
-    found: dict[str, Parts[Cell]] = {}
-    # Few contributions differ, and there may be a hundred thousand clusters.
-    shared: dict[Parts[Cell], Parts[Cell]] = {}
+    by_cluster: dict[str, Parts[Cell]] = {}
+    # A hundred thousand clusters may have few distinct contributions.
+    interned: dict[Parts[Cell], Parts[Cell]] = {}
     for cell, clusters in filled.items():
         for cluster, sums in clusters.items():
-            parts = (*found.get(cluster, ()), (cell, part_of(sums)))
-            found[cluster] = shared.setdefault(parts, parts)
-    return Counter(found.values())
+            parts = (*by_cluster.get(cluster, ()), (cell, part_of(sums)))
+            by_cluster[cluster] = interned.setdefault(parts, parts)
+    return Counter(by_cluster.values())
 
 
 def less(total: Sums, part: Part) -> Sums:
-    """The sums without a part of them."""
+    """The sums minus a part of them."""
     rest = dict(total)
     for name, amount in part:
         rest[name] -= amount

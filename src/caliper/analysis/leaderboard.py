@@ -1,11 +1,11 @@
-"""Many checkpoints in one table, as the papers print them: a row a checkpoint.
+"""Leaderboards: many checkpoints in one table, one row each, as the papers print them.
 
-The best comes first. How far another one is behind is told by the paired difference from the
-best (see `compare`), for two intervals that overlap do not say that two checkpoints are alike.
+The best comes first. The paired difference from the best (see `compare`) shows how far another
+one is behind: two overlapping intervals do not mean that two checkpoints are alike.
 
-The best is chosen by the same data, and whoever comes out first of many has had luck as well. So
-each of these differences is one of all pairs of rows that chance could have put there, and is
-adjusted for that many. Of equal checkpoints a row is then clear at most as often as the level says.
+The best is chosen from the same data, and the first of many was also lucky. So chance could have
+picked any pair of rows, and each difference is adjusted for the number of all pairs. Among equal
+checkpoints, the chance of any clear row is then at most the significance level.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One checkpoint's row: a figure a column. `place` is that among the rows, from 1.
+    """One checkpoint's row: one figure per column. `place` is its rank, from 1.
 
-    `behind` is the difference from the best in the ranking column (None for the best, and
-    where nothing is paired). `clear` says that it is more than chance, adjusted over all pairs of
-    rows. `remarks` tell in what the run differs from the first that was named. `lacking` are the
-    dimensions, such as tasks, of which this run has no figure and another row has: an average over
-    the others is not ranked among those over all. `stuffed` says that captions of a benchmark of
-    the board list everything (`Suspicious.stuffing`).
+    `behind` is the difference from the best in the ranking column (None for the best, and if
+    nothing is paired). `clear`: it is significant, adjusted over all pairs of rows. `remarks` say
+    how the run differs from the first one named. `lacking` are the dimensions, such as tasks, for
+    which another row has a figure and this one does not: an average over fewer dimensions is not
+    ranked among those over all. `stuffed`: captions of a benchmark on the board list everything
+    (`Suspicious.stuffing`).
     """
 
     run: int
@@ -59,8 +59,8 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Rows in the order of `columns[by]`, best first: complete runs, then partial ones, then those
-    that lack dimensions of others, then those without data.
+    """A ranking by `columns[by]`, best first: complete runs, then partial ones, then those that
+    lack dimensions of others, then those without data.
     """
 
     title: str
@@ -70,7 +70,7 @@ class Board:
 
 
 def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
-    """The headline figure of every benchmark that any of the runs evaluated."""
+    """The headline figure of every benchmark in any of the runs."""
     parts: dict[str, BenchmarkReport] = {}
     for report in reports:
         for part in report.benchmarks:
@@ -79,20 +79,20 @@ def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
 
 
 def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Column, ...]:
-    """The rows of the benchmark's first table that has `metric`, turned into columns.
+    """The rows of the benchmark's first table with `metric`, turned into columns.
 
-    That is the form of CAPability's Tables 3 to 5, CaptionQA's Table 3 and CompreCap's
-    Table 2. Without a metric it is the one that the first table charts. Raises ValueError
-    naming the metrics there are.
+    That is the form of CAPability's Tables 3 to 5, CaptionQA's Table 3 and CompreCap's Table 2.
+    The default metric is the one that the first table charts. Raises ValueError naming the
+    available metrics.
     """
-    known: dict[str, tuple[Table, int]] = {}
+    by_metric: dict[str, tuple[Table, int]] = {}
     for each in part.tables:
         for number, head in enumerate(each.columns):
-            known.setdefault(_plain(head), (each, number))
-    if metric is not None and _plain(metric) not in known:
-        raise ValueError(f"no metric {metric}; there are: {', '.join(known)}")
+            by_metric.setdefault(_plain(head), (each, number))
+    if metric is not None and _plain(metric) not in by_metric:
+        raise ValueError(f"no metric {metric}; there are: {', '.join(by_metric)}")
     first = (part.tables[0], part.tables[0].chart or 0)
-    table, place = first if metric is None else known[_plain(metric)]
+    table, place = first if metric is None else by_metric[_plain(metric)]
     return tuple(
         Column(part.name, row.label, path)
         for row in table.rows
@@ -115,12 +115,12 @@ def rank(
     reports: Sequence[Report],
     dimensions: Sequence[Column] = (),
 ) -> Board:
-    """The runs in the order of a column, the best first; equal values share a place. `dimensions`
-    are the columns over which that column may be taken.
+    """Rank the runs by a column, best first; equal values share a place. `dimensions` are the
+    columns that this column may average.
     """
     less = benchmark(columns[by].benchmark).direction(columns[by].path) is Better.LESS
     lacking = _lacking(reports, dimensions)
-    shown = {column.benchmark for column in columns}
+    benchmarks = {column.benchmark for column in columns}
     rows = [
         Standing(
             run,
@@ -131,12 +131,12 @@ def rank(
             report.partial,
             lacking=lacking[run],
             stuffed=any(
-                part.suspicious.stuffing for part in report.benchmarks if part.name in shown
+                part.suspicious.stuffing for part in report.benchmarks if part.name in benchmarks
             ),
         )
         for run, report in enumerate(reports)
     ]
-    keys = {row.run: _order(row, row.estimates[by].value, less=less) for row in rows}
+    keys = {row.run: _sort_key(row, row.estimates[by].value, less=less) for row in rows}
     rows.sort(key=lambda row: keys[row.run])
     ordered = [keys[row.run] for row in rows]
     placed = [replace(row, place=1 + ordered.index(keys[row.run])) for row in rows]
@@ -144,13 +144,13 @@ def rank(
 
 
 def _lacking(reports: Sequence[Report], dimensions: Sequence[Column]) -> list[tuple[str, ...]]:
-    """The labels of those columns of which a run has no figure and another has."""
+    """Per run, the labels of columns for which it has no figure but another run does."""
     rows = [_figures(report, dimensions) for report in reports]
-    known = [any(one.value is not None for one in column) for column in zip(*rows, strict=True)]
+    available = [any(one.value is not None for one in column) for column in zip(*rows, strict=True)]
     return [
         tuple(
             column.label
-            for column, one, some in zip(dimensions, row, known, strict=False)
+            for column, one, some in zip(dimensions, row, available, strict=False)
             if some and one.value is None
         )
         for row in rows
@@ -162,31 +162,31 @@ def _figures(report: Report, columns: Sequence[Column]) -> tuple[Estimate, ...]:
     return tuple(parts.get(column.benchmark, {}).get(column.path, _NO_DATA) for column in columns)
 
 
-def _order(row: Standing, value: float | None, *, less: bool) -> tuple[bool, bool, bool, float]:
-    known = value or 0.0
-    return (value is None, bool(row.lacking), row.partial, known if less else -known)
+def _sort_key(row: Standing, value: float | None, *, less: bool) -> tuple[bool, bool, bool, float]:
+    number = value or 0.0
+    return (value is None, bool(row.lacking), row.partial, number if less else -number)
 
 
 def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:
-    """The board with each row's difference from the best, by run; adjusted over all pairs of rows
-    that have a figure in the ranking column.
+    """Add to each row its difference from the best, by run; adjusted over all pairs of rows with a
+    figure in the ranking column.
 
-    The best and a row are a pair that was picked for what the data say. Whichever it is, it is one
-    of k(k - 1) / 2 pairs, and that any of those is called different by chance, or the wrong way
-    round, is bounded by Bonferroni's inequality, however the tests hang together; only the pairs
+    The best and a row are a pair that was picked from the data. Whichever it is, it is one of
+    k(k - 1) / 2 pairs. Bonferroni's inequality bounds the chance that any of these is falsely
+    called different, or in the wrong direction, however the tests are correlated; only the pairs
     that are shown need testing. Source: Dunn, Multiple comparisons among means (Journal of the
-    American Statistical Association 56, 1961). A step-down over the rows (Holm) would lower the
-    factor of the last by k - 2 at the most, and promises nothing about which of two is the better.
+    American Statistical Association 56, 1961). A step-down procedure over the rows (Holm) would
+    lower the last factor by at most k - 2, and guarantees nothing about the direction.
     """
     ranked = sum(row.estimates[board.by].value is not None for row in board.standings)
-    found = [differences.get(row.run) for row in board.standings]
-    adjusted = [bonferroni(None if one is None else one.p, comb(ranked, 2)) for one in found]
+    by_row = [differences.get(row.run) for row in board.standings]
+    adjusted = [bonferroni(None if one is None else one.p, comb(ranked, 2)) for one in by_row]
     rows = (
         replace(
             row,
             behind=None if one is None else replace(one, adjusted=p),
             clear=p is not None and p < LEVEL,
         )
-        for row, one, p in zip(board.standings, found, adjusted, strict=True)
+        for row, one, p in zip(board.standings, by_row, adjusted, strict=True)
     )
     return replace(board, standings=tuple(rows))

@@ -1,6 +1,6 @@
-"""What two runs have in common beside their checkpoints, and whether it is enough to compare them.
+"""Are two runs comparable? Finds what differs besides their checkpoints.
 
-The judge decides the numbers: differences between runs with another judge, prompts or settings
+The judge decides the numbers: differences between runs with different judges, prompts or settings
 are not differences between checkpoints (protocols, "Common to all three").
 """
 
@@ -15,16 +15,16 @@ from caliper.core.report import BenchmarkReport, Report, leaves
 from caliper.core.run import RECORDED
 
 OF_THE_CHECKPOINT = ("name", "captions", "replicate")
-"""What of a spec is expected to differ between two checkpoints."""
+"""The parts of a spec that are expected to differ between checkpoints."""
 _ROLES_OF_THE_CHECKPOINT = ("captioner", "media")
 _ABSENT = "(none)"
-# What a status over gRPC can carry beside everything else: some thousand bytes.
-_SHOWN, _LONGEST = 10, 80
+# A gRPC status can carry a few thousand bytes in all.
+_MAX_SHOWN, _MAX_LENGTH = 10, 80
 
 
 @dataclass(frozen=True, slots=True)
 class Distinction:
-    """One thing beside the captions in which two runs differ.
+    """One difference between two runs besides their captions.
 
     `kind` is benchmark, model, setting or spec; `benchmark` is empty for spec.
     """
@@ -37,9 +37,7 @@ class Distinction:
 
 
 def told_apart(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
-    """What runs are called beside each other: their labels, with the run id where one label is
-    several's.
-    """
+    """Unambiguous names of runs: their labels, with the run id added to duplicates."""
     times = Counter(labels)
     return tuple(
         label if times[label] == 1 else f"{label} ({run})"
@@ -50,41 +48,41 @@ def told_apart(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
 def distinctions(
     first: Report, second: Report, *, ignored: Collection[str] = ()
 ) -> tuple[Distinction, ...]:
-    """Everything beside the captions in which two runs differ, so that it can be said.
+    """All differences between two runs besides their captions.
 
-    The judge decides the numbers: differences between runs with another judge, prompts or
-    settings are not differences between checkpoints (protocols, "Common to all three").
-    `ignored` names top-level keys of `Report.spec` that are expected to differ: those that
-    tell of the checkpoint and its captions.
+    `ignored` names top-level keys of `Report.spec` that are expected to differ: those about the
+    checkpoint and its captions.
     """
-    found: list[Distinction] = []
+    results: list[Distinction] = []
     before = {benchmark.name: benchmark for benchmark in first.benchmarks}
     after = {benchmark.name: benchmark for benchmark in second.benchmarks}
     for name in sorted(before.keys() | after.keys()):
         if name in before and name in after:
-            found.extend(_benchmark_distinctions(before[name], after[name]))
+            results.extend(_benchmark_distinctions(before[name], after[name]))
         else:
             sides = ["evaluated" if name in side else _ABSENT for side in (before, after)]
-            found.append(Distinction(name, "benchmark", name, *sides))
+            results.append(Distinction(name, "benchmark", name, *sides))
     specs = [
         dict(leaves({key: spec[key] for key in spec if key not in ignored}))
         for spec in (first.spec, second.spec)
     ]
-    found.extend(_unequal("", "spec", specs[0], specs[1]))
-    return tuple(found)
+    results.extend(_unequal("", "spec", specs[0], specs[1]))
+    return tuple(results)
 
 
 def _benchmark_distinctions(
     first: BenchmarkReport, second: BenchmarkReport
 ) -> Iterator[Distinction]:
-    models = [{role: _who(label) for role, label in one.models.items()} for one in (first, second)]
+    models = [
+        {role: _model_of(label) for role, label in one.models.items()} for one in (first, second)
+    ]
     yield from _unequal(first.name, "model", *models)
     yield from _unequal(first.name, "setting", first.settings, second.settings)
 
 
-def _who(label: str) -> str:
-    """The model that a label names. Recorded replies of a named model are that model's, whichever
-    of them are recorded; where nobody says whose they are, the recordings themselves tell.
+def _model_of(label: str) -> str:
+    """The model in a label. Recorded replies of a named model count as that model, whatever the
+    recording; those of an unknown model are told apart by their digest.
     """
     name, mark, _ = label.rpartition(f" ({RECORDED}, ")
     return f"{name} ({RECORDED})" if mark and name != RECORDED else label
@@ -100,54 +98,56 @@ def _unequal(
 
 
 def between(first: Report, second: Report) -> tuple[Distinction, ...]:
-    """Everything in which two runs differ beside the checkpoint and its captions."""
+    """All differences between two runs besides the checkpoint and its captions."""
     return distinctions(first, second, ignored=OF_THE_CHECKPOINT)
 
 
-def unlike(found: Collection[Distinction]) -> tuple[Distinction, ...]:
-    """Those of two runs' distinctions that keep their figures from telling two checkpoints
-    apart. A benchmark that only one of them ran does not, nor does what belongs to it.
+def unlike(differences: Collection[Distinction]) -> tuple[Distinction, ...]:
+    """The distinctions that make two runs incomparable. A benchmark that only one of them has is
+    not among them, nor are its settings.
     """
-    alone = {each.name for each in found if each.kind == "benchmark"}
-    return tuple(each for each in found if _matters(each, alone))
+    alone = {each.name for each in differences if each.kind == "benchmark"}
+    return tuple(each for each in differences if _matters(each, alone))
 
 
-def refuse_unlike(found: Collection[Distinction]) -> None:
-    """Raises NotComparable naming what keeps two runs from being compared, if anything does."""
-    those = unlike(found)
-    if not those:
+def refuse_unlike(differences: Collection[Distinction]) -> None:
+    """Raise NotComparable naming the distinctions that make two runs incomparable, if any."""
+    blocking = unlike(differences)
+    if not blocking:
         return
-    told = "; ".join(f"{_what(each)}: {_values(each)}" for each in those[:_SHOWN])
-    more = f"; and {len(those) - _SHOWN} more" if len(those) > _SHOWN else ""
+    listing = "; ".join(f"{_subject(each)}: {_values(each)}" for each in blocking[:_MAX_SHOWN])
+    more = f"; and {len(blocking) - _MAX_SHOWN} more" if len(blocking) > _MAX_SHOWN else ""
     raise NotComparable(
-        f"the runs differ in more than their checkpoints: {told}{more}. The difference "
+        f"the runs differ in more than their checkpoints: {listing}{more}. The difference "
         "could come from that. Add --anyway to compare them nevertheless",
-        tuple((each.kind, _what(each), _values(each)) for each in those[:_SHOWN]),
+        tuple((each.kind, _subject(each), _values(each)) for each in blocking[:_MAX_SHOWN]),
     )
 
 
-def said(found: Distinction) -> str:
-    """One distinction in words."""
-    return f"{_what(found)}: {found.first} / {found.second}"
+def said(distinction: Distinction) -> str:
+    """A distinction as text."""
+    return f"{_subject(distinction)}: {distinction.first} / {distinction.second}"
 
 
-def _what(found: Distinction) -> str:
-    return " ".join(filter(None, (found.benchmark, found.kind, found.name)))
+def _subject(distinction: Distinction) -> str:
+    return " ".join(filter(None, (distinction.benchmark, distinction.kind, distinction.name)))
 
 
-def _values(found: Distinction) -> str:
-    return f"{_cut(found.first)} / {_cut(found.second)}"
+def _values(distinction: Distinction) -> str:
+    return f"{_shortened(distinction.first)} / {_shortened(distinction.second)}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}..."
 
 
-def _matters(found: Distinction, alone: Collection[str]) -> bool:
-    """Whether it is neither of the checkpoint nor of a benchmark that one run alone has."""
-    if found.name in ("coverage_floor", "share_replies"):
-        # They move no figure: they say which run is complete, and whose replies it may take.
+def _matters(distinction: Distinction, alone: Collection[str]) -> bool:
+    """Whether a distinction is about neither the checkpoint nor a benchmark of only one run."""
+    if distinction.name in ("coverage_floor", "share_replies"):
+        # These change no figure, only which run is complete and whose replies it may reuse.
         return False
-    of_checkpoint = found.kind == "model" and found.name in _ROLES_OF_THE_CHECKPOINT
-    of_one_run = found.kind == "benchmark" or any(part in alone for part in found.name.split("."))
+    of_checkpoint = distinction.kind == "model" and distinction.name in _ROLES_OF_THE_CHECKPOINT
+    of_one_run = distinction.kind == "benchmark" or any(
+        part in alone for part in distinction.name.split(".")
+    )
     return not of_checkpoint and not of_one_run

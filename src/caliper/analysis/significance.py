@@ -1,7 +1,7 @@
-"""Whether a difference is more than chance, and how small a one would have been seen.
+"""Significance tests of differences, and the least detectable differences.
 
-Every p-value is two-sided unless it says otherwise and rounded to 9 decimals, for the last
-bits of scipy's functions are not promised between its releases.
+Every p-value is two-sided unless stated otherwise, and rounded to 9 decimals because scipy does
+not guarantee the last bits of its functions across releases.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 _DECIMALS = 9
 _LEAST_DISCORDANT = 6
 LEVEL = 0.05
-"""Differences whose adjusted p-value is lower are called clear."""
+"""Differences with a lower adjusted p-value are called clear."""
 POWER = 0.8
-"""The share of differences of the detectable size that a comparison finds."""
+"""The probability that a comparison finds a difference of the detectable size."""
 
 
 def two_sided(value: float, error: float, degrees: int) -> float:
@@ -23,11 +23,11 @@ def two_sided(value: float, error: float, degrees: int) -> float:
 
 
 def beyond(value: float, error: float, degrees: int, skew: float = 0.0) -> float:
-    """The one-sided p-value: how often chance alone would give `value` or more.
+    """The one-sided p-value: the chance of `value` or more if there is no difference.
 
-    `skew` is that of the observations (see `jackknife`). Where a few reach far below the others,
-    a sample that has missed them looks good and sure at once: Student's t is corrected for it.
-    The other way round nothing is corrected, for the skew of a few observations is chance itself.
+    `skew` is that of the observations (see `jackknife`). If a few are far below the others, a
+    sample that misses them looks both good and certain: Student's t is corrected for this. It is
+    not corrected in the other direction, where the skew of a few observations may be mere chance.
     Source: Hall, On the removal of skewness by transformation (Journal of the Royal Statistical
     Society B 54, 1992), with gamma / sqrt(n) = 6 `skew`.
     """
@@ -39,11 +39,11 @@ def beyond(value: float, error: float, degrees: int, skew: float = 0.0) -> float
 
 
 def mcnemar(lost: int, won: int) -> float:
-    """The exact p-value for questions that one run alone has right.
+    """The exact p-value for questions that only one run has right.
 
-    `lost` only the first has right, `won` only the second; what both or none have tells
-    nothing. Source: McNemar, Psychometrika 12 (1947), with the binomial distribution in place
-    of its approximation.
+    `lost` are right only in the first run, `won` only in the second; questions that both or
+    neither have right carry no information. Source: McNemar, Psychometrika 12 (1947), with the
+    binomial distribution in place of its approximation.
     """
     if lost + won == 0:
         return 1.0
@@ -53,16 +53,16 @@ def mcnemar(lost: int, won: int) -> float:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """The p-values of one family adjusted, in their order; None stays None.
+    """The adjusted p-values of one family, in the same order; None stays None.
 
     Source: Holm, A simple sequentially rejective multiple test procedure (Scandinavian Journal
-    of Statistics 6, 1979): no assumption about how the tests hang together.
+    of Statistics 6, 1979). Makes no assumption about the correlation of the tests.
     """
-    known = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    ordered = sorted((p, place) for place, p in enumerate(values) if p is not None)
     adjusted: list[float | None] = [None] * len(values)
     least = 0.0
-    for rank, (p, place) in enumerate(known):
-        least = max(least, min(1.0, p * (len(known) - rank)))
+    for rank, (p, place) in enumerate(ordered):
+        least = max(least, min(1.0, p * (len(ordered) - rank)))
         adjusted[place] = round(least, _DECIMALS)
     return adjusted
 
@@ -73,8 +73,8 @@ def bonferroni(p: float | None, tests: int) -> float | None:
 
 
 def detectable(error: float, degrees: int) -> float:
-    """The least true difference that a comparison with this standard error finds at LEVEL,
-    two-sided, with probability POWER: (t(.975) + t(.8)) * error.
+    """The minimum detectable difference at this standard error: the least true difference found
+    at LEVEL, two-sided, with probability POWER. That is (t(.975) + t(.8)) * error.
 
     Source: Bloom, Minimum detectable effects (Evaluation Review 19, 1995).
     """
@@ -86,15 +86,15 @@ def detectable(error: float, degrees: int) -> float:
 
 def detectable_by_mcnemar(discordant: int) -> float:
     """The least true difference, in questions, that `mcnemar` finds at LEVEL with probability
-    POWER, where `discordant` questions are right in one run alone.
+    POWER, if `discordant` questions are right in only one run.
 
-    Of d such questions the test needs c on one side; their number is about normal around
-    (d + difference) / 2 with the variance d / 4. Fewer than six can never be clear, so six are
-    taken where there are fewer.
+    Of d such questions, the test needs c on one side; their number is about normal around
+    (d + difference) / 2 with variance d / 4. Fewer than six can never be clear, so d is at least
+    six.
     """
     from scipy.special import bdtrik, ndtri  # noqa: PLC0415 - see above
 
-    told = max(discordant, _LEAST_DISCORDANT)
-    needed = told - math.floor(float(bdtrik(LEVEL / 2, told, 0.5)))
-    # Half a question less is as good as `needed` on a scale without steps.
-    return round(2 * needed - 1 - told + float(ndtri(POWER)) * math.sqrt(told), _DECIMALS)
+    count = max(discordant, _LEAST_DISCORDANT)
+    needed = count - math.floor(float(bdtrik(LEVEL / 2, count, 0.5)))
+    # Continuity correction: half a question less than `needed`.
+    return round(2 * needed - 1 - count + float(ndtri(POWER)) * math.sqrt(count), _DECIMALS)

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from caliper.core.keys import text_digest
 
 CAPTION_TOKENS = 8192
-"""The most output tokens of a caption, unless a run says otherwise (CAPability, open models)."""
+"""Default limit on a caption's output tokens (CAPability, open models)."""
 MOST_CAPTION_TOKENS = 1_000_000
-"""The most that a run can ask for: no model writes more."""
+"""The highest limit that a run may set: no model writes more."""
 
 
 class CutShort(str):
-    """The text of a caption that ran into the limit of output tokens, where texts stand alone."""
+    """The text of a caption that hit the output token limit, for use without its `Caption`."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """`truncated` tells that the model ran into its limit of output tokens."""
+    """A sample's caption. `truncated`: the model hit its output token limit."""
 
     sample: str
     text: str
@@ -28,7 +28,7 @@ class Caption:
 
     @property
     def plain(self) -> str:
-        """The text, which still tells whether it was cut short."""
+        """The text, as a `CutShort` if it was truncated."""
         return CutShort(self.text) if self.truncated else self.text
 
     @property

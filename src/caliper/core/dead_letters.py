@@ -1,7 +1,7 @@
-"""Dead letters: what every stream writes on a message that it puts aside, and how it is read.
+"""Dead letters: how every stream writes and reads them.
 
-The topic dead-letters is a log. A letter stays in it as long as the topic keeps it; that its
-job was put back on the topic where it came from is a message of its own, a mark.
+The topic dead-letters is a log, so a letter stays in it for the topic's retention time. When its
+job is replayed to the topic of origin, a separate message, a mark, records that.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from caliper.core.envelopes import Delivery, Message, Record
 
 DEAD_LETTERS = "dead-letters"
-_OURS = ("error", "attempts", "crashes", "origin", "origin-partition", "origin-offset")
+_LETTER_HEADERS = ("error", "attempts", "crashes", "origin", "origin-partition", "origin-offset")
 _REPLAYED = "replayed"
 
 
 def letter(delivery: Delivery, error: str) -> Message:
-    """The message for the topic dead-letters: value and headers as they came, and in headers
-    the error, which begins with its class, how often the message was tried, and its origin.
+    """The dead letter for a delivery: its value and headers unchanged, plus headers for the error
+    (which begins with its class), the number of attempts, and the origin.
     """
     message = delivery.message
     headers = {
@@ -35,9 +35,9 @@ def letter(delivery: Delivery, error: str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A dead letter. `name` is its place in the topic, `partition-offset`; `timestamp` when it
-    was put aside, in milliseconds since 1970 UTC; `job` the message as it came, to where it
-    came from.
+    """A dead letter. `name` is its place in the topic, `partition-offset`. `timestamp` is when it
+    was dead-lettered, in milliseconds since 1970 UTC. `job` is the original message, addressed to
+    its topic of origin.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Letter:
 
     @property
     def run(self) -> str:
-        """The run that its job belongs to, as the message's key says."""
+        """The run of the job, taken from the message key."""
         return self.job.key.partition("/")[0]
 
     @property
     def error(self) -> str:
-        """Why it was put aside: class and message."""
+        """Why the job was dead-lettered: class and message."""
         return self.headers.get("error", "")
 
     @property
@@ -62,21 +62,21 @@ class Letter:
 
 
 def read_letter(record: Record) -> Letter | None:
-    """The letter in a record of the topic; None for one that is none, such as a mark."""
+    """The letter in a record of the topic; None for any other record, such as a mark."""
     headers = record.message.headers
     if "origin" not in headers:
         return None
-    rest = {name: value for name, value in headers.items() if name not in _OURS}
-    ours = {name: headers[name] for name in _OURS if name in headers}
-    job = Message(headers["origin"], record.message.key, record.message.value, rest)
-    return Letter(f"{record.partition}-{record.offset}", record.timestamp, job, ours)
+    original = {name: value for name, value in headers.items() if name not in _LETTER_HEADERS}
+    added = {name: headers[name] for name in _LETTER_HEADERS if name in headers}
+    job = Message(headers["origin"], record.message.key, record.message.value, original)
+    return Letter(f"{record.partition}-{record.offset}", record.timestamp, job, added)
 
 
-def mark(found: Letter) -> Message:
-    """The message for the topic dead-letters which says that a letter's job was put back."""
-    return Message(DEAD_LETTERS, found.job.key, b"", {_REPLAYED: found.name})
+def mark(replayed: Letter) -> Message:
+    """The mark for the topic dead-letters: this letter's job was replayed."""
+    return Message(DEAD_LETTERS, replayed.job.key, b"", {_REPLAYED: replayed.name})
 
 
 def marked(record: Record) -> str | None:
-    """The name of the letter that a mark is about; None for a record that is no mark."""
+    """The name of the letter that a mark refers to; None if the record is not a mark."""
     return record.message.headers.get(_REPLAYED) if read_letter(record) is None else None

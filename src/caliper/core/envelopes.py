@@ -1,4 +1,4 @@
-"""Messages as a stream carries them, delivers them and keeps them in a log."""
+"""Messages as a stream carries them, delivers them and stores them in a log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from caliper.core.messages import MessageValue
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. Messages of one key are delivered in the order they were published."""
+    """One message. Messages with the same key are delivered in the order they were published."""
 
     topic: str
     key: str
@@ -19,8 +19,8 @@ class Message:
 
 
 def bytes_of(message: Message) -> bytes:
-    """The value of a message between processes. Raises TypeError for one that was never encoded,
-    which is a defect of the caller.
+    """The encoded value of a message. Raises TypeError if it was never encoded: a bug in the
+    caller.
     """
     if isinstance(message.value, bytes):
         return message.value
@@ -31,17 +31,17 @@ _OFFSETS = 1 << 48
 
 
 def position_of(partition: int, offset: int) -> int:
-    """The one number for a place in a topic, for streams whose topics have partitions."""
+    """A single number for a place in a partitioned topic."""
     return partition * _OFFSETS + offset
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message as handed to a consumer, from a position that is its own in the topic.
+    """A message as handed to a consumer. `position` is unique within the topic.
 
-    `attempt` counts from 1, with every retry. `crashes` counts how often a consumer stopped
-    uncleanly while this message was the only one that it had. `tenure` is another one when the
-    consumer lost that part of the topic and got it back: others may have had it in between.
+    `attempt` counts from 1 and grows with every retry. `crashes` counts how often a consumer
+    stopped uncleanly while this was its only message. `tenure` changes when the consumer loses
+    the partition and gets it back: others may have owned it in between.
     """
 
     message: Message
@@ -52,21 +52,21 @@ class Delivery:
 
     @property
     def partition(self) -> int:
-        """The part of the topic that it came from; 0 where topics have no parts."""
+        """The partition; 0 where topics have none."""
         return self.position // _OFFSETS
 
     @property
     def offset(self) -> int:
-        """Its number within the partition."""
+        """The offset within the partition."""
         return self.position % _OFFSETS
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message where it stands in a topic that is read as a log.
+    """A message and its place in a topic that is read as a log.
 
-    `timestamp` is when it was published, in milliseconds since 1970 UTC: the only order
-    between partitions there is.
+    `timestamp` is when it was published, in milliseconds since 1970 UTC: the only order that
+    holds across partitions.
     """
 
     partition: int

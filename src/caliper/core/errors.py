@@ -1,14 +1,14 @@
-"""Everything that can go wrong, and what each failure means outside.
+"""Every failure that Caliper raises, and how each is handled.
 
 The tree:
 
     CaliperError
-    ├── InvalidInput            a file, a field or an option is wrong; says which
-    │   ├── UnknownName         a name that is on no list; says the list
+    ├── InvalidInput            a file, field or option is wrong; names it
+    │   ├── UnknownName         an unknown name; lists the known ones
     │   └── NewerSchema         written by a newer Caliper than this one
-    ├── NotFound                no run goes by this id
-    ├── AlreadyExists           a key of the caller's own that stands for something else
-    ├── NotReady                the run has not come so far
+    ├── NotFound                no run has this id
+    ├── AlreadyExists           the caller's own key already belongs to another spec
+    ├── NotReady                the run has not got that far
     ├── NotComparable           runs that differ in more than their checkpoints
     ├── MediaMissing            a picture or clip is not where the dataset says
     ├── BackendError
@@ -16,16 +16,15 @@ The tree:
     │   ├── BackendUnavailable  refused, reset, 5xx
     │   ├── BackendTimeout      no answer before the deadline
     │   └── BackendRejected     the endpoint will never accept this: 401, 404, 413
-    ├── UnreadableReply         a reply came, and it holds no answer
+    ├── UnreadableReply         a reply without an answer in it
     ├── ModelChanged            an endpoint serves another model than the run resolved
-    ├── BudgetSpent             a run used the tokens that it may use
+    ├── BudgetSpent             the run has used up its tokens
     ├── StoreUnavailable
     │   └── StoreFull           no space left on the device
     └── StreamUnavailable
 
-`HANDLING` says for each class what callers over gRPC see, what a stream worker does with
-the job, and which reason an outcome gets. A subclass without a row is a defect; a test
-holds that.
+`HANDLING` gives for each class the gRPC status that callers see, what a stream worker does with
+the job, and the reason of the outcome. A test fails if a subclass has no row.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from caliper.core.outcome import Reason
 
 
 class CaliperError(Exception):
-    """Base of every failure that Caliper raises on purpose."""
+    """Base class of every failure that Caliper raises on purpose."""
 
 
 class InvalidInput(CaliperError):
-    """Input that cannot be used. `where` is file, line and field as far as they are known."""
+    """Unusable input. `where` gives its file, line and field as far as they are known."""
 
     def __init__(
         self, message: str, *, file: str = "", line: int | None = None, field: str = ""
@@ -51,7 +50,7 @@ class InvalidInput(CaliperError):
 
     @property
     def where(self) -> str:
-        """`file:line: field` with the unknown parts left out."""
+        """`file:line: field`, without the unknown parts."""
         place = self.file
         if self.line is not None:
             place += f":{self.line}" if place else f"line {self.line}"
@@ -62,37 +61,37 @@ class InvalidInput(CaliperError):
 
 
 def within(field: str, error: InvalidInput) -> InvalidInput:
-    """The same about a part of a request: its field is looked for inside of `field`."""
+    """The same error with its field nested in `field` of a request."""
     place = f"{field}.{error.field}" if error.field else field
     return InvalidInput(error.message, field=place)
 
 
 class UnknownName(InvalidInput):
-    """A name that nothing goes by; the message lists the names that are known."""
+    """An unknown name; the message lists the known ones."""
 
     def __init__(self, kind: str, name: str, known: tuple[str, ...], *, file: str = "") -> None:
         super().__init__(f"unknown {kind} {name!r}; known: {', '.join(known)}", file=file)
 
 
 class NewerSchema(InvalidInput):
-    """A file or message whose schema number this release cannot read."""
+    """A file or message whose schema number is too new for this release."""
 
 
 class NotFound(CaliperError):
-    """A run that nobody started."""
+    """No such run was ever started."""
 
 
 class AlreadyExists(CaliperError):
-    """A caller's own key that was used for another spec."""
+    """The caller's own key was already used for another spec."""
 
 
 class NotReady(CaliperError):
-    """What was asked for needs a run that has come further."""
+    """The run has not got far enough for this request."""
 
 
 class NotComparable(CaliperError):
-    """Runs whose figures do not tell two checkpoints apart. `reasons` are some of what differs,
-    each as its kind (benchmark, model, setting or spec), what it is, and how it differs.
+    """Runs that differ in more than their checkpoints. `reasons` list some of the differences:
+    kind (benchmark, model, setting or spec), what differs, and how.
     """
 
     def __init__(self, message: str, reasons: tuple[tuple[str, str, str], ...] = ()) -> None:
@@ -101,15 +100,15 @@ class NotComparable(CaliperError):
 
 
 class MediaMissing(CaliperError):
-    """A picture or clip that the dataset names is not there."""
+    """A picture or clip that the dataset names does not exist."""
 
 
 class BackendError(CaliperError):
-    """A model's endpoint failed. Never a score."""
+    """A model endpoint failed. Never becomes a score."""
 
 
 class BackendOverloaded(BackendError):
-    """The endpoint asks for less. `retry_after` is in seconds, None when it did not say."""
+    """The endpoint asks for fewer calls. `retry_after` is in seconds, None if it gave none."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         self.retry_after = retry_after
@@ -117,7 +116,7 @@ class BackendOverloaded(BackendError):
 
 
 class BackendUnavailable(BackendError):
-    """The endpoint cannot be reached or fails by itself."""
+    """The endpoint cannot be reached or has an internal failure."""
 
 
 class BackendTimeout(BackendError):
@@ -125,35 +124,35 @@ class BackendTimeout(BackendError):
 
 
 class BackendRejected(BackendError):
-    """The endpoint refuses this request for good; asking again would not help."""
+    """The endpoint refuses this request for good; a retry would not help."""
 
 
 class UnreadableReply(CaliperError):
-    """A reply that holds no answer, even after it was asked once more."""
+    """A reply without an answer, even after asking once more."""
 
 
 class ModelChanged(CaliperError):
-    """A reply came from another model or revision than the run was resolved with."""
+    """A reply came from another model or revision than the run resolved."""
 
 
 class BudgetSpent(CaliperError):
-    """The run used the tokens that it may use; nothing more is asked."""
+    """The run has used up its tokens; no more calls are made."""
 
 
 class StoreUnavailable(CaliperError):
-    """The object store does not answer; work pauses until it does."""
+    """The object store is not responding; work pauses until it does."""
 
 
 class StoreFull(StoreUnavailable):
-    """No space left where objects or run directories are written."""
+    """No disk space left for objects or run directories."""
 
 
 class StreamUnavailable(CaliperError):
-    """The job stream does not answer; work pauses until it does."""
+    """The job stream is not responding; work pauses until it does."""
 
 
 class JobFate(StrEnum):
-    """What a stream worker does with a job that ended in a failure."""
+    """What a stream worker does with a failed job."""
 
     DEAD_LETTER = "dead-letter"
     RETRY = "retry within the job's budget, then dead-letter"
@@ -165,7 +164,7 @@ class JobFate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """One row of the table of failures."""
+    """One row of `HANDLING`."""
 
     grpc_status: str | None
     fate: JobFate
@@ -194,9 +193,9 @@ HANDLING: dict[type[Exception], Handling] = {
     StreamUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),
     CaliperError: Handling("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL),
 }
-_ANYTHING_ELSE = Handling("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL)
+_DEFAULT = Handling("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL)
 
 
 def handling(error: BaseException) -> Handling:
-    """The row of the table for `error`: that of its class, or of anything else."""
-    return HANDLING.get(type(error), _ANYTHING_ELSE)  # type: ignore[arg-type]
+    """The row for the class of `error`, or the default row."""
+    return HANDLING.get(type(error), _DEFAULT)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Names that are computed: canonical bytes, digests, and the keys built from them."""
+"""Canonical JSON, digests, and the ids and keys derived from them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _CANONICAL = json.JSONEncoder(
 
 
 def canonical_json(value: Any) -> bytes:
-    """The one way to write `value`: sorted keys, no white space, UTF-8, no NaN.
+    """The canonical form of `value`: sorted keys, no white space, UTF-8, no NaN.
 
-    Raises ValueError for NaN and infinities, TypeError for what JSON cannot hold.
+    Raises ValueError for NaN and infinities, TypeError for values that JSON cannot hold.
     """
-    # A lone surrogate (a broken escape in somebody's JSON) has no UTF-8 form of its own.
+    # Strict UTF-8 cannot encode a lone surrogate (a broken escape in somebody's JSON).
     return _CANONICAL.encode(value).encode("utf-8", "surrogatepass")
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass by name, as they are: `asdict` would copy all that they hold."""
+    """The fields of a dataclass by name, without the deep copy that `asdict` makes."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -43,9 +43,9 @@ def run_id(fingerprint: str) -> str:
 
 
 def sampling_seed(seed: int, *turns: int) -> int:
-    """What a server draws from: `seed` at the first turn (all 0), else 31 bits of a digest of it
-    and the turns. So neither repeats nor runs of neighbouring seeds share their draws, and every
-    server takes it.
+    """The seed sent to a server: `seed` for the first turn (all 0), else 31 bits of a digest of
+    the seed and the turns. Neither repeats nor runs with neighbouring seeds share random draws,
+    and every server accepts the value.
     """
     if not any(turns):
         return seed
@@ -53,25 +53,25 @@ def sampling_seed(seed: int, *turns: int) -> int:
 
 
 def question_id(dataset_digest: str, item: str, ordinal: int) -> str:
-    """Names a question free of any run, so that two runs can be paired on it."""
+    """A question's id, independent of any run, so that two runs can be paired on it."""
     return digest(["question", dataset_digest, item, ordinal])[:32]
 
 
 def reply_key(
     identity: Any, messages: Any, decoding: Any, position: tuple[int, int], salt: str
 ) -> str:
-    """Names one reply of one model: equal keys may be served from the store.
+    """The cache key of one reply of one model: equal keys may be served from the store.
 
     `identity` is the model's identity and revision, `messages` the rendered messages with
-    media digests, `position` the repeat and the ask (0, or 1 when asked once more).
+    media digests, `position` the repeat and the attempt (0, or 1 when asked once more).
     """
     return digest(["reply", identity, messages, decoding, list(position), salt])
 
 
 def job_key(caption_digest: str, questions: Iterable[Any], ports: Any, salt: str) -> str:
-    """Names a job before any call is made.
+    """A job's key, computed before any call is made.
 
-    `questions` are the encoded items, `ports` whatever of the models, pack, decoding and
-    repeats can change a reply.
+    `questions` are the encoded items. `ports` holds everything that can change a reply: models,
+    pack, decoding and repeats.
     """
     return digest(["job", caption_digest, list(questions), ports, salt])

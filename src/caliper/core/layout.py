@@ -1,4 +1,4 @@
-"""How the rows of a dataset lie in files."""
+"""File layouts of datasets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class FileFormat(StrEnum):
-    """How rows lie in files. adapters/datasets has one reader for each."""
+    """How rows are stored in files. adapters/datasets has one reader per format."""
 
     JSONL_FOLDER = "a folder with one JSON Lines file a task"
     TABLE = "rows in a parquet, JSON or JSON Lines file, or a folder of them"
@@ -19,8 +19,8 @@ class FileFormat(StrEnum):
 class Layout:
     """Where the rows of a dataset, caption set or recorded replies are.
 
-    `stems` lists the known file stems of a folder (the tasks); a row's `Row.file` tells
-    which it came from. OBJECT formats give rows with the fields `key` and `value`.
+    `stems` lists the known file stems of a folder (the tasks); `Row.file` says which one a row
+    comes from. OBJECT formats yield rows with the fields `key` and `value`.
     """
 
     format: FileFormat

@@ -1,4 +1,4 @@
-"""What travels between the stages of a run: jobs, verdicts, events."""
+"""Messages between the stages of a run: jobs, verdicts and events."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from caliper.core.run import RunState
 
 @dataclass(frozen=True, slots=True)
 class PlanJob:
-    """Lay out the questions of a run, whose spec is in the store."""
+    """Plan the questions of a run, whose spec is in the store."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionJob:
-    """One sample that the checkpoint is shown: to caption it, where `items` hold all questions
-    about its caption, or to answer `items`, which are asked from the media. `cap` is what the
-    run may use, None for any number of tokens.
+    """One sample for the checkpoint: either to caption, with `items` holding all questions about
+    its caption, or to answer `items` directly from the media. `cap` limits the tokens of the run;
+    None means unlimited.
     """
 
     run: str
@@ -37,8 +37,8 @@ class CaptionJob:
 class ExamineJob:
     """All questions of one benchmark about one caption, kept together.
 
-    `caption` is None when none was supplied, and for questions asked from the media. `cap` as
-    of a CaptionJob.
+    `caption` is None when none was supplied and for questions about the media. `cap` as in
+    `CaptionJob`.
     """
 
     run: str
@@ -61,10 +61,10 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """The plan of a run is whole: so many (question, repeat) pairs.
+    """The plan of a run is complete. `questions` counts its (question, repeat) pairs.
 
-    `start` says which start of the run it answers, counted from 1. Indices from `asked` on are
-    left out by a cap on calls; None where there is none.
+    `start` is the start of the run that was planned, counted from 1. A cap on calls leaves out
+    the indices from `asked` on; None without a cap.
     """
 
     run: str
@@ -75,14 +75,14 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class RunCancelled:
-    """Jobs of the run are acknowledged without work."""
+    """The run was cancelled: its jobs are acknowledged without being done."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailed:
-    """Another attempt at the run would meet the same error."""
+    """The run failed with an error that a retry would meet again."""
 
     run: str
     error: str
@@ -90,8 +90,8 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run is over. `error` says why when it failed, `report` is the SHA-256 of its
-    report.json, empty when there is none.
+    """The run is over. `error` says why it failed, if it did. `report` is the SHA-256 of its
+    report.json, empty without one.
     """
 
     run: str
@@ -104,7 +104,7 @@ RunEvent = PlanMade | RunCancelled | RunFailed | RunEnded
 
 
 class EventKind(StrEnum):
-    """What a message about a run tells. Of each kind the topic keeps the last."""
+    """The kind of a run event. The topic keeps the last event of each kind."""
 
     PLAN = "plan"
     CANCEL = "cancel"
@@ -121,12 +121,12 @@ _KINDS: dict[type[RunEvent], EventKind] = {
 
 
 def kind_of(event: RunEvent) -> EventKind:
-    """What the event tells."""
+    """The kind of the event."""
     return _KINDS[type(event)]
 
 
 def event_key(event: RunEvent) -> str:
-    """The key of its message."""
+    """The key of the event's message."""
     return f"{event.run}/{kind_of(event)}"
 
 
@@ -134,4 +134,4 @@ StreamMessage = PlanJob | CaptionJob | ExamineJob | Verdicts | RunEvent
 
 
 MessageValue = bytes | StreamMessage
-"""What a stream carries: bytes between processes, the message itself within one."""
+"""The value in a stream: bytes between processes, the message itself within a process."""

@@ -1,7 +1,7 @@
-"""What became of a question: a score, or the reason why there is none.
+"""The outcome of a question: a score, or the reason why it has none.
 
-A failure of the instrument (no reply, unreadable reply, dead backend) is a value of its
-own. It is never a zero, and never left out of the counts.
+A failure of the instrument (no reply, unreadable reply, dead backend) is a value of its own: never
+a zero, and never missing from the counts.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class Reason(StrEnum):
 PASSING = frozenset(
     {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
 )
-"""The reasons that may have passed when the same job is tried again at another time: an endpoint
-comes back, a picture is put where it was missing. The others are final.
+"""Transient reasons: a later retry may succeed, once an endpoint is back or a missing picture is
+in place. All others are final.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A score, exact. What its range means is the benchmark's business.
+    """An exact score. The benchmark defines its range.
 
-    `mentioned` is False where the caption does not even mention what was asked about, and
-    the score was given without asking. `labels` counts the labels that a judge listed who may list
-    several; 0 where it lists none, and in verdicts of before they were counted.
+    `mentioned` is False if the caption does not mention the subject of the question, which was
+    then scored without a call. `labels` counts the labels listed by a judge that may list several:
+    0 if it lists none, and in verdicts older than this count.
     """
 
     score: Fraction
@@ -65,10 +65,10 @@ Outcome = Scored | Unscored
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What an outcome rests on, for people who look at single verdicts.
+    """The basis of an outcome, for people who inspect single verdicts.
 
-    `reply` is the raw reply, `explanation` what the judge said or what went wrong,
-    `repaired` tells that the reply broke its format and was still readable.
+    `reply` is the raw reply. `explanation` is the judge's, or says what went wrong. `repaired`:
+    the reply broke its format but was still readable.
     """
 
     reply: str = ""
@@ -86,61 +86,61 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back to an equal verdict."""
-        written: dict[str, Any] = {"index": self.index}
+        row: dict[str, Any] = {"index": self.index}
         if isinstance(self.outcome, Scored):
-            written["score"] = str(self.outcome.score)
+            row["score"] = str(self.outcome.score)
             if not self.outcome.mentioned:
-                written["mentioned"] = False
+                row["mentioned"] = False
             if self.outcome.labels:
-                written["labels"] = self.outcome.labels
+                row["labels"] = self.outcome.labels
         else:
-            written["unscored"] = str(self.outcome.reason)
+            row["unscored"] = str(self.outcome.reason)
         if self.evidence.reply:
-            written["reply"] = self.evidence.reply
+            row["reply"] = self.evidence.reply
         if self.evidence.explanation:
-            written["explanation"] = self.evidence.explanation
+            row["explanation"] = self.evidence.explanation
         if self.evidence.repaired:
-            written["repaired"] = True
-        return written
+            row["repaired"] = True
+        return row
 
     @classmethod
-    def from_json(cls, written: dict[str, Any]) -> Verdict:
+    def from_json(cls, row: dict[str, Any]) -> Verdict:
         """The verdict that `to_json` wrote. Raises ValueError for anything else."""
         try:
             outcome: Outcome
-            if "score" in written:
-                numerator, _, denominator = written["score"].partition("/")
+            if "score" in row:
+                numerator, _, denominator = row["score"].partition("/")
                 score = Fraction(int(numerator), int(denominator or "1"))
-                labels = int(written.get("labels", 0))
-                outcome = Scored(score, written.get("mentioned", True), labels)
+                labels = int(row.get("labels", 0))
+                outcome = Scored(score, row.get("mentioned", True), labels)
             else:
-                outcome = Unscored(Reason(written["unscored"]))
+                outcome = Unscored(Reason(row["unscored"]))
             evidence = Evidence(
-                written.get("reply", ""),
-                written.get("explanation", ""),
-                written.get("repaired", False),
+                row.get("reply", ""),
+                row.get("explanation", ""),
+                row.get("repaired", False),
             )
-            return cls(int(written["index"]), outcome, evidence)
+            return cls(int(row["index"]), outcome, evidence)
         except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
             raise ValueError(f"not a verdict: {error!r}") from error
 
 
 def better(first: Verdict, second: Verdict) -> Verdict:
-    """The one of two verdicts about the same index that stands.
+    """The verdict to keep, of two about the same index.
 
-    Scored beats Unscored, a final reason one that may have passed, what was asked what no budget
-    was left for, then the smaller canonical bytes: commutative and associative, so redelivery
-    and order change nothing.
+    Scored beats Unscored, a final reason beats a transient one, and any other transient reason
+    beats a spent budget; ties go to the smaller canonical bytes. Commutative and associative, so
+    redelivery and order change nothing.
     """
     return min(first, second, key=_rank)
 
 
 def _rank(verdict: Verdict) -> tuple[int, bytes]:
-    return _standing(verdict.outcome), canonical_json(verdict.to_json())
+    return _precedence(verdict.outcome), canonical_json(verdict.to_json())
 
 
-def _standing(outcome: Outcome) -> int:
-    """How an outcome stands among others about its index: the smallest is kept."""
+def _precedence(outcome: Outcome) -> int:
+    """The precedence among outcomes for one index: the smallest is kept."""
     if isinstance(outcome, Scored):
         return 0
     if outcome.reason not in PASSING:

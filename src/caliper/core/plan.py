@@ -1,4 +1,4 @@
-"""What planning made of a run."""
+"""The summary of a run's plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from caliper.core.run import SCHEMA, refuse_newer
 
 @dataclass(frozen=True, slots=True)
 class PlannedBenchmark:
-    """What planning made of one benchmark: `first` is its first dense index."""
+    """One benchmark of a plan. `first` is its first dense index."""
 
     name: str
     first: int
@@ -23,7 +23,7 @@ class PlannedBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """The end of a plan: written after its shards, so that its presence says they are whole."""
+    """The summary of a plan. Written after its shards: if it exists, they are complete."""
 
     run: str
     shards: int
@@ -31,18 +31,18 @@ class PlanSummary:
 
     @property
     def questions(self) -> int:
-        """All (question, repeat) pairs of the run: indices go from 0 to this."""
-        return sum(planned.questions for planned in self.benchmarks)
+        """All (question, repeat) pairs of the run; indices run from 0 to one less."""
+        return sum(benchmark.questions for benchmark in self.benchmarks)
 
     def to_json(self) -> dict[str, Any]:
         return {"schema": SCHEMA, **asdict(self)}
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any], *, file: str = "") -> PlanSummary:
+    def from_json(cls, data: Mapping[str, Any], *, file: str = "") -> PlanSummary:
         """The summary that `to_json` wrote. Raises NewerSchema or InvalidInput."""
-        refuse_newer(written.get("schema"), file)
+        refuse_newer(data.get("schema"), file)
         try:
-            benchmarks = tuple(PlannedBenchmark(**part) for part in written["benchmarks"])
-            return cls(written["run"], written["shards"], benchmarks)
+            benchmarks = tuple(PlannedBenchmark(**part) for part in data["benchmarks"])
+            return cls(data["run"], data["shards"], benchmarks)
         except (TypeError, KeyError) as error:
             raise InvalidInput(f"not a plan: {error}", file=file) from error

@@ -1,4 +1,4 @@
-"""How media are prepared before a captioning model sees them: a part of what is measured."""
+"""How media are prepared for a captioning model, which is part of what is measured."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from caliper.core.errors import InvalidInput, UnknownName
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What a model is shown of a clip or picture.
+    """How a clip or picture is sampled and resized for a model.
 
-    Without `fps`, `frames` frames are taken evenly from a clip; with it, `fps` frames a second
-    are, and `frames` is the most of them: a longer clip gives that many evenly. Pictures and
-    frames are shrunk to at most `longest` pixels a side and become JPEG of `quality`, each at
-    most `image_bytes` bytes long: what would be longer is shrunk further. The last is what a
-    server that takes 2,000,000 bytes a request (the default of TGI) can be sent in base64.
-    Raises InvalidInput naming a field that is out of its bounds.
+    Without `fps`, a clip gives `frames` evenly spaced frames. With it, a clip gives `fps` frames
+    per second, or `frames` evenly spaced ones if that would be more. Pictures and frames are
+    shrunk to at most `longest` pixels per side and encoded as JPEG with `quality`. Those longer
+    than `image_bytes` bytes are shrunk further: by default, the base64 form fits into a request of
+    2,000,000 bytes, the default limit of TGI. Raises InvalidInput naming a field that is out of
+    bounds.
     """
 
     frames: int = 8
@@ -35,20 +35,21 @@ class Preparation:
                 raise InvalidInput(f"not from {least} to {most}", field=name)
 
     @classmethod
-    def of(cls, written: Mapping[str, Any]) -> Preparation:
-        """The preparation in a mapping, where what is left out stands at its default.
+    def of(cls, settings: Mapping[str, Any]) -> Preparation:
+        """The preparation in a mapping, with defaults for missing fields.
 
-        Values are numbers or their texts, `fps` also a quotient as in `30000/1001`. Raises
+        Values are numbers or their text form; `fps` may be a quotient such as `30000/1001`. Raises
         UnknownName, and InvalidInput naming the field.
         """
         names = tuple(field.name for field in fields(cls))
         values: dict[str, Any] = {}
-        for name, value in written.items():
+        for name, value in settings.items():
             if name not in names:
                 raise UnknownName("preparation", name, names)
             values[name] = _read(name, value)
         if values.get("fps") is not None and "frames" not in values:
-            # Eight, the default of the other rule, would cap a clip of four seconds at 2 fps.
+            # The default of 8 frames is meant for clips without `fps`: it would cap a clip of
+            # four seconds at 2 fps.
             message = "frames a second need a cap: say also how many frames are the most"
             raise InvalidInput(message, field="frames")
         return cls(**values)
@@ -59,7 +60,7 @@ class Preparation:
         return {**plain, "fps": None if self.fps is None else str(self.fps)}
 
     def shown(self) -> dict[str, str]:
-        """What reports tell of it, by label."""
+        """The preparation as reports show it, by label."""
         clips = f"{self.frames}, evenly"
         if self.fps is not None:
             clips = f"{self.fps} a second, at most {self.frames}"
@@ -72,7 +73,7 @@ _BOUNDS: Mapping[str, tuple[Any, Any]] = {
     "fps": (Fraction(1, 3600), 240),
     "longest": (16, 8192),
     "quality": (1, 100),
-    # A picture of 16 pixels a side stays far below, whatever is on it.
+    # Any picture of 16 pixels per side is far smaller.
     "image_bytes": (10_000, 100_000_000),
 }
 
@@ -81,7 +82,7 @@ def _read(name: str, value: Any) -> int | Fraction | None:
     if name == "fps" and value is None:
         return None
     try:
-        # By its text: 29.97 is meant, not the binary number next to it.
+        # From the text: 29.97 means the decimal, not the nearest binary float.
         number = Fraction(str(value).strip())
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidInput(f"not a number: {value!r:.60}", field=name) from error

@@ -1,13 +1,13 @@
-"""Items and their questions, and what an examination asks of the world outside.
+"""Items and their questions, and the requests that an examination makes.
 
 An examination is a generator. It yields a batch (`Nouns`, `Embed`, or a tuple of `Ask`s),
 is sent the answers in the order of the batch, and returns the verdicts of its item:
 
-    Nouns(texts)         -> one tuple of nouns a text
-    Embed(texts)         -> one vector a text
-    (Ask, Ask, ...)      -> one Reply or Failure an Ask
+    Nouns(texts)         -> one tuple of nouns per text
+    Embed(texts)         -> one vector per text
+    (Ask, Ask, ...)      -> one Reply or Failure per Ask
 
-It does no I/O: whoever drives it does.
+It does no I/O; its driver does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Payload = TypeVar("Payload")
 
 
 class Source(StrEnum):
-    """What a question is answered from."""
+    """What a question is answered from: the caption or the media."""
 
     CAPTION = "caption"
     MEDIA = "media"
@@ -33,9 +33,8 @@ class Source(StrEnum):
 class Question(Generic[Payload]):
     """One question of an item, asked `repeats` times.
 
-    `payload` is a frozen dataclass that the benchmark owns. `unscored` is set when
-    planning already knows that there can be no score (a bad ground truth, say); `note`
-    then says why.
+    `payload` is a frozen dataclass of the benchmark. Planning sets `unscored` if there can be no
+    score, for example because of bad ground truth; `note` then says why.
     """
 
     ordinal: int
@@ -47,11 +46,11 @@ class Question(Generic[Payload]):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One annotated thing of a benchmark, with all questions about it.
+    """One annotation of a benchmark, with all questions about it.
 
-    `key` names the annotation (`task/file_id`, or the image's id), `sample` whose caption
-    and media are used, `cluster` what intervals resample (the media file). `first` is the
-    dense index, in the plan of the run, of this item's first (question, repeat).
+    `key` names the annotation (`task/file_id`, or the image's id), `sample` the sample whose
+    caption and media are used, and `cluster` the unit that intervals resample (the media file).
+    `first` is the dense index, in the plan of the run, of the item's first (question, repeat).
     """
 
     benchmark: str
@@ -65,7 +64,7 @@ class Item:
 
     @property
     def size(self) -> int:
-        """How many (question, repeat) pairs the item has."""
+        """The number of (question, repeat) pairs."""
         return sum(question.repeats for question in self.questions)
 
     def positions(self) -> Iterator[tuple[int, Question[Any], int]]:
@@ -79,8 +78,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a model chooses its words. `temperature` 0 is greedy; `top_p` 1 keeps all. The text
-    ends before any of `stop`.
+    """Sampling parameters. `temperature` 0 is greedy; `top_p` 1 keeps all tokens. The text ends
+    before the first of `stop`.
     """
 
     temperature: float = 0.0
@@ -94,12 +93,11 @@ class Decoding:
 class Ask:
     """A request for one reply.
 
-    `prompt` names a template of the prompt pack, `fields` what is put into it by plain
-    substitution. `schema` is the JSON schema of the reply, None for free text. `attempt`
-    is 1 when the first reply could not be read and the question is asked once more.
-    `untrusted` names the field that holds a caption's text, empty where none does: prompts
-    get it in its neutral form. `fence` is the digest of the whole caption where the text is to
-    stand between marks, else empty.
+    `prompt` names a template of the prompt pack; `fields` are substituted into it as plain text.
+    `schema` is the JSON schema of the reply, None for free text. `attempt` is 1 if the first reply
+    was unreadable and the question is asked once more. `untrusted` names the field that holds
+    caption text, if any: prompts get its neutral form. `fence` is the digest of the whole caption
+    if the text is to be fenced, else empty.
     """
 
     item: Item
@@ -123,14 +121,14 @@ class Nouns:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """A request for one vector a text. Each text stands once."""
+    """A request for one vector per text. No text occurs twice."""
 
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. `truncated`: it ran into its limit of output tokens."""
+    """A model's reply. `truncated`: it hit the output token limit."""
 
     text: str
     truncated: bool = False

@@ -1,7 +1,7 @@
-"""The report of a run as values: figures with intervals, tables over them, coverage.
+"""The report of a run as values: figures with intervals, tables of figures, coverage.
 
-Benchmarks say which figures there are (`Figure`) and how tables show them (`Table`);
-analysis estimates them; exporters and pages render the outcome and know no benchmark.
+Benchmarks define the figures (`Figure`) and the tables that show them (`Table`); analysis
+estimates them; exporters and pages render the result without knowing any benchmark.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Kind(StrEnum):
 class Figure:
     """One number of a benchmark's report, before it is computed.
 
-    `path` is where it stands in report.json below the benchmark. `statistic` takes the
-    sums of `cells` by cell name and returns the value in the paper's unit (percent where
-    the paper prints percent), or None when there is no data. For a PROPORTION `shares`
-    names the sums whose quotient it is (part, whole), over all `cells` added up, and the
-    value is that quotient times `scale`. `bounds` are the least and greatest possible value.
+    `path` is its place in report.json below the benchmark. `statistic` takes the sums of `cells`
+    by cell name and returns the value in the paper's unit (percent where the paper prints
+    percent), or None without data. For a PROPORTION, `shares` names the two sums (part, whole),
+    added up over all `cells`; the value is their quotient times `scale`. `bounds` are the least
+    and greatest possible values.
 
-    `denominator` names the sums that any other figure is divided by, added up: only clusters that
-    have some of them are observations of it. `parts` are the same figure of each dimension that
-    this one is taken over, `weights` how much of it a unit of each part is; there are none where
-    the questions of all dimensions are pooled. The statistic takes the cells that it is given: it
-    can be had over some of the dimensions.
+    For any other figure, `denominator` names the sums that add up to its divisor: only clusters
+    that have some of them count as observations. `parts` are the same figure per dimension, and
+    `weights` how much one unit of each part adds to this figure; both are empty if the questions
+    of all dimensions are pooled. The statistic uses only the cells that it is given, so it can be
+    computed over some of the dimensions.
     """
 
     path: Path
@@ -59,20 +59,20 @@ class Figure:
 
     @property
     def divisor(self) -> tuple[str, ...]:
-        """The sums that the value is divided by."""
+        """The names of the sums that the value is divided by."""
         return self.denominator if self.shares is None else self.shares[1:]
 
     @property
     def dimension(self) -> str:
-        """What the figure is called as a part of another: its task, domain or metric."""
+        """The figure's name as a part of another: its task, domain or metric."""
         return self.path[:2][-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A computed figure. `low` and `high` bound it at 95%; None where there is no data.
+    """A computed figure. `low` and `high` are its 95% interval; None without data.
 
-    `method` is the interval's: wilson, cluster, jackknife, or empty for a count.
+    `method` names the interval's: wilson, cluster, jackknife, or empty for a count.
     """
 
     value: float | None
@@ -83,7 +83,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A label and one figure's path a column (None leaves the cell empty)."""
+    """A label and one figure's path per column (None leaves the cell empty)."""
 
     label: str
     cells: tuple[Path | None, ...]
@@ -91,8 +91,8 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table over figures. `columns` name the cells of its rows; `chart` is the place of the
-    cell that a bar chart draws, if any.
+    """A table of figures. `columns` are the headings; `chart` is the index of the column that a
+    bar chart draws, if any.
     """
 
     title: str
@@ -106,7 +106,7 @@ class Table:
 class Coverage:
     """How many of the planned (question, repeat) pairs have a score.
 
-    `askable` leaves out those whose ground truth is bad; `unscored` counts by reason.
+    `unscored` counts by reason. `askable` excludes pairs with bad ground truth.
     """
 
     planned: int
@@ -115,7 +115,7 @@ class Coverage:
 
     @property
     def known(self) -> int:
-        """How many have an outcome."""
+        """The number with an outcome."""
         return self.scored + sum(self.unscored.values())
 
     @property
@@ -124,14 +124,14 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """Scored over askable, 1.0 when nothing was askable."""
+        """Scored over askable; 1.0 if nothing is askable."""
         return self.scored / self.askable if self.askable else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How a model generated its replies: the names of its prompts, its decoding with the seed of
-    the first reply, and how many replies each question got.
+    """How a model generated its replies: the names of its prompts, its decoding (with the seed of
+    the first reply), and the number of replies per question.
     """
 
     prompts: tuple[str, ...]
@@ -141,8 +141,8 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """How many of the anchors, captions with known verdicts, were judged correctly: `agreed` of
-    `scored`; `unscored` got no verdict.
+    """How many anchors (captions with known verdicts) were judged correctly: `agreed` of `scored`;
+    `unscored` got no verdict.
     """
 
     agreed: int
@@ -152,14 +152,13 @@ class JudgeCheck:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkReport:
-    """One benchmark's part. `headline` is the path of the figure people quote first.
+    """One benchmark's part of a report. `headline` is the path of the figure people quote first.
 
-    `models` names who judged, read, tagged and embedded; `settings` the protocol choices.
-    `notes` are sentences that belong beside the figures (a lexical judge, a chosen reading).
-    `suspicious` counts captions that look as if they were written for the judge; it changes no
-    figure. `generation` has an entry per role in which a chat model was asked: recorded replies
-    and rules have none. `check` is that of the judge in this run; people are shown it, and
-    report.json leaves it out.
+    `models` names the models that judged, read, tagged and embedded; `settings` are the protocol
+    choices. `notes` are sentences to show beside the figures (a lexical judge, a chosen reading).
+    `suspicious` counts captions that look written for the judge; it changes no figure.
+    `generation` has an entry per role that used a chat model; recorded replies and rules have
+    none. `check` is the judge check of this run: shown to people, but not part of report.json.
     """
 
     name: str
@@ -178,8 +177,8 @@ class BenchmarkReport:
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """How many of the captions that a model wrote, and of the verdicts, rest on replies that
-    earlier runs asked for.
+    """How many of the model-written captions, and of the verdicts, reuse replies of earlier
+    runs.
     """
 
     captions: int = 0
@@ -190,12 +189,12 @@ class Reuse:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run found. Depends on the resolved spec, the plan and the outcomes only, but for
-    `reuse`, which people are shown and report.json leaves out; None where nothing was reused.
+    """The results of a run. They depend only on the resolved spec, the plan and the outcomes,
+    except for `reuse`: shown to people, not part of report.json, None if nothing was reused.
 
-    `state` is a run state (`complete`, or `finished` under the coverage floor; any other
-    state makes it a partial report). `spec` is the part of the resolved spec that a reader
-    needs to repeat the run.
+    `state` is a run state (`complete`, or `finished` below the coverage floor; any other
+    state makes it a partial report). `spec` is the part of the resolved spec that is needed to
+    reproduce the run.
     """
 
     name: str
@@ -211,16 +210,16 @@ class Report:
 
     @property
     def share(self) -> float:
-        """The least share of askable questions with a score, over the benchmarks."""
+        """The lowest coverage share of any benchmark."""
         return min((part.coverage.share for part in self.benchmarks), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """One verdict, told for people and tables: a row of verdicts.jsonl and .parquet.
+    """One verdict in readable form: a row of verdicts.jsonl and .parquet.
 
-    `dimension` is the task, category or kind of the question, `outcome` the word for the
-    score (correct, wrong, not mentioned ...) or `unscored`, `reason` why there is none.
+    `dimension` is the task, category or kind of the question. `outcome` is the word for the
+    score (correct, wrong, not mentioned ...) or `unscored`; `reason` says why there is no score.
     """
 
     index: int
@@ -246,7 +245,7 @@ class VerdictRow:
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[str, str]]:
     """(dotted path, text) of every value in nested mappings; a list counts as one value.
 
-    What is no text is written as JSON and YAML write it: null, true, [1, 2].
+    Values other than text are written as in JSON and YAML: null, true, [1, 2].
     """
     if isinstance(value, Mapping):
         for key in value:

@@ -11,7 +11,7 @@ from caliper.core.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file that somebody gave us, with the place it was read from.
+    """One record of an input file, with the place it was read from.
 
     `line` counts from 1: the line of a JSONL file, the position in a list or table.
     """
@@ -21,23 +21,23 @@ class Row:
     fields: Mapping[str, Any]
 
     def wrong(self, field: str, message: str) -> InvalidInput:
-        """The error to raise when `field` cannot be used."""
+        """The error to raise when `field` is unusable."""
         return InvalidInput(message, file=self.file, line=self.line, field=field)
 
     def text(self, field: str) -> str:
-        """The text in `field`. Raises InvalidInput when it is absent, empty or no text."""
+        """The text in `field`. Raises InvalidInput if it is absent, empty or not text."""
         value = self.fields.get(field)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
-            found = "missing" if value is None else f"expected text, found {value!r:.60}"
-            raise self.wrong(field, found)
+            message = "missing" if value is None else f"expected text, found {value!r:.60}"
+            raise self.wrong(field, message)
         return value
 
 
 def note_of(error: InvalidInput) -> str:
-    """What is wrong with a row, for the plan: it names files, never folders, so that a plan
-    is the same wherever the data lie.
+    """An error about a row as the plan notes it: with the file's name but not its folder, so that
+    a plan is the same wherever the data are.
     """
     name = error.file.replace("\\", "/").rsplit("/", 1)[-1]
     return str(InvalidInput(error.message, file=name, line=error.line, field=error.field))

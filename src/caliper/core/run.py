@@ -1,4 +1,4 @@
-"""A run: what was measured, resolved so far that its fingerprint names it."""
+"""A run's spec, resolved so completely that its fingerprint identifies the run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _HASH = re.compile("[0-9a-f]{40,}")
 
 
 class RunState(StrEnum):
-    """Where a run stands. `finished`: every question has an outcome; `complete`: and enough
-    of them are scores. Only the report of a complete run is more than partial.
+    """The state of a run. `finished`: every question has an outcome. `complete`: enough of the
+    outcomes are also scores. The report of a run in any other state than `complete` is partial.
     """
 
     PLANNING = "planning"
@@ -34,35 +34,34 @@ class RunState(StrEnum):
 
 
 OVER = frozenset({RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunState.FAILED})
-"""What a run ends in."""
+"""The final states."""
 
 
 def check_name(name: str) -> None:
-    """Raise InvalidInput, with the field `name`, for a checkpoint's name that is more than a line
-    of text: lists, reports and terminals show it to others.
+    """Raise InvalidInput, with the field `name`, for a checkpoint name that is not one line of
+    printable text: lists, reports and terminals show it to others.
 
-    Line ends, control characters and those that turn the direction of writing are refused. A
-    lone surrogate passes, for the names of files hold them: it is shown by its escape.
+    Line ends, control characters and text direction marks are refused. Lone surrogates pass,
+    because file names may contain them; they are shown escaped.
     """
-    odd = next((sign for sign in name if not (sign.isprintable() or _lone(sign))), None)
-    if odd is not None:
-        message = f"expected printable characters only, found {odd!a} in {name!r:.80}"
+    bad = next((char for char in name if not (char.isprintable() or _is_surrogate(char))), None)
+    if bad is not None:
+        message = f"expected printable characters only, found {bad!a} in {name!r:.80}"
         raise InvalidInput(message, field="name")
 
 
-def _lone(sign: str) -> bool:
-    return "\ud800" <= sign <= "\udfff"
+def _is_surrogate(char: str) -> bool:
+    return "\ud800" <= char <= "\udfff"
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Which model answers. `kind` is the adapter's (lexical, replay, tgi ...).
 
-    `revision` changes whenever replies may change: a hash that the server reports or the user
-    names, a hash of rules or of recorded replies. Empty where nobody knows one. `origin` is what
-    else the server says of the model: it tells replicas and switched models apart, but two
-    models may share it. `cached` tells whether replies are worth keeping in the store; it is no
-    part of who the model is.
+    `revision` changes whenever replies may change: a hash reported by the server or given by the
+    user, or a hash of rules or of recorded replies. Empty if unknown. `origin` is whatever else
+    the server says about the model: it tells replicas and switched models apart, but two models
+    may share it. `cached` says whether replies are worth storing; it is not part of the identity.
     """
 
     kind: str
@@ -73,54 +72,53 @@ class Identity:
 
     @property
     def label(self) -> str:
-        """How reports name the model; hashes are cut to 12 digits."""
+        """The model's name in reports, with hashes cut to 12 digits."""
         if not self.revision and not self.origin:
             return self.name
-        known = self.revision or f"no revision, origin {self.origin}"
-        short = _HASH.sub(lambda found: found[0][:12], known)
+        revision = self.revision or f"no revision, origin {self.origin}"
+        short = _HASH.sub(lambda match: match[0][:12], revision)
         return f"{self.name} ({self.kind}, {short})"
 
     def to_json(self) -> dict[str, str]:
-        """What of the identity is part of keys and specs."""
+        """The part of the identity that goes into keys and specs."""
         origin = {"origin": self.origin} if self.origin else {}
         return {"kind": self.kind, "name": self.name, "revision": self.revision, **origin}
 
     @property
     def by_origin(self) -> Identity:
-        """The identity as specs from before origins have it: the origin is the revision."""
+        """The identity as in specs from before origins: with the origin as revision."""
         if self.revision:
             return self
         return replace(self, revision=self.origin, origin="")
 
     def meant_by(self, named: Identity) -> bool:
-        """Whether a spec that names `named` was resolved with this model. Earlier commits have the
-        origin as the revision, or leave it out.
+        """Whether a spec with the identity `named` was resolved with this model. Earlier commits
+        recorded the origin as the revision, or not at all.
         """
         return named in (self, self.by_origin, replace(self, origin=""))
 
 
 RECORDED = "replay"
-"""The kind of recorded replies, and their name where nobody says whose they are."""
+"""The kind of recorded replies, and the name of their model if it is unknown."""
 
 
 def recorded(revision: str, name: str = RECORDED) -> Identity:
-    """Who gives recorded replies: the model of that `name`, if it is known; `revision` is the
-    digest of the recordings.
+    """The identity of recorded replies: the model's `name`, if known, and as `revision` the digest
+    of the recordings.
     """
     return Identity(kind=RECORDED, name=name, revision=revision)
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSpec:
-    """One benchmark of a run. Data are named by digest, models by identity.
+    """One benchmark of a run. Data are identified by digest, models by identity.
 
-    `prompt` is the caption prompt's name: used by a captioner, recorded when captions
-    are supplied. `models` maps the roles (captioner, judge, reader, media, tagger,
-    embedder) to identities; `media` answers the questions that are asked from the media.
-    `preparation` is what a captioner is shown of them, None where no model looks at media.
-    `taxonomy` holds the nodes that the caption prompt lists for those domains where they are
-    not the benchmark's own. `caption_tokens` are the most that a captioner may
-    write of one sample.
+    `prompt` is the name of the caption prompt: used by a captioner, and recorded if captions are
+    supplied. `models` maps the roles (captioner, judge, reader, media, tagger, embedder) to
+    identities; `media` answers questions about the media. `preparation` says how media are
+    prepared for a captioner, None if no model sees them. `taxonomy` holds the nodes that the
+    caption prompt lists, for domains that do not use the benchmark's own. `caption_tokens` is the
+    output token limit per caption.
     """
 
     name: str
@@ -137,24 +135,24 @@ class BenchmarkSpec:
 
     @property
     def asked_of_checkpoint(self) -> frozenset[Source]:
-        """What the checkpoint itself is reached for: captions, answers from the media."""
+        """What the checkpoint itself is called for: captions, answers from the media."""
         captioner = self.models.get("captioner")
         answers = captioner is not None and self.models.get("media") == captioner
         sources = ((Source.CAPTION, self.captions is None), (Source.MEDIA, answers))
-        return frozenset(source for source, asked in sources if asked)
+        return frozenset(source for source, needed in sources if needed)
 
     def to_json(self) -> dict[str, Any]:
-        # Left out where there is none, or the default: such runs keep their fingerprints.
-        shown: dict[str, Any] = {}
+        # Defaults are left out, so that the fingerprints of earlier runs stay the same.
+        optional: dict[str, Any] = {}
         if self.preparation is not None:
-            shown["preparation"] = self.preparation.to_json()
+            optional["preparation"] = self.preparation.to_json()
         if self.taxonomy:
-            shown["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
+            optional["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
         if self.caption_tokens != CAPTION_TOKENS:
-            shown["caption_tokens"] = self.caption_tokens
+            optional["caption_tokens"] = self.caption_tokens
         return {
             **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
-            **shown,
+            **optional,
             "prompt": self.prompt,
             "repeats": self.repeats,
             "settings": dict(self.settings),
@@ -164,11 +162,11 @@ class BenchmarkSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """Everything that can change a figure, and nothing that cannot.
+    """Everything that can change a figure, and nothing else.
 
-    No path, URL, output folder or concurrency. `limit` items a task or domain are drawn
-    by `seed`; `replicate` tells deliberate repetitions of a run apart. With `share_replies`
-    replies of models without a revision are shared with other runs, too.
+    No path, URL, output folder or concurrency. `limit` items per task or domain are drawn with
+    `seed`. `replicate` tells deliberate repetitions of a run apart. With `share_replies`, even
+    replies of models without a revision are shared with other runs.
     """
 
     name: str
@@ -194,13 +192,13 @@ class RunSpec:
 
     @property
     def sampling_seed(self) -> int:
-        """The seed from which models draw. A server gives the same words for the same seed, so
-        every replicate has its own.
+        """The sampling seed of models. A server repeats its text for the same seed, so every
+        replicate has its own.
         """
         return sampling_seed(self.seed, self.replicate)
 
     def benchmark(self, name: str) -> BenchmarkSpec:
-        """The part of that benchmark. Raises KeyError when it is not in the run."""
+        """The spec of a benchmark. Raises KeyError if it is not in the run."""
         for spec in self.benchmarks:
             if spec.name == name:
                 return spec
@@ -209,7 +207,7 @@ class RunSpec:
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back to an equal spec."""
         plain = ("name", "version", "pack", "seed", "limit", "replicate", "coverage_floor")
-        # Left out where they are not shared: such runs keep their fingerprints.
+        # The default is left out, so that the fingerprints of earlier runs stay the same.
         shared = {"share_replies": True} if self.share_replies else {}
         return {
             "schema": self.schema,
@@ -228,14 +226,14 @@ class RunSpec:
         return replace(self, benchmarks=tuple(parts))
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any], *, file: str = "") -> RunSpec:
+    def from_json(cls, data: Mapping[str, Any], *, file: str = "") -> RunSpec:
         """The spec that `to_json` wrote.
 
         Raises NewerSchema for a spec of a newer release, InvalidInput for anything else.
         """
-        refuse_newer(written.get("schema"), file)
+        refuse_newer(data.get("schema"), file)
         try:
-            parts = dict(written)
+            parts = dict(data)
             benchmarks = tuple(_benchmark_from_json(part) for part in parts.pop("benchmarks"))
             return cls(benchmarks=benchmarks, **parts)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -243,8 +241,8 @@ class RunSpec:
 
 
 def refuse_newer(schema: object, file: str) -> None:
-    """Raise NewerSchema when `schema` is newer than this release reads, InvalidInput when
-    it is no schema number.
+    """Raise NewerSchema if `schema` is too new for this release, InvalidInput if it is not a
+    schema number.
     """
     if not isinstance(schema, int):
         raise InvalidInput("no schema number", file=file, field="schema")
@@ -256,10 +254,10 @@ def refuse_newer(schema: object, file: str) -> None:
         )
 
 
-def _benchmark_from_json(written: Mapping[str, Any]) -> BenchmarkSpec:
-    parts = dict(written)
+def _benchmark_from_json(data: Mapping[str, Any]) -> BenchmarkSpec:
+    parts = dict(data)
     models = {role: Identity(**model) for role, model in parts.pop("models").items()}
-    shown = parts.pop("preparation", None)
-    preparation = None if shown is None else Preparation.of(shown)
+    fields = parts.pop("preparation", None)
+    preparation = None if fields is None else Preparation.of(fields)
     taxonomy = {name: tuple(nodes) for name, nodes in parts.pop("taxonomy", {}).items()}
     return BenchmarkSpec(models=models, preparation=preparation, taxonomy=taxonomy, **parts)

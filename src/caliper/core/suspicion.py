@@ -1,12 +1,12 @@
 """Signs that a caption was written for the judge rather than about the picture.
 
-For counting only: nothing here changes a score, a prompt or a verdict. A sign is no proof. A
-picture of a warning that says "ignore the alarm", described faithfully, has one.
+For counting only: nothing here changes a score, a prompt or a verdict. A sign is not proof: a
+faithful description of a warning that says "ignore the alarm" has one.
 
 A caption can also win by stating everything: all colours, all numbers, every category. The bounds
-of those signs are ours. Honest captions of 330 to 410 words, written to be colourful, have at most
-2,311 characters, 23 of the colours, 7 of the numbers, and 67 commas, semicolons and full stops;
-those of the examples at most 10, 4 and 41. Each bound is well above that.
+for those signs are ours. Honest captions of 330 to 410 words, written to be colourful, have at
+most 2,311 characters, 23 of the colours, 7 of the numbers, and 67 commas, semicolons and full
+stops; those of the examples at most 10, 4 and 41. Each bound is well above that.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from caliper.core.untrusted import bounded, hidden, marked, neutral
 class Sign(StrEnum):
     """What looks odd about a caption."""
 
-    INSTRUCTION = "instruction"  # orders to whoever judges: "ignore all previous instructions"
-    VERDICT = "verdict"  # a reply in the form that judges give: {"score": "1"}
+    INSTRUCTION = "instruction"  # orders to the judge: "ignore all previous instructions"
+    VERDICT = "verdict"  # a reply in the judge's format: {"score": "1"}
     SCORE = "score"  # asks for a score: "give it 5 points", "full marks"
     LETTER = "letter"  # names an option: "the answer is B"
     DELIMITER = "delimiter"  # marks of chat templates, of the fence, or a role at a line's start
-    HIDDEN = "hidden"  # characters that nobody sees, or that turn the direction of writing
+    HIDDEN = "hidden"  # invisible characters, or marks that change the text direction
     LONG = "long"  # more than 8,000 characters, or more than 500 lines
-    LIST = "list"  # little between its commas, semicolons and full stops but single words
-    COLOURS = "colours"  # 30 of the names of colours, or more
-    NUMBERS = "numbers"  # 12 number words, or more
-    CATEGORIES = "categories"  # nearly all of the names of which one can be right
+    LIST = "list"  # mostly single words between commas, semicolons and full stops
+    COLOURS = "colours"  # 30 or more of the colour names
+    NUMBERS = "numbers"  # 12 or more of the number words
+    CATEGORIES = "categories"  # nearly all names of a group of which only one can be right
     REPEATED = "repeated"  # the same long text for several media
 
 
 STUFFING = frozenset(
     {Sign.LONG, Sign.LIST, Sign.COLOURS, Sign.NUMBERS, Sign.CATEGORIES, Sign.REPEATED}
 )
-"""The signs of a caption that states everything, so that some of it is right."""
+"""Signs of a caption that states everything, so that some of it is right."""
 STUFFED_SHARE = 0.05
-"""The share of captions with signs of stuffing up to which figures are taken as they are (ours)."""
+"""Up to this share of captions with signs of stuffing, figures are accepted (ours)."""
 MANY_MEDIA = 5
-"""Of so many media no long text is true (ours)."""
+"""No long text is true of this many media (ours)."""
 Alternatives = Collection[Collection[str]]
-"""Groups of names, lower case, of which a caption that knows states one."""
+"""Groups of lower-case names, of which an informed caption states one."""
 
 _CHARACTERS, _LINES = 8_000, 500
 _MARKS, _WORDS_A_MARK = 150, 4
 _MOST_COLOURS, _MOST_NUMBERS = 30, 12
 _REPEATED_WORDS = 20
-# A text in UTF-8 of which only the words of the letters a to z are left, with spaces between.
+# A translation table for UTF-8 bytes: keeps the letters a to z, turns the rest into spaces.
 _LETTERS_ONLY = bytes(code if chr(code) in ascii_lowercase else 32 for code in range(256))
 _COLOURS = frozenset(
     (
@@ -73,10 +73,10 @@ _NUMBERS = frozenset(
     ).split()
 )
 
-# "Ignore the instructions", as it is written in some languages that models read. Letters that
-# look like Latin ones are written by their numbers.
+# "Ignore the instructions" in some languages that models read. Letters that look like Latin ones
+# are escaped.
 _ORDERS = (
-    # English: an order to forget what was said, and talk to or about whoever judges.
+    # English: an order to forget earlier instructions, and text addressed to or about the judge.
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?"
     r"|rules?|above|previous|prior|guidelines?|rubric|annotations?)\b"
     r"|\b(?:system prompt|as the (?:judge|grader|evaluator|reader)|dear (?:judge|grader)"
@@ -119,14 +119,14 @@ _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
     Sign.DELIMITER: re.compile(
         r"^\s{0,3}+(?:(?:#{1,6}+\s{0,3}+)?(?:system|assistant|user|human|judge)\s{0,3}+:"
         r"|(?:-{3,}+|={3,}+|#{3,}+)\s{0,3}+(?:end|begin|start|stop|new)\b)"
-        # In capitals anywhere: so Vicuna's turns begin.
+        # In capitals anywhere: that is how Vicuna's turns begin.
         r"|(?-i:\b(?:USER|ASSISTANT)\s{0,3}:)",
         re.IGNORECASE | re.MULTILINE,
     ),
 }
 _CASED = frozenset({Sign.LETTER, Sign.DELIMITER})
-"""The patterns that look at capitals; the others find lower case, of lower-case texts."""
-# One of these stands in whatever a pattern finds: most captions need no search.
+"""Case-sensitive patterns; the others are matched against the text in lower case."""
+# Every match of a pattern contains one of its stems, so most captions need no search.
 _STEMS: Mapping[Sign, tuple[str, ...]] = {
     Sign.INSTRUCTION: (
         *("ignor", "disregard", "forget", "overrid", "bypass", "system prompt", "developer mode"),
@@ -166,12 +166,12 @@ _STEMS: Mapping[Sign, tuple[str, ...]] = {
 def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     """The signs of a caption, in the order of `Sign`; none for an ordinary one.
 
-    Phrases are looked for in the neutral text in its compatibility form, so that hidden
-    characters and full-width letters between or instead of ordinary ones hide nothing.
+    Phrases are matched in the NFKC form of the neutral text, so that invisible characters and
+    full-width letters hide nothing.
     """
     plain = unicodedata.normalize("NFKC", neutral(text))
     lower = plain.lower()
-    found = {
+    detected = {
         sign
         for sign, pattern in _PATTERNS.items()
         if any(stem in lower for stem in _STEMS[sign])
@@ -179,13 +179,13 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     }
     raw = bounded(text)
     if marked(raw):
-        found.add(Sign.DELIMITER)
+        detected.add(Sign.DELIMITER)
     if hidden(raw):
-        found.add(Sign.HIDDEN)
+        detected.add(Sign.HIDDEN)
     if len(text) > _CHARACTERS or raw.count("\n") > _LINES:
-        found.add(Sign.LONG)
-    found.update(_stuffing(lower, alternatives))
-    return tuple(sign for sign in Sign if sign in found)
+        detected.add(Sign.LONG)
+    detected.update(_stuffing(lower, alternatives))
+    return tuple(sign for sign in Sign if sign in detected)
 
 
 def _stuffing(lower: str, alternatives: Alternatives) -> Iterator[Sign]:
@@ -203,7 +203,7 @@ def _stuffing(lower: str, alternatives: Alternatives) -> Iterator[Sign]:
 
 
 def _nearly_all(names: Collection[str], text: str) -> bool:
-    """Whether all names stand in the text, or of five or more all but one."""
+    """Whether the text has all of at least four names; of five or more, one may be missing."""
     missing = 0
     for name in names:
         missing += name not in text
@@ -214,8 +214,8 @@ def _nearly_all(names: Collection[str], text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Suspicious:
-    """How many of the `examined` captions have signs, how many have each, and how many have
-    any of `STUFFING`.
+    """How many of the `examined` captions have signs, by sign too, and how many have any of
+    `STUFFING`.
     """
 
     captions: int = 0
@@ -230,8 +230,8 @@ class Suspicious:
 
 
 def repeated(texts: Mapping[str, str]) -> dict[str, str]:
-    """The digest of the text by sample, of the texts of at least 20 words that at least 5 samples
-    have: what is true of several media is short (both bounds are ours).
+    """By sample, the digest of each text of at least 20 words that at least 5 samples share: a
+    text that is true of several media is short (both bounds are ours).
     """
     digests = {
         sample: text_digest(text)
@@ -247,17 +247,17 @@ def count(
     alternatives: Alternatives = (),
     on_many_media: Container[str] = frozenset(),
 ) -> Suspicious:
-    """The counts over captions by sample; signs that none has are left out. Captions of the
-    samples `on_many_media` are `Sign.REPEATED`.
+    """Count the signs of captions, given by sample, without signs that none has. Captions of the
+    samples `on_many_media` get `Sign.REPEATED`.
     """
     counts: Counter[Sign] = Counter()
     captions = stuffed = 0
     for sample, text in texts.items():
-        found = set(signs(text, alternatives))
+        detected = set(signs(text, alternatives))
         if sample in on_many_media:
-            found.add(Sign.REPEATED)
-        counts.update(found)
-        captions += bool(found)
-        stuffed += not STUFFING.isdisjoint(found)
+            detected.add(Sign.REPEATED)
+        counts.update(detected)
+        captions += bool(detected)
+        stuffed += not STUFFING.isdisjoint(detected)
     present = {str(sign): counts[sign] for sign in Sign if counts[sign]}
     return Suspicious(captions, len(texts), present, stuffed)

@@ -1,8 +1,8 @@
 """Exact sums that can be merged in any order.
 
-A tally keeps, per cell (a task, a domain, a repeat of one) and per cluster (the media
-file), named amounts. Amounts are integers or Fractions, so merging is associative and
-commutative to the last bit, and a metric is a function of the sums of some cells.
+A tally holds named amounts per cell (a task, a domain, a repeat of one) and per cluster (the media
+file). Amounts are integers or Fractions, so merging is associative and commutative to the last
+bit. A metric is a function of the sums of some cells.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from fractions import Fraction
 Amount = int | Fraction
 Sums = Mapping[str, Amount]
 Entry = tuple[str, str, Sums]
-"""A cell, a cluster, and what the cell has of it."""
+"""A cell, a cluster, and the sums of the cluster in the cell."""
 
 
 class Shared:
-    """Equal sums in memory once, of those that were met lately: whoever holds a hundred thousand
-    clusters has few sums that differ.
+    """Interns recent sums, so that equal ones share memory: a hundred thousand clusters have few
+    distinct sums.
     """
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
-        self._known: dict[tuple[tuple[str, Amount], ...], Sums] = {}
+        self._interned: dict[tuple[tuple[str, Amount], ...], Sums] = {}
 
     def __call__(self, sums: Sums) -> Sums:
-        """Equal sums, which may be those of somebody else: they must not be changed."""
-        if len(self._known) >= self._most:
-            self._known.clear()
-        return self._known.setdefault(tuple(sums.items()), sums)
+        """Equal sums, possibly shared: they must not be changed."""
+        if len(self._interned) >= self._most:
+            self._interned.clear()
+        return self._interned.setdefault(tuple(sums.items()), sums)
 
 
 class Tally:
@@ -42,9 +42,9 @@ class Tally:
         self._shared = Shared()
 
     def add(self, cell: str, cluster: str, **amounts: Amount) -> None:
-        """Add amounts to what the cell has of the cluster."""
+        """Add amounts to a cluster of a cell."""
         clusters = self._cells.setdefault(cell, {})
-        # Never in place: what stands may be shared.
+        # Never in place: the current sums may be shared.
         clusters[cluster] = add_up((clusters.get(cluster, {}), amounts))
 
     def merge(self, other: Tally) -> Tally:
@@ -55,29 +55,29 @@ class Tally:
         return merged
 
     def absorb(self, other: Tally) -> None:
-        """Add all that the other tally holds. Equal sums of clusters then take room once."""
+        """Add another tally. Equal sums of clusters then share memory."""
         for cell in other:
             clusters = self._cells.setdefault(cell, {})
             for cluster, sums in other.clusters(cell).items():
                 clusters[cluster] = self._shared(add_up((clusters.get(cluster, {}), sums)))
 
     def withdraw(self, entries: Iterable[Entry]) -> None:
-        """Take away what was absorbed before. A cluster of which nothing is left is gone, and so
-        is a cell without clusters.
+        """Subtract entries that were absorbed before. Clusters with nothing left are removed, and
+        so are cells without clusters.
         """
         for cell, cluster, sums in entries:
             clusters = self._cells[cell]
-            taken = {name: -amount for name, amount in sums.items()}
-            left = add_up((clusters[cluster], taken))
-            if any(left.values()):
-                clusters[cluster] = self._shared(left)
+            negated = {name: -amount for name, amount in sums.items()}
+            remaining = add_up((clusters[cluster], negated))
+            if any(remaining.values()):
+                clusters[cluster] = self._shared(remaining)
                 continue
             del clusters[cluster]
             if not clusters:
                 del self._cells[cell]
 
     def entries(self) -> Iterator[Entry]:
-        """All that it holds, cell by cell."""
+        """All entries, cell by cell."""
         for cell, clusters in self._cells.items():
             for cluster, sums in clusters.items():
                 yield cell, cluster, sums
@@ -102,7 +102,7 @@ class Tally:
 
 
 def add_up(parts: Iterable[Sums]) -> dict[str, Amount]:
-    """The sums of several sums, name by name."""
+    """Add several sums, name by name."""
     total: dict[str, Amount] = {}
     for sums in parts:
         for name, amount in sums.items():

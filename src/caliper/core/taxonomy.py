@@ -1,4 +1,4 @@
-"""Taxonomies that a caption prompt lists, as people name them in place of the printed ones."""
+"""User-supplied taxonomies for caption prompts, in place of the printed ones."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ARROW = " -> "
 MOST_NODES, LONGEST_NODE = 1_000, 200
 
 
-def checked(written: Mapping[str, Iterable[str]]) -> Taxonomy:
-    """A taxonomy of these nodes, in their order.
+def checked(nodes_by_domain: Mapping[str, Iterable[str]]) -> Taxonomy:
+    """Check a taxonomy and return it, with nodes in their given order.
 
     Raises InvalidInput with the domain as its field: for a domain without nodes or with more
-    than 1,000, and for what `check_node` refuses. That nobody knows a domain is not told here.
+    than 1,000, and for nodes that `check_node` refuses. Unknown domains are not detected here.
     """
-    found = {domain: tuple(nodes) for domain, nodes in written.items()}
-    for domain, nodes in found.items():
+    taxonomy = {domain: tuple(nodes) for domain, nodes in nodes_by_domain.items()}
+    for domain, nodes in taxonomy.items():
         if not 1 <= len(nodes) <= MOST_NODES:
             message = f"expected 1 to {MOST_NODES} nodes, found {len(nodes)}"
             raise InvalidInput(message, field=domain)
@@ -28,12 +28,12 @@ def checked(written: Mapping[str, Iterable[str]]) -> Taxonomy:
         for node in nodes:
             check_node(node, seen, domain)
             seen.add(node)
-    return found
+    return taxonomy
 
 
 def check_node(node: str, seen: Iterable[str], field: str) -> None:
-    """Raise InvalidInput for a node that is not "Top -> Sub" on one line of at most 200
-    characters, or that was seen before.
+    """Raise InvalidInput unless a node is "Top -> Sub" on one line of at most 200 characters, and
+    new.
     """
     top, _, sub = node.partition(ARROW)
     rules = (

@@ -1,1 +1,1 @@
-"""What the inside asks of the outside."""
+"""Ports: the interfaces that the core needs from the outside world."""

@@ -1,4 +1,4 @@
-"""Port to time. Nothing that is reported depends on it."""
+"""Port to the clock. No reported value depends on it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class Clock(Protocol):
     """Time of day for records, monotonic time for durations, and waiting."""
 
     def now(self) -> datetime:
-        """The time in UTC."""
+        """The current time in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some moment; never goes back."""
+        """Seconds since an arbitrary moment; never goes backwards."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...

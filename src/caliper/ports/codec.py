@@ -1,4 +1,4 @@
-"""The port that turns messages into what a stream carries."""
+"""Port to the codec of stream messages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from caliper.core.messages import (
 
 
 class Codec(Protocol):
-    """Turns messages into what a stream carries, and back. Reading raises NewerSchema or
-    InvalidInput for a value that is no such message.
+    """Encodes messages for a stream, and decodes them. Reading raises NewerSchema or InvalidInput
+    for a value that is not a message of that type.
     """
 
     def write(self, message: StreamMessage) -> MessageValue: ...

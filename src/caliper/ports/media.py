@@ -9,12 +9,12 @@ from caliper.ports.models import Image
 
 
 class Media(Protocol):
-    """What a captioning model is shown."""
+    """Loads the images that a captioning model sees."""
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
-        """The pictures of a sample, or frames of its clip, in order, bounded in size.
+        """The pictures of a sample, or frames of its clip, in order and bounded in size.
 
-        `paths` are relative to the media folder. Raises MediaMissing, and InvalidInput for
-        what cannot be decoded or is too large.
+        `paths` are relative to the media folder. Raises MediaMissing, and InvalidInput for media
+        that cannot be decoded or are too large.
         """
         ...

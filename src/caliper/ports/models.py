@@ -1,4 +1,4 @@
-"""Ports to whatever answers, tags and embeds."""
+"""Ports to models that answer, tag and embed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from caliper.core.run import Identity
 
 
 class Answerer(Protocol):
-    """Answers an Ask: a model behind a prompt, rules over words, or recorded replies."""
+    """Answers an Ask: a prompted model, lexical rules, or recorded replies."""
 
     @property
     def identity(self) -> Identity: ...
 
     async def answer(self, ask: Ask) -> Answer:
-        """A reply, or a Failure that asking again would not change.
+        """A reply, or a Failure that a retry would not change.
 
-        Raises BackendError when the model cannot be reached, ModelChanged when another one
-        answered.
+        Raises BackendError if the model cannot be reached, ModelChanged if another one answered.
         """
         ...
 
@@ -37,7 +36,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One chat message. `role` is system or user; `content` its parts in order."""
+    """One chat message. `role` is system or user; `content` are its parts in order."""
 
     role: str
     content: tuple[str | Image, ...]
@@ -45,7 +44,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, as the server counts them; `cached` were served from its cache."""
+    """Tokens of one call as the server counts them; `cached` ones came from its cache."""
 
     prompt: int = 0
     completion: int = 0
@@ -54,7 +53,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a chat model wrote. `finish` is stop, length, refusal or what the server said."""
+    """A chat model's output. `finish` is stop, length, refusal, or the server's own reason."""
 
     text: str
     finish: str = "stop"
@@ -63,7 +62,7 @@ class Completion:
 
 
 class ChatModel(Protocol):
-    """A chat model: captioner, judge and reader all use it."""
+    """A chat model, as used by captioner, judge and reader."""
 
     @property
     def identity(self) -> Identity: ...
@@ -77,7 +76,8 @@ class ChatModel(Protocol):
     ) -> Completion:
         """One completion. Raises a BackendError subclass; never invents text.
 
-        Calls of one `affinity` have much in common: they should go where it is cached.
+        Calls with the same `affinity` have much of their prompts in common: they should go to the
+        server that has it cached.
         """
         ...
 
@@ -102,8 +102,8 @@ class Embedder(Protocol):
     def identity(self) -> Identity: ...
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, all of the same length.
+        """One vector per text, all of the same length.
 
-        Raises a BackendError subclass, ModelChanged when another model answers by now.
+        Raises a BackendError subclass, or ModelChanged if another model answers now.
         """
         ...

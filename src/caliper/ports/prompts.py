@@ -1,4 +1,4 @@
-"""Port to the prompts."""
+"""Port to prompt packs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt with `{field}` gaps, filled by plain substitution. `system` may be empty.
+    """A prompt with `{field}` placeholders, filled by plain substitution. `system` may be empty.
 
-    `source` says where the words come from: a figure of a paper, or Caliper.
+    `source` names the origin of the wording: a figure of a paper, or Caliper.
     """
 
     system: str
@@ -30,5 +30,5 @@ class PromptPack(Protocol):
         ...
 
     def template(self, name: str) -> Template:
-        """The template of that name. Raises UnknownName with the known ones."""
+        """The template with this name. Raises UnknownName, which lists the known ones."""
         ...

@@ -1,4 +1,4 @@
-"""Ports of the gateway to the stages: who works there, and what the aggregator knows."""
+"""Ports from the gateway to the stages: their models, and the aggregator's scores."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from caliper.core.run import Identity, RunState
 
 @dataclass(frozen=True, slots=True)
 class StageDescription:
-    """What a stage tells of itself: identities by role (judge, tagger ...), or by benchmark and
-    role (captionqa/reader) where each benchmark has its own, and the SHA-256 of its prompts.
+    """A stage's description of itself: identities by role (judge, tagger ...), or by benchmark
+    and role (captionqa/reader) if each benchmark has its own, and the SHA-256 of its prompts.
     """
 
     models: Mapping[str, Identity]
@@ -21,22 +21,21 @@ class StageDescription:
 
 
 class StageDirectory(Protocol):
-    """The stages that an installation has."""
+    """The stages of an installation."""
 
     async def describe(self, role: str) -> StageDescription:
-        """The stage of a role: captioner, judge or reader.
+        """Describe the stage of a role: captioner, judge or reader.
 
-        Raises InvalidInput when there is none, BackendError when it does not answer.
+        Raises InvalidInput if there is none, BackendError if it does not answer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Where a run stands, its figures so far, and why it failed if it did. There are no
-    figures while it is planned, and captions are not looked at for them. `start` is the last
-    start of the run whose plan was heard of, counted from 1: a run that failed or was cancelled
-    before may have been started again.
+    """A run's state, its figures so far, and its error if it failed. There are no figures during
+    planning, and they do not include checks of the captions. `start` is the latest start of the
+    run whose plan is known, counted from 1: a failed or cancelled run may be started again.
     """
 
     state: RunState
@@ -46,19 +45,19 @@ class Scores:
 
 
 class ScoreBoard(Protocol):
-    """Where runs stand."""
+    """The states and scores of runs."""
 
     async def scores(self, run: str) -> Scores | None:
-        """The scores of a run, None for one that is not known (yet).
+        """The scores of a run, None if the run is not (yet) known.
 
-        Raises BackendError when the aggregator does not answer, StoreUnavailable.
+        Raises BackendError if the aggregator does not answer, or StoreUnavailable.
         """
         ...
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """The scores now, and whenever they have changed, at most every `interval` seconds;
-        ends with a state that is over, and at once for a run that is not known.
+        """The current scores, then every change, at most once every `interval` seconds. Ends with
+        a final state, or at once if the run is unknown.
 
-        Raises as `scores` does.
+        Raises the same errors as `scores`.
         """
         ...

@@ -16,36 +16,36 @@ from caliper.core.run import RunSpec
 
 
 class ObjectStore(Protocol):
-    """Immutable bytes under keys such as `jobs/ab/abcdef`. Writing a key again replaces it."""
+    """Immutable bytes by key, such as `jobs/ab/abcdef`. Writing a key again replaces it."""
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or the content of a file with a part in memory at a time: whole or not at
-        all. Raises StoreUnavailable or StoreFull.
+        """Store bytes atomically, or stream the content of a file. Raises StoreUnavailable or
+        StoreFull.
         """
         ...
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes under `key`, None when there are none. Raises StoreUnavailable, and
-        InvalidInput naming an object of more than `most` bytes: the rest of it is not read.
+        """The bytes under `key`, None if it does not exist. Raises StoreUnavailable, and
+        InvalidInput naming an object of more than `most` bytes, whose rest is not read.
         """
         ...
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file, a part in memory at a time. False, with nothing
-        written, when there are none. Raises StoreUnavailable.
+        """Stream the bytes under `key` into a file. Returns False and writes nothing if the key
+        does not exist. Raises StoreUnavailable.
         """
         ...
 
     def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys under a prefix, in order. Raises StoreUnavailable."""
+        """Keys with a prefix, in order. Raises StoreUnavailable."""
         ...
 
 
 class Dataset(Protocol):
-    """Rows in files."""
+    """A dataset: rows in files."""
 
     def rows(self, layout: Layout) -> Iterator[Row]:
-        """Every row, in a fixed order. Raises InvalidInput naming file and line."""
+        """All rows, in a fixed order. Raises InvalidInput naming file and line."""
         ...
 
     def digest(self, layout: Layout) -> str:
@@ -55,8 +55,8 @@ class Dataset(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where planning reads one benchmark's rows. `captions` are the texts by sample id,
-    None when a model writes them.
+    """The inputs for planning one benchmark. `captions` are texts by sample id, None if a model
+    writes them.
     """
 
     data: Dataset
@@ -65,42 +65,42 @@ class Sources:
 
 
 class Supplies(Protocol):
-    """The datasets and captions that runs can be over, by digest."""
+    """The datasets and captions available to runs, by digest."""
 
     async def has_dataset(self, digest: str) -> bool:
-        """Whether a dataset is there as a whole. Raises StoreUnavailable."""
+        """Whether the complete dataset is available. Raises StoreUnavailable."""
         ...
 
     async def has_captions(self, digest: str) -> bool:
-        """Whether captions of that digest are there. Raises StoreUnavailable."""
+        """Whether captions with this digest are available. Raises StoreUnavailable."""
         ...
 
     def sources(self, spec: RunSpec) -> AbstractAsyncContextManager[Mapping[str, Sources]]:
-        """The sources of every benchmark of a run. Rows are read while the context lasts, captions
-        at any time. Raises InvalidInput for what is not there, StoreUnavailable.
+        """The sources of every benchmark of a run. Rows can be read inside the context, captions
+        at any time. Raises InvalidInput for missing inputs, StoreUnavailable.
         """
         ...
 
 
 class VerdictLog(Protocol):
-    """An append-only record of verdicts, read back by place."""
+    """An append-only log of verdicts, read back by position."""
 
     def append(self, verdicts: Sequence[Verdict]) -> list[int]:
-        """Append and return the place of each. Raises StoreUnavailable or StoreFull."""
+        """Append and return the position of each. Raises StoreUnavailable or StoreFull."""
         ...
 
     def read(self, place: int) -> Verdict:
-        """The verdict at a place, at once. Raises KeyError where that takes `read_many`."""
+        """The verdict at a position, immediately. Raises KeyError if it needs `read_many`."""
         ...
 
     async def read_many(self, places: Iterable[int]) -> Mapping[int, Verdict]:
-        """The verdicts at these places. Raises StoreUnavailable, InvalidInput for a lost one."""
+        """The verdicts at these positions. Raises StoreUnavailable, InvalidInput if one is lost."""
         ...
 
 
 class ReportSink(Protocol):
-    """Writes what a run found into one kind of file."""
+    """Exports the results of a run in one file format."""
 
     def write(self, report: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
-        """Write into the run's directory and return the file. Raises StoreFull."""
+        """Write a file into the run's directory and return its path. Raises StoreFull."""
         ...

@@ -9,10 +9,10 @@ from caliper.core.envelopes import Delivery, Message, Record
 
 
 class Consumer(Protocol):
-    """A member of a group of consumers of one topic.
+    """A member of a consumer group of one topic.
 
-    `lag` says how many messages of each of its partitions the group has still to settle, as far
-    as it knows; `rebalances` how often partitions came to it or were taken from it.
+    `lag` is the number of unsettled messages of the group per partition of this member, as far
+    as it knows. `rebalances` counts how often partitions were assigned to it or revoked.
     """
 
     @property
@@ -23,31 +23,31 @@ class Consumer(Protocol):
 
     @property
     def trouble(self) -> Exception | None:
-        """What keeps it from the stream at this moment; None while it is in touch."""
+        """The current connection error; None while the stream is reachable."""
         ...
 
     async def receive(self) -> Delivery | None:
-        """The next delivery; None after `leave`, and at the end of a topic that has one.
+        """The next delivery; None after `leave`, and at the end of a finite topic.
 
-        Raises StreamUnavailable when the stream has not answered for a while; it may be
-        called again.
+        Raises StreamUnavailable if the stream has not answered for a while; the call may be
+        repeated.
         """
         ...
 
     async def acknowledge(self, delivery: Delivery) -> None:
-        """Done with this one: it will not be delivered to the group again."""
+        """Mark the delivery as done: the group will not receive it again."""
         ...
 
     async def retry(self, delivery: Delivery) -> None:
-        """Deliver it again, with the next attempt number."""
+        """Redeliver with the next attempt number."""
         ...
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
-        """Move it to the topic dead-letters with the error, attempts and origin in headers."""
+        """Move it to the topic dead-letters, with error, attempts and origin as headers."""
         ...
 
     async def leave(self) -> None:
-        """Leave the group; what was received and not acknowledged is delivered again."""
+        """Leave the group; unacknowledged deliveries are redelivered."""
         ...
 
 
@@ -55,32 +55,32 @@ class JobStream(Protocol):
     """Topics that carry messages."""
 
     async def publish(self, message: Message) -> None:
-        """Append. Waits while the topic is full. Raises StreamUnavailable."""
+        """Append a message. Waits while the topic is full. Raises StreamUnavailable."""
         ...
 
     def consumer(self, topic: str, group: str) -> Consumer: ...
 
 
 class LogReader(Protocol):
-    """Topics read from any place on, by whoever likes, in no group: reading settles nothing."""
+    """Reads topics from any offset, without a consumer group: nothing is acknowledged."""
 
     def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
-        """Every record from the offset given for its partition on, in order within it, and
-        then whatever is published, without an end; ends when the topic was closed.
+        """All records from the given offset of each partition, in order within a partition, then
+        new ones as they are published. Ends only when the topic is closed.
 
-        A partition that is not named is read from the first record that is kept; so is one
-        whose offset is no longer kept, or beyond its end. Raises StreamUnavailable.
+        A partition is read from its earliest retained record if it has no offset here, or one
+        that is no longer retained or beyond its end. Raises StreamUnavailable.
         """
         ...
 
     async def identity(self, topic: str) -> str:
-        """Which log the topic is: another one once it was deleted and made anew, wherever; empty
-        where that is not told. Raises StreamUnavailable.
+        """The id of the topic's log, which changes when the topic is deleted and recreated
+        anywhere; empty if unknown. Raises StreamUnavailable.
         """
         ...
 
     async def ends(self, topic: str) -> Mapping[int, int]:
-        """The offset after the last record of every partition that keeps any: a reader that
-        got there is as far as the log was when it asked. Raises StreamUnavailable.
+        """The end offset of every partition that retains records: a reader that has reached these
+        has read everything published before the call. Raises StreamUnavailable.
         """
         ...

@@ -1,4 +1,4 @@
-"""Ports to those who watch a run."""
+"""Ports to progress displays and metrics."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from caliper.ports.models import Usage
 
 
 class Watcher(Protocol):
-    """Told what happens, as it happens. Must be quick and must not raise."""
+    """Observes a run's progress. Must be quick and must not raise."""
 
     def planned(self, summary: PlanSummary) -> None:
-        """The plan stands."""
+        """The plan is complete."""
         ...
 
     def warned(self, text: str) -> None:
-        """Something about the inputs that people should know."""
+        """Show a warning about the inputs."""
         ...
 
     def resumed(self, benchmark: str, known: int) -> None:
-        """So many outcomes are known from an earlier process."""
+        """`known` outcomes exist from an earlier process."""
         ...
 
     def captioned(self, benchmark: str, sample: str) -> None:
@@ -34,12 +34,12 @@ class Watcher(Protocol):
         ...
 
     def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        """The verdicts of a job are out."""
+        """The verdicts of a job are known."""
         ...
 
 
 class JobEnd(StrEnum):
-    """What became of one try at a job."""
+    """The result of one attempt at a job."""
 
     DONE = "done"
     RETRIED = "retried"
@@ -47,7 +47,7 @@ class JobEnd(StrEnum):
 
 
 class Window(StrEnum):
-    """What a score is taken over: a model's latest started run, its last verdicts, an hour."""
+    """The window of a score: a model's latest started run, its last verdicts, or the last hour."""
 
     RUN = "run"
     LAST = "last"
@@ -56,7 +56,7 @@ class Window(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure in the paper's unit; `low` and `high` bound it at 95%, None where nothing does."""
+    """A figure in the paper's unit; `low` and `high` are its 95% interval, None without one."""
 
     value: float
     low: float | None = None
@@ -68,25 +68,25 @@ ScoreTable = Mapping[tuple[str, str], Score]
 
 
 class GroupMember(Protocol):
-    """How a member of a group of consumers stands."""
+    """The state of a member of a consumer group."""
 
     @property
     def lag(self) -> Mapping[int, int]:
-        """Messages of each of its partitions that the group has still to settle."""
+        """Unsettled messages of the group, per partition of this member."""
         ...
 
     @property
     def rebalances(self) -> int:
-        """How often partitions came to it or were taken from it."""
+        """How often partitions were assigned to it or revoked."""
         ...
 
 
 class GateState(Protocol):
-    """How an endpoint's gate stands."""
+    """The state of an endpoint's gate."""
 
     @property
     def limit(self) -> int:
-        """How many calls may be in flight; 0 while the endpoint is only probed."""
+        """The limit on calls in flight; 0 while the endpoint is only probed."""
         ...
 
     @property
@@ -94,18 +94,18 @@ class GateState(Protocol):
 
 
 class Event:
-    """Something that happened, for those who count it."""
+    """Base class of telemetry events."""
 
     __slots__ = ()
 
 
-# Of calls to models. An endpoint is a model's configured name, with the number of the endpoint
-# where it has several; never a URL.
+# Model calls. An endpoint is a model's configured name, plus the endpoint's number if there are
+# several; never a URL.
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded(Event):
-    """A try at a call ended, well or with that error."""
+    """A call attempt ended, with `error` if it failed."""
 
     endpoint: str
     error: BaseException | None
@@ -114,7 +114,7 @@ class CallEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class TriedAgain(Event):
-    """A call is tried again, or a job where no endpoint is named."""
+    """A call is retried, or a job if no endpoint is named."""
 
     error: BaseException
     endpoint: str = ""
@@ -122,7 +122,7 @@ class TriedAgain(Event):
 
 @dataclass(frozen=True, slots=True)
 class TokensUsed(Event):
-    """What a call cost."""
+    """The tokens of a call."""
 
     endpoint: str
     usage: Usage
@@ -130,23 +130,23 @@ class TokensUsed(Event):
 
 @dataclass(frozen=True, slots=True)
 class GateBuilt(Event):
-    """From now on calls of the endpoint pass this gate."""
+    """Calls to the endpoint pass this gate from now on."""
 
     endpoint: str
     gate: GateState
 
 
-# Of the jobs of a stage.
+# Jobs of a stage.
 
 
 @dataclass(frozen=True, slots=True)
 class JobTaken(Event):
-    """A job was taken off its topic."""
+    """A job was received from its topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobLeft(Event):
-    """A try at a job ended, so many seconds after it was taken; None: it was broken off."""
+    """A job attempt ended, `seconds` after the job was taken. `end` is None if it was aborted."""
 
     end: JobEnd | None
     seconds: float
@@ -154,7 +154,7 @@ class JobLeft(Event):
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterSent(Event):
-    """A job of that topic was put aside."""
+    """A job of the topic was dead-lettered."""
 
     topic: str
     error: BaseException
@@ -162,25 +162,25 @@ class DeadLetterSent(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReplyReceived(Event):
-    """A reply was found in the store (`cached`), or a model gave it."""
+    """A reply came from the store (`cached`) or from a model."""
 
     cached: bool
 
 
 @dataclass(frozen=True, slots=True)
 class GroupJoined(Event):
-    """From now on the stage takes jobs off that topic as this member."""
+    """The stage receives jobs from the topic as this member from now on."""
 
     topic: str
     member: GroupMember
 
 
-# Of the aggregator. Times are in seconds since 1970.
+# The aggregator. Times are in seconds since 1970.
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictsEntered(Event):
-    """So many outcomes are new: scores, and others by their reason."""
+    """Counts of new outcomes: scored, and unscored by reason."""
 
     model: str
     benchmark: str
@@ -190,7 +190,7 @@ class VerdictsEntered(Event):
 
 @dataclass(frozen=True, slots=True)
 class QuestionsCounted(Event):
-    """How many questions of a model's latest run are planned, scored and unscored."""
+    """Counts of planned, scored and unscored questions of a model's latest run."""
 
     model: str
     benchmark: str
@@ -207,7 +207,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class ScoresComputed(Event):
-    """The scores of a window, all there are."""
+    """All scores of a window."""
 
     model: str
     benchmark: str
@@ -217,21 +217,21 @@ class ScoresComputed(Event):
 
 @dataclass(frozen=True, slots=True)
 class VerdictShown(Event):
-    """The scores show a verdict, so many seconds after the stream had it."""
+    """The scores include a verdict, `seconds` after it was published to the stream."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsApplied(Event):
-    """The newest record that was entered was published then."""
+    """The publication time of the newest applied record."""
 
     time: float
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsWaiting(Event):
-    """So many records of each partition of a topic are still to be entered."""
+    """Records of a topic that are not yet applied, per partition."""
 
     topic: str
     lag: Mapping[int, int]
@@ -239,7 +239,7 @@ class RecordsWaiting(Event):
 
 @dataclass(frozen=True, slots=True)
 class AnchorsJudged(Event):
-    """A judge agrees with that share of its anchor set, 0 to 1."""
+    """The share of its anchor set with which a judge agrees, 0 to 1."""
 
     judge: str
     benchmark: str
@@ -248,38 +248,38 @@ class AnchorsJudged(Event):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotKept(Event):
-    """A snapshot was kept."""
+    """A snapshot was saved."""
 
     time: float
 
 
 @dataclass(frozen=True, slots=True)
 class ModelForgotten(Event):
-    """A model is watched no longer: nothing more is recorded of it."""
+    """A model is no longer watched: nothing more is recorded for it."""
 
     model: str
 
 
 class Telemetry(Protocol):
-    """Takes the events of a process, or of one of the stages that it hosts."""
+    """Records events of a process, or of one of the stages that it hosts."""
 
     def record(self, event: Event) -> None:
-        """Take note of what happened. Must be quick and must not raise."""
+        """Record an event. Must be quick and must not raise."""
         ...
 
     def stage(self, name: str) -> Telemetry:
-        """That of a stage: gateway, captioner, judge or qa_reader."""
+        """The telemetry of a stage: gateway, captioner, judge or qa_reader."""
         ...
 
 
 class Silence:
-    """A Telemetry that nobody reads."""
+    """A Telemetry that discards events."""
 
     def record(self, event: Event) -> None:
-        """Forget it."""
+        """Discard the event."""
 
     def stage(self, name: str) -> Telemetry:  # noqa: ARG002 - the port's
-        """The same."""
+        """This telemetry itself."""
         return self
 
 
@@ -287,8 +287,8 @@ SILENT: Telemetry = Silence()
 
 
 def reason_of(error: BaseException) -> str:
-    """The label of an error, out of a closed set: its class in the tree of failures, such as
-    `backend_overloaded`; `internal` for any other.
+    """The metric label of an error: its class in snake case, such as `backend_overloaded`, or
+    `internal` for errors that are not Caliper's. The set of labels is closed.
     """
     if not isinstance(error, CaliperError):
         return "internal"
