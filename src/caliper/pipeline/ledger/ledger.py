@@ -218,12 +218,12 @@ class Ledger:
         }
 
     def passing(self) -> set[int]:
-        """The indices that are unscored for a transient reason."""
+        """The indices that are unscored for a retryable reason."""
         return {index for index, state in enumerate(self._states) if state in _PASSING}
 
     def lacks(self, item: Item) -> bool:
         """Whether the item is worth asking (again): an outcome is missing, or unscored for a
-        transient reason.
+        retryable reason.
         """
         states = self._states[item.first : item.first + item.size]
         return any(state == _UNKNOWN or state in _PASSING for state in states)
