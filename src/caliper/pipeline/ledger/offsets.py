@@ -40,7 +40,7 @@ class LogOffsets:
         beyond = any(
             offset > ends[partition] for partition, offset in offsets.items() if partition in ends
         )
-        # An empty partition has no end to compare with, and nothing that could be read twice.
+        # A partition that retains no records has no end to compare with, nor anything to reread.
         for partition, offset in list(offsets.items()):
             if other or offset > ends.get(partition, 0):
                 del offsets[partition]
