@@ -35,7 +35,7 @@ class SegmentCache:
 
     def __init__(self, store: ObjectStore, capacity: int = SEGMENT_BYTES) -> None:
         self._store = store
-        self._segments: LRUCache[str, bytes] = LRUCache(
+        self._held: LRUCache[str, bytes] = LRUCache(
             capacity, lambda lines: min(len(lines), capacity)
         )
 
@@ -48,15 +48,15 @@ class SegmentCache:
 
     async def find(self, key: str) -> bytes | None:
         """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable."""
-        if key not in self._segments:
+        if key not in self._held:
             data = await self._store.get(key)
             if data is None:
                 return None
             try:
-                self._segments[key] = await asyncio.to_thread(gzip.decompress, data)
+                self._held[key] = await asyncio.to_thread(gzip.decompress, data)
             except (OSError, EOFError, zlib.error) as error:
                 raise InvalidInput(f"broken segment: {error}", file=key) from error
-        return self._segments[key]
+        return self._held[key]
 
 
 class StoreLog:

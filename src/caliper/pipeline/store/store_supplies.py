@@ -14,14 +14,14 @@ from caliper.pipeline.store.supplies import fetch_dataset, has_captions, has_dat
 from caliper.ports.storage import Dataset, ObjectStore, Sources
 
 _FOLDER_PREFIX = "caliper-plan-"
-_LOCAL_PATH = re.compile(rf"[^\s'\"]*{_FOLDER_PREFIX}[^/]*/")
+_ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER_PREFIX}[^/]*/")
 
 
 def without_folder(text: str) -> str:
     """Strip local temporary folders from an error's text, so files appear as the dataset names
     them. Callers do not know paths of this machine, and should not.
     """
-    return _LOCAL_PATH.sub("", text)
+    return _ON_DISK.sub("", text)
 
 
 class StoredSupplies:
