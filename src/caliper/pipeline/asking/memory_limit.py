@@ -103,13 +103,13 @@ class LimitedMedia:
 
     @asynccontextmanager
     async def shown(
-        self, benchmark: str, wanted: Collection[tuple[str, ...]]
+        self, benchmark: str, samples: Collection[tuple[str, ...]]
     ) -> AsyncIterator[Shown]:
-        """Load the pictures of media paths once there is room, and hold them for the context.
+        """Load the pictures of samples once there is room, and hold them for the context.
 
-        Raises MediaMissing, InvalidInput.
+        Each sample is given by its media paths. Raises MediaMissing, InvalidInput.
         """
         async with self.holding.place() as holds:
-            shown = {paths: await self.media[benchmark].images(paths) for paths in wanted}
+            shown = {paths: await self.media[benchmark].images(paths) for paths in samples}
             holds(image for images in shown.values() for image in images)
             yield shown

@@ -35,12 +35,12 @@ def declared(spec: RunSpec) -> Report:
 
 def settings_of(part: BenchmarkSpec) -> dict[str, str]:
     """Every protocol setting of a benchmark, the caption prompt, and how media were prepared."""
-    shown = {} if part.preparation is None else part.preparation.shown()
+    details = {} if part.preparation is None else part.preparation.shown()
     if part.taxonomy:
-        shown["taxonomy"] = digest(part.taxonomy)[:12]
+        details["taxonomy"] = digest(part.taxonomy)[:12]
     if "captioner" in part.models and part.captions is None:
-        shown["caption_tokens"] = str(part.caption_tokens)
-    return {**part.settings, "prompt": part.prompt, **shown}
+        details["caption_tokens"] = str(part.caption_tokens)
+    return {**part.settings, "prompt": part.prompt, **details}
 
 
 def models_of(part: BenchmarkSpec) -> dict[str, str]:

@@ -97,10 +97,10 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
 def figures_of(
     spec: RunSpec,
     totals: Mapping[str, Tally],
-    stands: tuple[RunState, Mapping[str, Coverage]],
+    status: tuple[RunState, Mapping[str, Coverage]],
 ) -> Report:
     """The report of tallies and the result of `standing`, without its caption statistics."""
-    state, coverages = stands
+    state, coverages = status
     parts = (_part(spec, name, totals[name], coverage) for name, coverage in coverages.items())
     return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
 
