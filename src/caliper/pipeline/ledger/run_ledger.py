@@ -116,12 +116,12 @@ class RunLedger:
         else:
             self.tried = set()
 
-    def try_again(self, asked: int | None) -> None:
-        """Retry the indices below `asked` that are unscored for a retryable reason.
+    def try_again(self, limit: int | None) -> None:
+        """Retry the indices below `limit` that are unscored for a retryable reason.
 
         This outdates the written and announced end, even if the next one turns out the same.
         """
-        end = self.summary.questions if asked is None else asked
+        end = self.summary.questions if limit is None else limit
         self.tried = {index for index in self.ledger.passing() if index < end}
         self.ended = self.announced = None
 
