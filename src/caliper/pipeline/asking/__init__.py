@@ -1,1 +1,1 @@
-"""Asking models: a caption is written or examined, and replies are kept."""
+"""Calls to models: writing captions, examining them, and caching replies."""

@@ -1,4 +1,4 @@
-"""The Answerer that asks a chat model with the prompts of a pack."""
+"""The Answerer that asks a chat model, with prompts rendered from a pack."""
 
 from __future__ import annotations
 
@@ -17,38 +17,37 @@ from caliper.ports.models import ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 
 REFUSALS = frozenset({"refusal", "content_filter"})
-"""How a completion ends that a model, or a filter behind it, refused to write."""
+"""Finish reasons of a refusal, by the model or by a filter behind it."""
 CALLS = frozenset({"tool_calls", "function_call"})
-"""How one ends that is a call of a tool: nobody offered it any."""
+"""Finish reasons of a tool call, though no tools were offered."""
 
 
 Shown = Mapping[tuple[str, ...], Sequence[Image]]
 """Pictures, or frames of a clip, by the media paths of an item."""
-_NOTHING: Shown = MappingProxyType({})
+_NO_MEDIA: Shown = MappingProxyType({})
 
 
 class PromptingAnswerer:
-    """Renders an Ask with a template of `pack` and asks `model`. Keeps no replies.
+    """Renders an Ask with a template of `pack` and asks `model`. Does not cache replies.
 
-    `seed` is that of the run: sampling starts from it. `shown` is what questions from the
-    media are put with.
+    `seed` is the sampling seed of the run. `shown` holds the images for media questions.
     """
 
     def __init__(
-        self, model: ChatModel, pack: PromptPack, seed: int = 0, shown: Shown = _NOTHING
+        self, model: ChatModel, pack: PromptPack, seed: int = 0, shown: Shown = _NO_MEDIA
     ) -> None:
         self._model, self._pack, self._seed, self._shown = model, pack, seed, shown
 
     @property
     def identity(self) -> Identity:
-        """The identity of the chat model; the pack's digest is part of the run by itself."""
+        """The identity of the chat model. The run's spec records the pack's digest separately."""
         return self._model.identity
 
     def request(self, ask: Ask) -> Request:
-        """What `send` takes: a reply's key is computed from it before any call.
+        """The request for `send`, from which the reply's key can be computed before any call.
 
-        Raises UnknownName for a template or a gap that nothing goes by, and InvalidInput
-        for a question about the media: asked without its picture, a model would guess.
+        Raises UnknownName for an unknown template or placeholder, and InvalidInput for a media
+        question without its images: a model would guess.
         """
         messages = render_ask(self._pack, ask)
         if ask.item.source is Source.MEDIA:
@@ -63,13 +62,13 @@ class PromptingAnswerer:
         return Request(messages, sampling(ask, self._seed), ask.schema, affinity_of(ask.item))
 
     async def answer(self, ask: Ask) -> Answer:
-        """Render an ask and send it. Raises what `request` and `send` raise."""
+        """Render and send an ask. Raises what `request` and `send` raise."""
         return await self.send(self.request(ask))
 
     async def send(self, request: Request) -> Answer:
-        """The model's reply, or a Failure when it refused or called a tool.
+        """The model's reply, or a Failure if it refused or called a tool.
 
-        A blank reply is one: the benchmark's reading decides what it is worth. Raises what the
+        A blank reply counts as a reply: the benchmark decides how to read it. Raises what the
         model raises.
         """
         completion = await self._model.complete(
@@ -80,7 +79,7 @@ class PromptingAnswerer:
         return read_completion(completion)
 
     def within(self, allowance: Allowance | None) -> PromptingAnswerer:
-        """The same answerer, which asks as long as there is an allowance where there is one."""
+        """A copy of this answerer that is limited by an allowance, if one is given."""
         model = capped(self._model, allowance)
         return PromptingAnswerer(model, self._pack, self._seed, self._shown)
 
@@ -90,23 +89,22 @@ class PromptingAnswerer:
 
 
 def affinity_of(item: Item) -> str:
-    """What the calls about one caption, or one sample's media, have in common."""
+    """The affinity of an item: equal for all calls about one caption, or one sample's media."""
     return f"{item.benchmark}/{item.sample}"
 
 
 def sampling(ask: Ask, seed: int) -> Decoding:
-    """The decoding of an ask in a run of that seed, with a seed of its own for every repeat
-    and second ask.
+    """The decoding of an ask, with a separate seed for every repeat and attempt.
 
-    A server draws the same words again for the same seed: with one seed for all, repeats at
-    temperature .6 (CompreCap) would agree by construction.
+    A server samples the same words for the same seed: with one seed for all, repeats at
+    temperature 0.6 (CompreCap) would agree by construction.
     """
-    own = sampling_seed(seed + ask.decoding.seed, ask.repeat, ask.attempt)
-    return replace(ask.decoding, seed=own)
+    ask_seed = sampling_seed(seed + ask.decoding.seed, ask.repeat, ask.attempt)
+    return replace(ask.decoding, seed=ask_seed)
 
 
 def read_completion(completion: Completion) -> Answer:
-    """A completion as an answer: refusals and empty texts are failures, never replies."""
+    """Read a completion as an answer: refusals and empty texts are failures, never replies."""
     truncated = completion.finish == "length"
     if completion.finish in REFUSALS:
         return Failure(Reason.REFUSED, completion.text or "the model refused to answer")

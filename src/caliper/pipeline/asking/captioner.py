@@ -1,6 +1,7 @@
-"""The checkpoint under test: it writes captions, and answers questions about what it sees.
+"""The checkpoint under test: it writes captions, and answers questions from the media.
 
-It is reached only here. One sample, one caption, kept so that it is never asked for twice.
+This is the only module that calls it. Each sample has one caption, which is cached so that it is
+never requested twice.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
 
-_BY_THE_MODEL = frozenset({"stop", "length", "refusal", *CALLS})
-"""How a completion ends that the model ended, or the limit of its tokens: if it holds no text, the
-caption is blank. What a content filter or something unknown ended is no answer of the model.
+_MODEL_FINISHES = frozenset({"stop", "length", "refusal", *CALLS})
+"""Finish reasons set by the model or its token limit: such a completion without text is a blank
+caption. A content filter or an unknown finish reason is no answer of the model.
 """
 
 
@@ -56,8 +57,9 @@ class Captioner:
         self._telemetry = telemetry
 
     async def caption(self, job: CaptionJob) -> Caption | Failure:
-        """The caption of a sample, or why there is none. Only captions are kept; so are blank
-        ones where the settings count them as answers.
+        """The caption of a sample, or the failure to get one. Caches captions, not failures.
+
+        Blank captions are cached too if the settings count them as answers.
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
@@ -68,93 +70,96 @@ class Captioner:
     async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
         part = self._spec.benchmark(job.benchmark)
-        chosen = benchmark(job.benchmark)
-        group = chosen.group(item)
-        template, fields = chosen.caption_prompt(group, part.prompt)
+        definition = benchmark(job.benchmark)
+        group = definition.group(item)
+        template, fields = definition.caption_prompt(group, part.prompt)
         if group in part.taxonomy:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.sampling_seed)
         identity = part.models.get("captioner", self._model.identity)
-        key = _object(
+        key = _object_key(
             reply_key(
                 identity.to_json(),
-                _asked(messages, part.preparation or Preparation()),
+                _prompt_json(messages, part.preparation or Preparation()),
                 asdict(decoding),
                 (0, 0),
                 salt_of(self._spec, job.run, (identity,)),
             )
         )
-        written = await self._store.get(key)
-        kept = None if written is None else _read(written, key, job.sample)
+        data = await self._store.get(key)
+        cached = None if data is None else _read(data, key, job.sample)
         blank = blank_is_answer(part.settings)
-        if kept is not None and not (kept[0].text or blank):
-            kept = None
-        self._telemetry.record(ReplyReceived(cached=kept is not None))
-        if kept is not None:
-            caption, run = kept
+        if cached is not None and not (cached[0].text or blank):
+            cached = None
+        self._telemetry.record(ReplyReceived(cached=cached is not None))
+        if cached is not None:
+            caption, run = cached
             await note_reuse(self._store, job, CAPTIONS, int(run != job.run))
             return caption
         completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
-        found = read_caption(job.sample, completion, blank=blank)
-        if isinstance(found, Caption):
-            await self._store.put(key, _write(found, job.run))
-        return found
+        result = read_caption(job.sample, completion, blank=blank)
+        if isinstance(result, Caption):
+            await self._store.put(key, _write(result, job.run))
+        return result
 
     async def answer(self, job: CaptionJob) -> tuple[Verdicts, Exception | None]:
-        """The verdicts of a sample's questions from the media, and what went wrong first.
+        """The verdicts of a sample's media questions, and the first error if there was one.
 
-        The questions, their prompts and the reading of replies are the benchmark's (CAPability
+        The benchmark defines the questions, their prompts and how replies are read (CAPability
         paper B.4, CaptionQA paper 5, CompreCap paper 4.4). Raises what `Examiner.conclude`
         raises, MediaMissing, InvalidInput.
         """
-        wanted = {item.media for item in job.items}
-        async with self._media.shown(job.benchmark, wanted) as shown:
-            seeing = PromptingAnswerer(self._model, self._pack, self._spec.sampling_seed, shown)
-            models = Models({f"{job.benchmark}/media": seeing})
+        paths = {item.media for item in job.items}
+        async with self._media.shown(job.benchmark, paths) as shown:
+            answerer = PromptingAnswerer(self._model, self._pack, self._spec.sampling_seed, shown)
+            models = Models({f"{job.benchmark}/media": answerer})
             examiner = Examiner(self._spec, models, self._store, self._telemetry)
-            asked = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
-            return await examiner.conclude(asked)
+            examine_job = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
+            return await examiner.conclude(examine_job)
 
 
 def read_caption(sample: str, completion: Completion, *, blank: bool) -> Caption | Failure:
-    """A completion as a caption of the sample. What is no answer of a judge is no caption, but
-    with `blank` one that the model ended without text is a blank caption.
+    """Read a completion as the caption of a sample.
+
+    A completion that `read_completion` rejects is no caption. With `blank`, one that the model
+    ended without text is a blank caption.
     """
-    read = read_completion(completion)
-    if not isinstance(read, Failure):
-        return Caption(sample, read.text.strip(), read.truncated)
-    if blank and completion.finish in _BY_THE_MODEL:
+    answer = read_completion(completion)
+    if not isinstance(answer, Failure):
+        return Caption(sample, answer.text.strip(), answer.truncated)
+    if blank and completion.finish in _MODEL_FINISHES:
         return Caption(sample, "", completion.finish == "length")
-    if read.reason is Reason.NO_REPLY:
-        return Failure(Reason.NO_CAPTION, read.detail)
-    return read
+    if answer.reason is Reason.NO_REPLY:
+        return Failure(Reason.NO_CAPTION, answer.detail)
+    return answer
 
 
-def _asked(messages: Sequence[ChatMessage], preparation: Preparation) -> dict[str, Any]:
-    """The messages and how their pictures came to be, for reply keys."""
+def _prompt_json(messages: Sequence[ChatMessage], preparation: Preparation) -> dict[str, Any]:
+    """The messages and how their pictures were prepared, for reply keys."""
     return {"messages": messages_json(messages), "preparation": preparation.to_json()}
 
 
-def _object(key: str) -> str:
+def _object_key(key: str) -> str:
     return f"captions/{key[:2]}/{key}.json"
 
 
 def _write(caption: Caption, run: str) -> bytes:
-    told = {"text": caption.text, "truncated": caption.truncated, "run": run}
-    return canonical_json({"schema": SCHEMA, **told})
+    fields = {"text": caption.text, "truncated": caption.truncated, "run": run}
+    return canonical_json({"schema": SCHEMA, **fields})
 
 
 def _read(data: bytes, key: str, sample: str) -> tuple[Caption, str] | None:
-    """The caption in an object and the run that asked for it, empty where an earlier commit wrote
-    it; None for a broken one, whose caption is asked for again.
+    """The caption in an object and the run that requested it; None if the object is broken.
+
+    The run is empty in objects of earlier commits. A broken caption is requested again.
     """
     try:
-        written = json.loads(data)
+        fields = json.loads(data)
     except ValueError:
         return None
-    if not isinstance(written, dict) or not isinstance(written.get("text"), str):
+    if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         return None
-    refuse_newer(written.get("schema"), key)
-    caption = Caption(sample, written["text"], bool(written.get("truncated")))
-    return caption, str(written.get("run", ""))
+    refuse_newer(fields.get("schema"), key)
+    caption = Caption(sample, fields["text"], bool(fields.get("truncated")))
+    return caption, str(fields.get("run", ""))

@@ -1,6 +1,6 @@
-"""Examining: all questions of one job are asked, and their verdicts come out.
+"""Examining: asks all questions of a job and turns the answers into verdicts.
 
-judge and reader are this one stage with another model.
+Judge and reader are both this stage, with different models.
 """
 
 from __future__ import annotations
@@ -40,23 +40,27 @@ from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Who answers: `answerers` by role (judge, reader, media), and the language ports."""
+    """The models of a stage: `answerers` by benchmark and role (judge, reader, media), and the
+    language ports.
+    """
 
     answerers: Mapping[str, Answerer]
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
 
     def within(self, allowance: Allowance | None) -> Models:
-        """The same models, of which chat models are asked as long as there is an allowance."""
+        """The same models, with chat models limited by an allowance if one is given."""
         answerers = {
-            role: one.within(allowance) if isinstance(one, PromptingAnswerer) else one
-            for role, one in self.answerers.items()
+            role: answerer.within(allowance)
+            if isinstance(answerer, PromptingAnswerer)
+            else answerer
+            for role, answerer in self.answerers.items()
         }
         return self if allowance is None else replace(self, answerers=answerers)
 
 
 class Examiner:
-    """Examines the jobs of one run. `store` keeps replies; None keeps nothing."""
+    """Examines the jobs of one run. Caches replies in `store`, unless it is None."""
 
     def __init__(
         self,
@@ -71,10 +75,10 @@ class Examiner:
         self._store = store
 
     async def examine(self, job: ExamineJob) -> Verdicts:
-        """The verdicts of a job.
+        """The verdicts of a job that can be retried.
 
-        A failure that may pass, of a model or a language port, is raised once the good
-        replies are kept, so that the job can be tried again. Raises what `conclude` raises.
+        A retryable failure of a model or a language port is raised after the good replies are
+        cached. Raises what `conclude` raises.
         """
         verdicts, trouble = await self.conclude(job)
         if trouble is not None:
@@ -82,48 +86,48 @@ class Examiner:
         return verdicts
 
     async def conclude(self, job: ExamineJob) -> tuple[Verdicts, Exception | None]:
-        """The verdicts of a job that is not tried again, and what went wrong first.
+        """The verdicts of a job that is not retried, and its first retryable error if any.
 
-        What failed became Unscored: with a model the question that it was asked, with a
-        language port all questions of its item, since what is asked rests on nouns and
-        embeddings. Raises ModelChanged, StoreUnavailable, and InvalidInput for a language port
-        that the benchmark needs and nobody gave.
+        Failures become Unscored: if a model fails, the question it was asked; if a language port
+        fails, all questions of the item, since they depend on nouns and embeddings. Raises
+        ModelChanged, StoreUnavailable, and InvalidInput if the benchmark needs a language port
+        that is not configured.
         """
         role = _role(job)
         answerer = self._models.answerers[f"{job.benchmark}/{role}"]
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
-        kept = answerer.identity.cached or (uses_language and self._language_cached)
-        store = self._store if kept else None
+        cached = answerer.identity.cached or (uses_language and self._language_cached)
+        store = self._store if cached else None
         key, salt = key_of_job(self._spec, job) if store else ("", "")
         book = await ReplyBook.open(store, key, salt, job.run)
-        named = self._spec.benchmark(job.benchmark).models
-        outside = _Outside((role, answerer), self._models, named, book, self._telemetry)
+        identities = self._spec.benchmark(job.benchmark).models
+        ports = _CachedPorts((role, answerer), self._models, identities, book, self._telemetry)
         try:
-            verdicts = await self._items(job, outside)
+            verdicts = await self._items(job, ports)
         finally:
             await book.save(store)
         if store:
-            await note_reuse(store, job, VERDICTS, len(outside.reused))
-        found = Verdicts(job.run, job.benchmark, job.sample, verdicts)
-        return found, next(iter(outside.troubles), None)
+            await note_reuse(store, job, VERDICTS, len(ports.reused))
+        message = Verdicts(job.run, job.benchmark, job.sample, verdicts)
+        return message, next(iter(ports.troubles), None)
 
-    async def _items(self, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
-        """The verdicts of all items. What fails as a whole is raised when no call is open."""
-        items = (self._item(item, job, outside) for item in job.items)
+    async def _items(self, job: ExamineJob, ports: _CachedPorts) -> tuple[Verdict, ...]:
+        """The verdicts of all items. Raises a fatal error only after every call has ended."""
+        items = (self._item(item, job, ports) for item in job.items)
         verdicts: list[Verdict] = []
-        for found in await asyncio.gather(*items, return_exceptions=True):
-            if isinstance(found, BaseException):
-                raise found
-            verdicts.extend(found)
+        for result in await asyncio.gather(*items, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
+            verdicts.extend(result)
         return tuple(verdicts)
 
-    async def _item(self, item: Item, job: ExamineJob, outside: _Outside) -> tuple[Verdict, ...]:
+    async def _item(self, item: Item, job: ExamineJob, ports: _CachedPorts) -> tuple[Verdict, ...]:
         caption = bounded(job.caption.text) if job.caption else None
         settings = self._spec.benchmark(job.benchmark).settings
         try:
-            return await drive(benchmark(job.benchmark).examine(item, caption, settings), outside)
-        except _Unanswered as without:
-            return left_unscored([item], without.why)
+            return await drive(benchmark(job.benchmark).examine(item, caption, settings), ports)
+        except _LanguagePortFailed as error:
+            return left_unscored([item], error.failure)
 
     @property
     def _language_cached(self) -> bool:
@@ -135,90 +139,92 @@ def _role(job: ExamineJob) -> str:
     return "media" if job.items[0].source is Source.MEDIA else benchmark(job.benchmark).role
 
 
-async def drive(examination: Examination, outside: _Outside) -> tuple[Verdict, ...]:
-    """Run an examination to its end, answering each batch through the ports."""
+async def drive(examination: Examination, ports: _CachedPorts) -> tuple[Verdict, ...]:
+    """Run an examination generator to its end, answering each batch through the ports."""
     try:
         batch = next(examination)
         while True:
             answers: Sequence[Any]
             match batch:
                 case Nouns(texts):
-                    answers = await outside.nouns(texts)
+                    answers = await ports.nouns(texts)
                 case Embed(texts):
-                    answers = await outside.embed(texts)
+                    answers = await ports.embed(texts)
                 case asks:
                     if len(asks) == 1:
-                        answers = [await outside.answer(asks[0])]
+                        answers = [await ports.answer(asks[0])]
                     else:
-                        answers = await asyncio.gather(*map(outside.answer, asks))
-                    outside.raise_fatal()
+                        answers = await asyncio.gather(*map(ports.answer, asks))
+                    ports.raise_fatal()
             batch = examination.send(answers)
     except StopIteration as stop:
         verdicts: tuple[Verdict, ...] = stop.value
         return verdicts
 
 
-class _Unanswered(Exception):
-    """A language port failed: an examination cannot go on without its answer."""
+class _LanguagePortFailed(Exception):
+    """A language port failed: the examination of an item cannot go on without its answer."""
 
-    def __init__(self, why: Failure) -> None:
-        self.why = why
-        super().__init__(why.detail)
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(failure.detail)
 
 
-class _Outside:
-    """The ports of one job, with its book of replies between them and the examination.
+class _CachedPorts:
+    """The ports of one job behind its reply book.
 
-    The answerer comes with its role. `named` are the models by role as the run's spec has them:
-    replies are kept under these. `reused` are the (item, question, repeat) that rest on replies
-    of other runs.
+    The answerer comes with its role. `identities` are the models by role in the run's spec; reply
+    keys use these. `troubles` collects retryable errors. `reused` holds the (item, question,
+    repeat) that reuse replies of other runs.
     """
 
     def __init__(
         self,
         answerer: tuple[str, Answerer],
         models: Models,
-        named: Mapping[str, Identity],
+        identities: Mapping[str, Identity],
         book: ReplyBook,
         telemetry: Telemetry,
     ) -> None:
         self._telemetry = telemetry
         self._role, self._answerer = answerer
-        self._models, self._named = models, named
+        self._models, self._identities = models, identities
         self._book = book
         self._fatal: Exception | None = None
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.troubles: list[Exception] = []
         self.reused: set[tuple[str, int, int]] = set()
 
     async def answer(self, ask: Ask) -> Answer:
         try:
-            return await self._kept_or_asked(ask)
+            return await self._cached_answer(ask)
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             return self._trouble(error)
 
-    async def _kept_or_asked(self, ask: Ask) -> Answer:
+    async def _cached_answer(self, ask: Ask) -> Answer:
         answerer = self._answerer
         if not (answerer.identity.cached and isinstance(answerer, PromptingAnswerer)):
             return await answerer.answer(ask)
         request = answerer.request(ask)
-        identity = self._named.get(self._role, answerer.identity)
+        identity = self._identities.get(self._role, answerer.identity)
         key = self._book.key_of_ask(identity, ask, request)
-        # Of two equal asks one waits: the model is sent a request once.
-        async with self._turns[key]:
-            kept = self._book.reply(key)
-            self._telemetry.record(ReplyReceived(cached=kept is not None))
-            if kept is not None:
+        # Single-flight: of equal concurrent asks, only one is sent to the model.
+        async with self._locks[key]:
+            reply = self._book.reply(key)
+            self._telemetry.record(ReplyReceived(cached=reply is not None))
+            if reply is not None:
                 if self._book.reused(key):
                     self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))
-                return kept
+                return reply
             answer = await answerer.send(request)
             self._book.keep(key, answer)
             return answer
 
     def _trouble(self, error: Exception) -> Failure:
-        """What a failed call is to the examination; errors of the whole run wait for the
-        other calls of the batch, so that none is left running.
+        """Record a failed call and return it as a Failure for the examination.
+
+        Errors that end the run are raised later by `raise_fatal`, when the other calls of the
+        batch have ended.
         """
         row = handling(error)
         if row.fate in (JobFate.FAIL_RUN, JobFate.PAUSE):
@@ -236,11 +242,11 @@ class _Outside:
         if tagger is None:
             raise InvalidInput("this benchmark needs a noun tagger")
 
-        async def call(some: Sequence[str]) -> list[tuple[str, ...]]:
-            return tagger.nouns(some)
+        async def call(batch: Sequence[str]) -> list[tuple[str, ...]]:
+            return tagger.nouns(batch)
 
-        found = await self._texts((tagger, "tagger"), "nouns", texts, call)
-        return [tuple(nouns) for nouns in found]
+        noun_lists = await self._texts((tagger, "tagger"), "nouns", texts, call)
+        return [tuple(nouns) for nouns in noun_lists]
 
     async def embed(self, texts: tuple[str, ...]) -> list[Vector]:
         embedder = self._models.embedder
@@ -257,13 +263,13 @@ class _Outside:
         call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
     ) -> list[Sequence[Any]]:
         try:
-            return await self._kept_or_told(port, kind, texts, call)
+            return await self._cached_texts(port, kind, texts, call)
         except Exception as error:
             failure = self._trouble(error)
             self.raise_fatal()
-            raise _Unanswered(failure) from error
+            raise _LanguagePortFailed(failure) from error
 
-    async def _kept_or_told(
+    async def _cached_texts(
         self,
         port: tuple[NounTagger | Embedder, str],
         kind: str,
@@ -273,12 +279,12 @@ class _Outside:
         model, role = port
         if not model.identity.cached:
             return list(await call(texts))
-        identity = self._named.get(role, model.identity)
+        identity = self._identities.get(role, model.identity)
         keys = [self._book.key_of_text(identity, kind, text) for text in texts]
         values = {key: self._book.values(key) for key in keys}
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
         if absent:
-            for key, found in zip(absent, await call(list(absent.values())), strict=True):
-                self._book.keep(key, found)
-                values[key] = found
+            for key, value in zip(absent, await call(list(absent.values())), strict=True):
+                self._book.keep(key, value)
+                values[key] = value
         return [values[key] or () for key in keys]

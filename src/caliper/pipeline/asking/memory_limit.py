@@ -1,7 +1,7 @@
-"""Pictures in memory for calls: how many bytes of them at once.
+"""A memory-bounded semaphore: limits the bytes of pictures held in memory for calls.
 
-A slow endpoint answers later than media are decoded. Without a bound every job in flight would
-hold what it is to show, and 64 clips of 768 frames are gigabytes.
+A slow endpoint answers more slowly than media are decoded. Without a bound, every job in flight
+would hold its pictures, and 64 clips of 768 frames take gigabytes.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from caliper.ports.media import Media
 from caliper.ports.models import Image
 
 MOST_HELD = 256 * 2**20
-"""Bytes of encoded pictures in memory for calls, unless a setting says otherwise."""
-_AT_ONCE = 4
+"""The default limit on bytes of encoded pictures in memory for calls."""
+_CONCURRENCY = 4
 
 Holds = Callable[[Iterable[Image]], None]
-"""Says which pictures a place is for, once they are there."""
+"""Reports the pictures that a place holds, once they are prepared."""
 
 
 class MemoryLimit:
-    """Places for samples whose pictures may be in memory; first come, first served.
+    """A semaphore over bytes: samples wait for a place in memory, first come, first served.
 
-    How large a sample is shows only when it is prepared: until then it counts like the largest
-    so far, and no more than `at_once` are being prepared. So no more is held than `most` bytes
-    and, where later samples are larger than all before, that many of them. What is larger than
-    `most` by itself is held alone.
+    The size of a sample is known only once it is prepared. Until then it counts as the largest
+    so far, and at most `at_once` samples are prepared concurrently. Memory thus stays below
+    `most` bytes, plus up to `at_once` samples if later ones are larger than all before. A sample
+    larger than `most` is held alone.
     """
 
-    def __init__(self, most: int = MOST_HELD, at_once: int = _AT_ONCE) -> None:
+    def __init__(self, most: int = MOST_HELD, at_once: int = _CONCURRENCY) -> None:
         self._most, self._at_once = most, at_once
-        self._held = self._places = self._preparing = self._largest = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._bytes = self._places = self._preparing = self._largest = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[Holds]:
-        """Wait for a place, and leave it at the end."""
+        """Wait for a place, and release it at the end of the context."""
         await self._enter()
         size: int | None = None
 
@@ -48,7 +48,7 @@ class MemoryLimit:
             nonlocal size
             size = sum(len(image.data) for image in images)
             self._preparing -= 1
-            self._held += size
+            self._bytes += size
             self._largest = max(self._largest, size)
             self._wake()
 
@@ -59,12 +59,12 @@ class MemoryLimit:
 
     async def _enter(self) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        self._queue.append(turn)
         self._wake()
         try:
             await turn
         except asyncio.CancelledError:
-            # One that was cancelled in the queue is passed over there.
+            # If the future itself was cancelled, `_wake` skips it in the queue.
             if not turn.cancelled():
                 self._leave(None)
             raise
@@ -74,12 +74,12 @@ class MemoryLimit:
         if size is None:
             self._preparing -= 1
         else:
-            self._held -= size
+            self._bytes -= size
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and self._fits():
-            turn = self._waiting.popleft()
+        while self._queue and self._fits():
+            turn = self._queue.popleft()
             if not turn.done():
                 self._places += 1
                 self._preparing += 1
@@ -88,14 +88,14 @@ class MemoryLimit:
     def _fits(self) -> bool:
         if not self._places:
             return True
-        expected = self._held + (self._preparing + 1) * self._largest
+        expected = self._bytes + (self._preparing + 1) * self._largest
         return self._preparing < self._at_once and expected <= self._most
 
 
 @dataclass(frozen=True, slots=True)
 class LimitedMedia:
-    """What samples show, by benchmark, for as long as somebody looks at it; `holding` bounds how
-    much of it all captioners of a process have in memory.
+    """Media by benchmark, loaded within a memory limit. `holding` bounds the pictures that all
+    captioners of a process have in memory.
     """
 
     media: Mapping[str, Media]
@@ -103,12 +103,13 @@ class LimitedMedia:
 
     @asynccontextmanager
     async def shown(
-        self, benchmark: str, wanted: Collection[tuple[str, ...]]
+        self, benchmark: str, samples: Collection[tuple[str, ...]]
     ) -> AsyncIterator[Shown]:
-        """The pictures of these media, once there is room for them. Raises MediaMissing,
-        InvalidInput.
+        """Load the pictures of samples once there is room, and hold them for the context.
+
+        Each sample is given by its media paths. Raises MediaMissing, InvalidInput.
         """
         async with self.holding.place() as holds:
-            found = {paths: await self.media[benchmark].images(paths) for paths in wanted}
-            holds(image for images in found.values() for image in images)
-            yield found
+            shown = {paths: await self.media[benchmark].images(paths) for paths in samples}
+            holds(image for images in shown.values() for image in images)
+            yield shown

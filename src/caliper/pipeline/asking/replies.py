@@ -1,7 +1,7 @@
-"""Replies kept by key, one object a job, so that nothing is asked of a model twice.
+"""The reply cache: replies by key, one object per job, so that no model is asked twice.
 
-Only replies are kept: outcomes are always recomputed from them, so a changed reading or
-scoring asks a model nothing. Errors, refusals and empty replies are not kept.
+Only replies are cached. Outcomes are always recomputed from them, so a change in reading or
+scoring needs no calls. Errors, refusals and empty replies are not cached.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ SCHEMA = 1
 
 
 def salt_of(spec: RunSpec, run: str, models: Iterable[Identity]) -> str:
-    """What keeps replies apart that are not to be shared: those of deliberate replicates, and
-    those of every run where one of the models has no revision, for it may be another by then.
+    """The salt of reply keys, which separates replies that must not be shared.
+
+    Deliberate replicates have their own, and so has each run with a model without a revision, as
+    that model may change.
     """
     if not spec.share_replies and not all(model.revision for model in models):
         return run
@@ -32,9 +34,9 @@ def salt_of(spec: RunSpec, run: str, models: Iterable[Identity]) -> str:
 
 
 def key_of_job(spec: RunSpec, job: ExamineJob) -> tuple[str, str]:
-    """The key of a job, computable before any call is made, and its salt."""
+    """The key of a job, computed before any call, and its salt."""
     part = spec.benchmark(job.benchmark)
-    models = _used(part, job)
+    models = _models_of(part, job)
     salt = salt_of(spec, job.run, models.values())
     ports: dict[str, Any] = {
         "models": {role: model.to_json() for role, model in models.items()},
@@ -42,78 +44,78 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> tuple[str, str]:
         "decoding": _decoding_settings(part),
         "seed": spec.seed,
     }
-    shown = job.items[0].source is Source.MEDIA and Source.MEDIA in part.asked_of_checkpoint
-    if shown and part.preparation is not None:
+    shows_media = job.items[0].source is Source.MEDIA and Source.MEDIA in part.asked_of_checkpoint
+    if shows_media and part.preparation is not None:
         ports["preparation"] = part.preparation.to_json()
     caption = job.caption.digest if job.caption else ""
-    return job_key(caption, [_free_of_run(item) for item in job.items], ports, salt), salt
+    return job_key(caption, [_item_json(item) for item in job.items], ports, salt), salt
 
 
-def _used(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:
-    """The models that this job's replies come from: who wrote the caption is none of them."""
-    chosen = benchmark(part.name)
+def _models_of(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:
+    """The models that reply to this job, by role. The captioner is not one of them."""
     from_media = job.items[0].source is Source.MEDIA
-    roles = ("media",) if from_media else (chosen.role, "tagger", "embedder")
+    roles = ("media",) if from_media else (benchmark(part.name).role, "tagger", "embedder")
     return {role: part.models[role] for role in roles if role in part.models}
 
 
-def _free_of_run(item: Item) -> dict[str, Any]:
-    written = encode_item(item)
-    del written["first"]
-    return written
+def _item_json(item: Item) -> dict[str, Any]:
+    """The JSON of an item without its dense index, which depends on the run."""
+    fields = encode_item(item)
+    del fields["first"]
+    return fields
 
 
 def _decoding_settings(part: BenchmarkSpec) -> dict[str, str]:
-    """The numeric settings: they go to the model, the others to our own reading and scoring."""
+    """The numeric settings, which go to the model; the others only affect reading and scoring."""
     numeric = {setting.name for setting in benchmark(part.name).settings if not setting.choices}
     return {name: value for name, value in part.settings.items() if name in numeric}
 
 
 class ReplyBook:
-    """The replies of one job, in the hands of `run`. `grown` tells that there is something new
-    to keep.
+    """The cached replies of one job, as read and extended by `run`.
 
-    What is kept says which run asked first, and which replies other runs added. Earlier commits
-    did not write that: their replies count as another run's.
+    `grown` is set if there are new replies to save. The stored object records which run asked
+    first, and which replies other runs added. Earlier commits did not record that: their replies
+    count as another run's.
     """
 
     def __init__(
-        self, key: str, salt: str = "", run: str = "", kept: Mapping[str, Any] | None = None
+        self, key: str, salt: str = "", run: str = "", book: Mapping[str, Any] | None = None
     ) -> None:
         self._key, self._salt, self._run = key, salt, run
-        kept = {"run": run} if kept is None else kept
-        self._replies: dict[str, Any] = dict(kept.get("replies", {}))
-        self._first: str = kept.get("run", "")
-        self._added: dict[str, str] = dict(kept.get("added", {}))
+        book = {"run": run} if book is None else book
+        self._replies: dict[str, Any] = dict(book.get("replies", {}))
+        self._first_run: str = book.get("run", "")
+        self._added_by: dict[str, str] = dict(book.get("added", {}))
         self.grown = False
 
     @classmethod
     async def open(cls, store: ObjectStore | None, key: str, salt: str, run: str) -> ReplyBook:
-        """The book of a job, with what the store already keeps of it.
+        """Open the book of a job, with the replies already stored.
 
-        Raises NewerSchema when a newer release wrote it, StoreUnavailable.
+        Raises NewerSchema if a newer release wrote it, StoreUnavailable.
         """
-        written = await store.get(_object(key)) if store else None
-        kept = None if written is None else _readable(written)
-        if kept is not None:
-            refuse_newer(kept.get("schema"), _object(key))
-        return cls(key, salt, run, kept)
+        data = await store.get(_object_key(key)) if store else None
+        book = None if data is None else _read(data)
+        if book is not None:
+            refuse_newer(book.get("schema"), _object_key(key))
+        return cls(key, salt, run, book)
 
     async def save(self, store: ObjectStore | None) -> None:
-        """Keep the book if it has grown. Raises StoreUnavailable or StoreFull."""
+        """Write the book to the store if it has grown. Raises StoreUnavailable or StoreFull."""
         if store is None or not self.grown:
             return
-        written = {"schema": SCHEMA, "run": self._first, "replies": self._replies}
-        added = {"added": self._added} if self._added else {}
-        await store.put(_object(self._key), canonical_json({**written, **added}))
+        book = {"schema": SCHEMA, "run": self._first_run, "replies": self._replies}
+        added = {"added": self._added_by} if self._added_by else {}
+        await store.put(_object_key(self._key), canonical_json({**book, **added}))
         self.grown = False
 
     def reused(self, key: str) -> bool:
-        """Whether another run asked for the reply that is kept."""
-        return self._added.get(key, self._first) != self._run
+        """Whether the cached reply was requested by another run."""
+        return self._added_by.get(key, self._first_run) != self._run
 
     def key_of_ask(self, identity: Identity, ask: Ask, request: Request) -> str:
-        """The reply key of one ask that is sent as `request`."""
+        """The reply key of an ask that is sent as `request`."""
         decoding = fields_of(request.decoding)
         position = (ask.repeat, ask.attempt)
         return reply_key(identity.to_json(), request.to_json(), decoding, position, self._salt)
@@ -123,17 +125,17 @@ class ReplyBook:
         return reply_key(identity.to_json(), [kind, text], {}, (0, 0), "")
 
     def reply(self, key: str) -> Reply | None:
-        """The kept reply of a model."""
-        kept = self._replies.get(key)
-        return None if kept is None else Reply(**kept)
+        """The cached reply of a model."""
+        fields = self._replies.get(key)
+        return None if fields is None else Reply(**fields)
 
     def values(self, key: str) -> Sequence[Any] | None:
-        """The kept nouns, or the kept vector."""
-        kept: Sequence[Any] | None = self._replies.get(key)
-        return kept
+        """The cached nouns, or the cached vector."""
+        values: Sequence[Any] | None = self._replies.get(key)
+        return values
 
     def keep(self, key: str, answer: Answer | Sequence[Any]) -> None:
-        """Keep a reply, nouns or a vector; anything that is trouble is not kept."""
+        """Cache a reply, nouns or a vector. Ignores failures and blank replies."""
         if isinstance(answer, Reply):
             if answer.text.strip():
                 self._put(key, fields_of(answer))
@@ -142,20 +144,20 @@ class ReplyBook:
 
     def _put(self, key: str, value: Any) -> None:
         self._replies[key] = value
-        if self._first != self._run:
-            self._added[key] = self._run
+        if self._first_run != self._run:
+            self._added_by[key] = self._run
         self.grown = True
 
 
-def _readable(written: bytes) -> dict[str, Any] | None:
-    """What a job object holds; None for a broken one, whose replies are asked for again."""
+def _read(data: bytes) -> dict[str, Any] | None:
+    """The fields of a job object; None if it is broken, so that its replies are requested again."""
     try:
-        kept = json.loads(written)
+        book = json.loads(data)
     except ValueError:
         return None
-    whole = isinstance(kept, dict) and isinstance(kept.get("replies"), dict)
-    return kept if whole else None
+    valid = isinstance(book, dict) and isinstance(book.get("replies"), dict)
+    return book if valid else None
 
 
-def _object(key: str) -> str:
+def _object_key(key: str) -> str:
     return f"jobs/{key[:2]}/{key}.json"

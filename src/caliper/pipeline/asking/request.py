@@ -1,4 +1,4 @@
-"""From a template and its fields to the messages that a chat model is sent."""
+"""Renders templates and their fields into the messages sent to a chat model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from caliper.ports.prompts import PromptPack, Template
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a chat model is sent for one ask: with equal requests it would do the same. `affinity`
-    names what the calls about one caption, or one sample's media, have in common.
+    """Everything sent to a chat model for one ask; equal requests are interchangeable.
+
+    `affinity` is equal for all calls about one caption, or one sample's media.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -31,37 +32,37 @@ class Request:
         return {"messages": messages_json(self.messages), "schema": self.schema}
 
 
-# Names only, so that the braces of JSON in a prompt need no escaping.
-_GAP = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# Matches names only, so that the braces of JSON in a prompt need no escaping.
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def render(template: Template, fields: Mapping[str, str]) -> tuple[ChatMessage, ...]:
-    """The messages for `template`: a system message if it has one, then the user's.
+    """Render a template: a system message if it has one, then the user message.
 
-    Every `{name}` is replaced by the field of that name in one pass, so what looks like a
-    gap inside a caption stays as it is; other braces are left alone. Raises UnknownName for
-    a gap that no field fills.
+    Every `{name}` is replaced by the field of that name in one pass, so text that looks like a
+    placeholder inside a caption stays unchanged, as do other braces. Raises UnknownName for a
+    placeholder without a field.
     """
 
-    def filled(gap: re.Match[str]) -> str:
-        name = gap[1]
+    def value(placeholder: re.Match[str]) -> str:
+        name = placeholder[1]
         if name not in fields:
             raise UnknownName("gap of a prompt", name, tuple(sorted(fields)))
         return fields[name]
 
     parts = (("system", template.system), ("user", template.user))
     return tuple(
-        ChatMessage(role, (_GAP.sub(filled, text),)) for role, text in parts if text.strip()
+        ChatMessage(role, (_PLACEHOLDER.sub(value, text),)) for role, text in parts if text.strip()
     )
 
 
 def render_ask(pack: PromptPack, ask: Ask) -> tuple[ChatMessage, ...]:
-    """The messages of an ask. Raises what `render` raises, and UnknownName for its template.
+    """Render an ask. Raises what `render` raises, and UnknownName for an unknown template.
 
-    The text of a caption goes in by its neutral form. Where it is fenced, the marks are a part
-    of what fills the gap, and the system message ends with what they mean; a template that has
-    none gets no message more, for not every model takes one: there the user's begins with it.
-    The words of the template itself stay as they are.
+    The text of a caption is inserted in its neutral form. If it is fenced, the fence marks are
+    inserted with it, and the system message ends with an explanation of the marks. A template
+    without a system message does not get one, since not every model accepts one: there the
+    explanation begins the user message. The template's own words stay unchanged.
     """
     template = pack.template(ask.prompt)
     if not ask.untrusted:
@@ -82,13 +83,13 @@ def render_ask(pack: PromptPack, ask: Ask) -> tuple[ChatMessage, ...]:
 def with_images(
     messages: tuple[ChatMessage, ...], images: Sequence[Image]
 ) -> tuple[ChatMessage, ...]:
-    """The messages, with the images before the words of the last one."""
-    *before, last = messages
-    return (*before, ChatMessage(last.role, (*images, *last.content)))
+    """Insert images before the text of the last message."""
+    *others, last = messages
+    return (*others, ChatMessage(last.role, (*images, *last.content)))
 
 
 def messages_json(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    """A JSON form of `messages` for reply keys: pictures stand for their SHA-256 and type."""
+    """A JSON form of `messages` for reply keys: images appear as their SHA-256 and type."""
     return [
         {"role": message.role, "content": [_part_json(part) for part in message.content]}
         for message in messages

@@ -1,7 +1,8 @@
-"""Captions and verdicts that rest on replies of earlier runs, counted once however often a job
-is delivered.
+"""Counts captions and verdicts that reuse replies of earlier runs.
 
-    runs/<id>/reused/<captions or verdicts>/<job>/<how many>   (empty objects)
+A job counts once, however often it is delivered:
+
+    runs/<id>/reused/<captions or verdicts>/<job>/<count>   (empty objects)
 """
 
 from __future__ import annotations
@@ -23,32 +24,33 @@ _PREFIX = "reused/"
 async def note_reuse(
     store: ObjectStore, job: CaptionJob | ExamineJob, kind: str, count: int
 ) -> None:
-    """Keep that so many of a job's captions or verdicts reuse replies. `store` is that of the
-    replies. Raises StoreUnavailable or StoreFull.
+    """Record how many of a job's captions or verdicts reuse replies.
+
+    `store` is the store of the replies. Raises StoreUnavailable or StoreFull.
     """
     if count:
         name = digest([job.benchmark, job.sample, job.items[0].source])[:32]
         await store.put(f"runs/{job.run}/{_PREFIX}{kind}/{name}/{count}", b"")
 
 
-async def with_reuse(found: Report, spec: RunSpec, captions: Captions, run: ObjectStore) -> Report:
-    """The report with what it tells of reuse. `run` is the run's own part of the store.
+async def with_reuse(report: Report, spec: RunSpec, captions: Captions, run: ObjectStore) -> Report:
+    """Add reuse statistics to a report. `run` is the run's own part of the store.
 
     Raises StoreUnavailable.
     """
-    most: Counter[tuple[str, str]] = Counter()
+    by_job: Counter[tuple[str, str]] = Counter()
     async for key in run.list(_PREFIX):
         _, kind, job, count = key.split("/")
-        # A job that was broken off may have got less far than its next delivery.
-        most[kind, job] = max(most[kind, job], int(count))
+        # An interrupted delivery may have counted fewer than the next one.
+        by_job[kind, job] = max(by_job[kind, job], int(count))
     reused: Counter[str] = Counter()
-    for (kind, _), number in most.items():
+    for (kind, _), number in by_job.items():
         reused[kind] += number
-    written = (part.name for part in spec.benchmarks if part.captions is None)
+    captioned = (part.name for part in spec.benchmarks if part.captions is None)
     reuse = Reuse(
         captions=reused[CAPTIONS],
-        of_captions=sum(len(captions.get(name, ())) for name in written),
+        of_captions=sum(len(captions.get(name, ())) for name in captioned),
         verdicts=reused[VERDICTS],
-        of_verdicts=sum(part.coverage.known for part in found.benchmarks),
+        of_verdicts=sum(part.coverage.known for part in report.benchmarks),
     )
-    return replace(found, reuse=reuse if most else None)
+    return replace(report, reuse=reuse if by_job else None)

@@ -1,7 +1,7 @@
-"""The tokens that a run may use: asked for before every call, entered after it, and counted
-together by all processes that work on the run.
+"""The token budget of a run: checked before every call, charged after it, and shared by all
+processes that work on the run.
 
-Calls in flight are not taken back, so that their tokens may pass the cap.
+Calls in flight are not cancelled, so their tokens may exceed the cap.
 """
 
 from __future__ import annotations
@@ -23,20 +23,22 @@ from caliper.pipeline.store.runs import read_json, run_store, write_json
 from caliper.ports.models import ChatMessage, ChatModel, Completion
 from caliper.ports.storage import ObjectStore
 
-_RUNS = 64
-"""So many starts of runs are counted while nobody works on them; what was used is in the store."""
+_IDLE_STARTS = 64
+"""The number of idle starts kept in memory; the store has what all of them used."""
 
 _Start = tuple[str, int]
-"""A run, and which of its starts."""
+"""A run, and the number of one of its starts."""
 
 
 @dataclass(eq=False)
 class Allowance:
-    """The tokens of prompts and replies that one start of a run may use. `used` were used here,
-    `told` of them the others can know, and `others` were used elsewhere, as far as it is known.
+    """The tokens of prompts and replies that one start of a run may use.
 
-    `keep` is called with every use: it must not be forgotten before it is told. `warn` is called,
-    once for each model, if its server counts no tokens, so that no cap can hold.
+    `used` is the number used by this process, of which `told` are published in the store;
+    `others` is the last known number used by other processes.
+
+    `keep` is called on every use, so that the allowance is not evicted before it is published.
+    `warn` is called once per model whose server counts no tokens: the cap cannot hold for it.
     """
 
     tokens: int
@@ -51,13 +53,13 @@ class Allowance:
         self.told = self.used
 
     def ask(self) -> None:
-        """Be allowed one more call. Raises BudgetSpent."""
+        """Check that one more call is allowed. Raises BudgetSpent if not."""
         if self.used + self.others >= self.tokens:
-            # No figures: what stands beside verdicts is the same whoever came to the cap.
+            # Without numbers, so that the text in verdicts is the same in every process.
             raise BudgetSpent("the cap on tokens leaves no room for it")
 
     def enter(self, tokens: int, model: str) -> None:
-        """Enter what an answered call of a model used, as its server counts."""
+        """Charge the tokens of an answered call, as counted by the model's server."""
         self.used += tokens
         self.keep(self)
         if not tokens and model not in self.uncounted:
@@ -69,7 +71,7 @@ class Allowance:
 
 
 class CappedChatModel:
-    """A chat model that is asked as long as there is an allowance."""
+    """A chat model that refuses calls once its allowance is spent."""
 
     def __init__(self, model: ChatModel, allowance: Allowance) -> None:
         self._model, self._allowance = model, allowance
@@ -85,7 +87,7 @@ class CappedChatModel:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
-        """One completion. Raises BudgetSpent, and what the model raises."""
+        """Request one completion. Raises BudgetSpent, and what the model raises."""
         self._allowance.ask()
         completion = await self._model.complete(messages, decoding, schema, affinity)
         usage = completion.usage
@@ -97,29 +99,29 @@ class CappedChatModel:
 
 
 def capped(model: ChatModel, allowance: Allowance | None) -> ChatModel:
-    """The model, asked as long as there is an allowance where there is one."""
+    """The model, limited by an allowance if one is given."""
     return model if allowance is None else CappedChatModel(model, allowance)
 
 
 class SharedAllowances:
-    """The allowances of capped runs, counted together by all who work on them:
+    """The allowances of capped runs, shared by all processes that work on them:
 
-        runs/<id>/spent/<start>/<who>.json   what one of them used
+        runs/<id>/spent/<start>/<who>.json   the tokens used by one process
 
-    Nobody waits for another. So a cap is passed by the calls in flight, and by what the others
-    used for jobs that they have not finished; what a process used that was killed in the middle
-    of a job is lost. `who` is a name that no other process has; `warn` is told what a cap cannot
-    hold.
+    Processes do not wait for each other. A cap can therefore be exceeded by the calls in flight
+    and by what other processes used for unfinished jobs; what a process used for a job is lost if
+    it is killed in the middle of it. `who` names this process uniquely; `warn` is called with a
+    message if a cap cannot hold.
     """
 
     def __init__(self, store: ObjectStore, who: str, warn: Callable[[str], None]) -> None:
         self._store, self._who, self._warn = store, f"{who}.json", warn
-        # All that anybody holds, so that no start of a run is ever counted twice.
-        self._counted: WeakValueDictionary[_Start, Allowance] = WeakValueDictionary()
-        self._kept: OrderedDict[_Start, Allowance] = OrderedDict()
+        # Every allowance in use anywhere, so that no start of a run is ever counted twice.
+        self._allowances: WeakValueDictionary[_Start, Allowance] = WeakValueDictionary()
+        self._recent: OrderedDict[_Start, Allowance] = OrderedDict()
 
     async def of(self, job: CaptionJob | ExamineJob) -> Allowance | None:
-        """What is left for a job by what everybody told, None for any number of tokens.
+        """The allowance of a job, updated with what other processes published; None if uncapped.
 
         Raises StoreUnavailable or StoreFull.
         """
@@ -127,57 +129,58 @@ class SharedAllowances:
         if cap is None:
             return None
         start = run, cap.start
-        # Held while the store is asked: what is forgotten now might be told after that was read.
-        counted = self._counted.get(start)
+        # This reference keeps the allowance alive during the read: an evicted one might be
+        # published only after the store was read.
+        allowance = self._allowances.get(start)
         used = await self._read(run, cap)
         own = used.pop(self._who, 0)
         # Another job may have opened it in the meantime.
-        counted = counted or self._counted.get(start)
-        if counted is None:
-            counted = Allowance(cap.tokens, own, partial(self._keep, start), self._warn)
-            self._counted[start] = counted
-        self._keep(start, counted)
-        counted.others = max(counted.others, sum(used.values()))
-        await self._forget()
-        return counted
+        allowance = allowance or self._allowances.get(start)
+        if allowance is None:
+            allowance = Allowance(cap.tokens, own, partial(self._keep, start), self._warn)
+            self._allowances[start] = allowance
+        self._keep(start, allowance)
+        allowance.others = max(allowance.others, sum(used.values()))
+        await self._evict()
+        return allowance
 
-    def _keep(self, start: _Start, counted: Allowance) -> None:
-        self._kept[start] = counted
-        self._kept.move_to_end(start)
+    def _keep(self, start: _Start, allowance: Allowance) -> None:
+        self._recent[start] = allowance
+        self._recent.move_to_end(start)
 
-    async def _forget(self) -> None:
-        """Forget the starts that were not used for the longest, each once it is told."""
-        while len(self._kept) > _RUNS:
-            start, counted = next(iter(self._kept.items()))
-            await self._tell(start, counted)
-            if counted.used == counted.told:
-                self._kept.pop(start, None)
+    async def _evict(self) -> None:
+        """Evict the least recently used starts, each once its use is published."""
+        while len(self._recent) > _IDLE_STARTS:
+            start, allowance = next(iter(self._recent.items()))
+            await self._publish(start, allowance)
+            if allowance.used == allowance.told:
+                self._recent.pop(start, None)
 
     async def tell(self, job: CaptionJob | ExamineJob) -> None:
-        """Let the others know what was used here. Raises StoreUnavailable or StoreFull."""
+        """Publish what this process used for a job's run. Raises StoreUnavailable or StoreFull."""
         if job.cap is not None:
             start = job.run, job.cap.start
-            if (counted := self._counted.get(start)) is not None:
-                await self._tell(start, counted)
+            if (allowance := self._allowances.get(start)) is not None:
+                await self._publish(start, allowance)
 
-    async def _tell(self, start: _Start, counted: Allowance) -> None:
-        async with counted.telling:
-            used = counted.used
-            if used > counted.told:
+    async def _publish(self, start: _Start, allowance: Allowance) -> None:
+        async with allowance.telling:
+            used = allowance.used
+            if used > allowance.told:
                 run, number = start
-                place = _place(number) + self._who
-                await write_json(run_store(self._store, run), place, tokens=used)
-                counted.told = used
+                key = _prefix(number) + self._who
+                await write_json(run_store(self._store, run), key, tokens=used)
+                allowance.told = used
 
     async def _read(self, run: str, cap: TokenCap) -> dict[str, int]:
-        """What everybody told, by who they are."""
-        kept, place = run_store(self._store, run), _place(cap.start)
-        found = {}
-        async for key in kept.list(place):
-            written = await read_json(kept, key)
-            found[key.removeprefix(place)] = 0 if written is None else int(written["tokens"])
-        return found
+        """The tokens that each process published, by the name of its object."""
+        store, prefix = run_store(self._store, run), _prefix(cap.start)
+        used = {}
+        async for key in store.list(prefix):
+            fields = await read_json(store, key)
+            used[key.removeprefix(prefix)] = 0 if fields is None else int(fields["tokens"])
+        return used
 
 
-def _place(start: int) -> str:
+def _prefix(start: int) -> str:
     return f"spent/{start}/"

@@ -1,4 +1,4 @@
-"""Verdicts of questions that nobody answered."""
+"""Unscored verdicts for questions that got no answer."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from caliper.core.question import Failure, Item
 
 
 def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
-    """Unscored for every question of a job that is not tried again."""
+    """Unscored verdicts for every question of a job that failed with `error` for good."""
     reason = handling(error).reason or Reason.INTERNAL
     return unscored(job, Failure(reason, f"{type(error).__name__}: {error}"))
 
 
 def unscored(job: ExamineJob, why: Failure) -> Verdicts:
-    """Unscored for every question of a job."""
+    """Unscored verdicts for every question of a job."""
     return Verdicts(job.run, job.benchmark, job.sample, left_unscored(job.items, why))
 
 
 def left_unscored(items: Iterable[Item], why: Failure) -> tuple[Verdict, ...]:
-    """Unscored for every question; what can never be asked keeps a reason of its own."""
+    """Unscored verdicts for every question; those that can never be asked keep their own reason."""
     evidence = Evidence(explanation=why.detail[:2000])
     return tuple(
         Verdict(index, Unscored(question.unscored), Evidence(explanation=question.note))

@@ -1,1 +1,1 @@
-"""The outcomes of a run: collected, kept as segments, and reduced to a report."""
+"""The ledger of a run: its outcomes are collected, stored as segments and reduced to a report."""

@@ -1,4 +1,4 @@
-"""What a run says of itself before there is a verdict: models, settings, data."""
+"""The part of a report that needs no verdicts: models, settings, generation and data."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from caliper.core.question import Decoding, Source
 from caliper.core.report import BenchmarkReport, Coverage, Generation, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 
-_NO_CHAT = ("lexical", "replay")
-"""Kinds of models that are sent no prompt."""
+_PROMPTLESS_KINDS = ("lexical", "replay")
+"""Model kinds that receive no prompts."""
 
 
 def declared(spec: RunSpec) -> Report:
-    """What a report says without a single verdict: models, settings, data. No figures."""
+    """A report without verdicts or scores: models, settings and data only."""
     parts = (
         BenchmarkReport(
             name=part.name,
@@ -34,17 +34,17 @@ def declared(spec: RunSpec) -> Report:
 
 
 def settings_of(part: BenchmarkSpec) -> dict[str, str]:
-    """Every protocol choice of a benchmark, the caption prompt, and what a captioner was shown."""
-    shown = {} if part.preparation is None else part.preparation.shown()
+    """Every protocol setting of a benchmark, the caption prompt, and how media were prepared."""
+    details = {} if part.preparation is None else part.preparation.shown()
     if part.taxonomy:
-        shown["taxonomy"] = digest(part.taxonomy)[:12]
+        details["taxonomy"] = digest(part.taxonomy)[:12]
     if "captioner" in part.models and part.captions is None:
-        shown["caption_tokens"] = str(part.caption_tokens)
-    return {**part.settings, "prompt": part.prompt, **shown}
+        details["caption_tokens"] = str(part.caption_tokens)
+    return {**part.settings, "prompt": part.prompt, **details}
 
 
 def models_of(part: BenchmarkSpec) -> dict[str, str]:
-    """Name, kind and revision of each model by its role."""
+    """The name, kind and revision of each model, by role."""
     return {
         role: f"{model.name} ({model.kind}, no revision)"
         if model.label == model.name
@@ -54,25 +54,27 @@ def models_of(part: BenchmarkSpec) -> dict[str, str]:
 
 
 def generation_of(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
-    """How the chat models of a benchmark generate: who judges or reads, and the checkpoint."""
-    chosen, seed = benchmark(part.name), spec.sampling_seed
-    found = {}
-    for role, source in ((chosen.role, Source.CAPTION), ("media", Source.MEDIA)):
-        if role in part.models and part.models[role].kind not in _NO_CHAT:
-            asked = chosen.generation(source, part.settings, part.repeats)
-            found[role] = replace(asked, decoding=replace(asked.decoding, seed=seed))
+    """How the chat models of a benchmark generate: the judge or reader, and the checkpoint."""
+    definition, seed = benchmark(part.name), spec.sampling_seed
+    generations = {}
+    for role, source in ((definition.role, Source.CAPTION), ("media", Source.MEDIA)):
+        if role in part.models and part.models[role].kind not in _PROMPTLESS_KINDS:
+            generation = definition.generation(source, part.settings, part.repeats)
+            decoding = replace(generation.decoding, seed=seed)
+            generations[role] = replace(generation, decoding=decoding)
     if part.captions is None and "captioner" in part.models:
         decoding = Decoding(max_tokens=part.caption_tokens, seed=seed)
-        found["captioner"] = Generation((part.prompt,), decoding)
-    return found
+        generations["captioner"] = Generation((part.prompt,), decoding)
+    return generations
 
 
 def spec_for_readers(spec: RunSpec) -> dict[str, object]:
-    """What a reader needs to repeat the run beside settings and models; no run id, so that
-    equal findings are equal files.
+    """What a reader needs to reproduce the run, in addition to settings and models.
+
+    Leaves out the run id, so equal results give equal files.
     """
-    written = spec.to_json()
-    benchmarks = written.pop("benchmarks")
+    fields = spec.to_json()
+    benchmarks = fields.pop("benchmarks")
     for kind in ("data", "qa_data", "captions"):
-        written[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
-    return written
+        fields[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
+    return fields

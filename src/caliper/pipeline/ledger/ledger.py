@@ -1,7 +1,7 @@
 """The outcomes of a run by dense index, in compact columns.
 
-Evidence stays in the log; the ledger holds where. Duplicates and order change nothing:
-of several verdicts about an index the better one stands (`core.outcome.better`).
+Evidence stays in the log; the ledger stores its place there. Duplicates and order change
+nothing: of several verdicts about an index, the better one stands (`core.outcome.better`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from caliper.core.outcome import PASSING, Outcome, Reason, Scored, Unscored, Ver
 from caliper.core.question import Item
 from caliper.ports.storage import VerdictLog
 
-_NOTHING, _SCORED, _SILENT = 0, 1, 2
-# Scored, with as many labels as the state is above this; more than fit are as many as do.
+_UNKNOWN, _SCORED, _SILENT = 0, 1, 2
+# States above this are scores with labels; the excess is the number of labels, saturating at 155.
 _LABELS = 100
-_MOST_LABELS = 255 - _LABELS
-_LARGEST = 2**63 - 1
+_MAX_LABELS = 255 - _LABELS
+_INT64_MAX = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
 _PASSING = frozenset(_CODES[reason] for reason in PASSING)
@@ -32,9 +32,9 @@ _PASSING = frozenset(_CODES[reason] for reason in PASSING)
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChange:
-    """A verdict was entered: the outcome of its index before, None where there was none, and now.
+    """A verdict was entered: the outcome of its index before (None if unknown) and now.
 
-    They are equal where only the evidence is another.
+    Both are equal if only the evidence changed.
     """
 
     index: int
@@ -43,91 +43,95 @@ class OutcomeChange:
 
 
 Standing = Mapping[int, Verdict]
-"""Verdicts by place that a log had to be asked for beforehand."""
+"""Standing verdicts by place, read beforehand from a log that cannot be read synchronously."""
 
 
-def _whole_numbers() -> array[int]:
+def _int64_array() -> array[int]:
     return array("q")
 
 
 @dataclass(slots=True)
 class Columns:
-    """The state of every index; its score as numerator and denominator, exact; the place of
-    its evidence; a digest of the standing verdict, 8 bytes, that tells a redelivered one.
+    """One entry per index: its state, its exact score as numerator and denominator, the place of
+    its evidence, and an 8-byte digest of the standing verdict, which identifies redeliveries.
 
-    A denominator of 0 says that the score does not fit: `long` has it by index.
+    A denominator of 0 means that the score does not fit in 64 bits: `long` has it by index.
     """
 
     states: bytearray = field(default_factory=bytearray)
-    numerators: array[int] = field(default_factory=_whole_numbers)
-    denominators: array[int] = field(default_factory=_whole_numbers)
-    places: array[int] = field(default_factory=_whole_numbers)
-    digests: array[int] = field(default_factory=_whole_numbers)
+    numerators: array[int] = field(default_factory=_int64_array)
+    denominators: array[int] = field(default_factory=_int64_array)
+    places: array[int] = field(default_factory=_int64_array)
+    digests: array[int] = field(default_factory=_int64_array)
     long: dict[int, Fraction] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, size: int) -> Columns:
-        """Columns of `size` indices of which nothing is known."""
+        """Columns of `size` indices, all unknown."""
         numerators, denominators, places, digests = (array("q", bytes(8 * size)) for _ in range(4))
         return cls(bytearray(size), numerators, denominators, places, digests)
 
 
 class Ledger:
-    """`size` outcomes, none known at first. `log` holds the evidence.
+    """The outcomes of `size` indices, all unknown unless `columns` are given.
 
-    `changes` counts what was entered or replaced. Memory: 33 bytes an index.
+    `log` holds the evidence. `changes` counts entered and replaced verdicts. Memory: 33 bytes
+    per index.
     """
 
     def __init__(self, size: int, log: VerdictLog, columns: Columns | None = None) -> None:
         self.columns = Columns.empty(size) if columns is None else columns
         self._states = self.columns.states
         self._log = log
-        self.known = size - self._states.count(_NOTHING)
+        self.known = size - self._states.count(_UNKNOWN)
         self.changes = 0
 
     def merge(
         self, verdicts: Sequence[Verdict], standing: Standing | None = None
     ) -> list[OutcomeChange]:
-        """Enter verdicts, keeping the better one where there was one already.
+        """Append verdicts to the log and enter them; the better of two about an index stands.
 
-        `standing` are the verdicts at the `contested` places, for a log that cannot read
-        them at once. Returns what changed. Raises InvalidInput, with nothing entered, for an
-        index that is not of this plan; StoreUnavailable or StoreFull.
+        `standing` holds the verdicts at the `contested` places, for a log that cannot read them
+        synchronously. Returns the changes. Raises InvalidInput, with nothing entered, for an
+        index outside the plan; StoreUnavailable or StoreFull.
         """
         best: dict[int, Verdict] = {}
         for verdict in verdicts:
             rival = best.get(verdict.index)
             best[verdict.index] = verdict if rival is None else better(rival, verdict)
         digests = {index: _digest(verdict) for index, verdict in best.items()}
-        changed = [
+        accepted = [
             verdict
             for index, verdict in best.items()
             if self._improves(verdict, digests[index], standing)
         ]
-        if not changed:
+        if not accepted:
             return []
-        places = self._log.append(changed)
-        found = [OutcomeChange(one.index, self.outcome(one.index), one.outcome) for one in changed]
-        for verdict, place in zip(changed, places, strict=True):
+        places = self._log.append(accepted)
+        changes = [
+            OutcomeChange(verdict.index, self.outcome(verdict.index), verdict.outcome)
+            for verdict in accepted
+        ]
+        for verdict, place in zip(accepted, places, strict=True):
             self._set(verdict, digests[verdict.index], place)
-        return found
+        return changes
 
     def enter(
         self, placed: Iterable[tuple[int, Verdict]], standing: Standing | None = None
     ) -> None:
-        """Enter verdicts that the log holds already, each with its place there.
+        """Enter verdicts that the log already holds, each with its place there.
 
-        Raises InvalidInput for an index that is not of this plan.
+        Raises InvalidInput for an index outside the plan.
         """
-        held = dict(standing or {})
+        by_place = dict(standing or {})
         for place, verdict in placed:
             digest = _digest(verdict)
-            if self._improves(verdict, digest, held):
+            if self._improves(verdict, digest, by_place):
                 self._set(verdict, digest, place)
-                held[place] = verdict
+                by_place[place] = verdict
 
     def contested(self, verdicts: Iterable[Verdict]) -> list[int]:
-        """The places of what stands and can only be compared with `verdicts` word by word."""
+        """The places of standing verdicts that must be read to compare them with `verdicts`."""
         return [
             self.columns.places[verdict.index]
             for verdict in verdicts
@@ -137,35 +141,35 @@ class Ledger:
         ]
 
     def _rivals(self, verdict: Verdict) -> bool:
-        """Whether what stands is a score as well, or none as well."""
+        """Whether the standing verdict and this one are both scored, or both unscored."""
         state = self._states[verdict.index]
         scored = isinstance(verdict.outcome, Scored)
-        return state != _NOTHING and scored == _is_score(state)
+        return state != _UNKNOWN and scored == _is_score(state)
 
     def _improves(self, verdict: Verdict, digest: int, standing: Standing | None) -> bool:
         index = verdict.index
         if not 0 <= index < len(self._states):
             raise InvalidInput(f"index {index} is not of this plan", field="index")
-        if self._states[index] == _NOTHING:
+        if self._states[index] == _UNKNOWN:
             return True
         if self.columns.digests[index] == digest:
             return False
         if not self._rivals(verdict):
             return isinstance(verdict.outcome, Scored)
         place = self.columns.places[index]
-        known = None if standing is None else standing.get(place)
-        return better(known or self._log.read(place), verdict) is verdict
+        rival = None if standing is None else standing.get(place)
+        return better(rival or self._log.read(place), verdict) is verdict
 
     def _set(self, verdict: Verdict, digest: int, place: int) -> None:
         index, columns = verdict.index, self.columns
-        self.known += self._states[index] == _NOTHING
+        self.known += self._states[index] == _UNKNOWN
         self.changes += 1
         columns.places[index] = place
         columns.digests[index] = digest
         columns.long.pop(index, None)
         if isinstance(verdict.outcome, Scored):
             score = verdict.outcome.score
-            fits = abs(score.numerator) <= _LARGEST and score.denominator <= _LARGEST
+            fits = abs(score.numerator) <= _INT64_MAX and score.denominator <= _INT64_MAX
             if not fits:
                 columns.long[index] = score
             parts = (score.numerator, score.denominator) if fits else (0, 0)
@@ -180,9 +184,9 @@ class Ledger:
         return self.known == len(self._states)
 
     def outcome(self, index: int) -> Outcome | None:
-        """The outcome of an index, None when it has none yet."""
+        """The outcome of an index; None if it is unknown."""
         state = self._states[index]
-        if state == _NOTHING:
+        if state == _UNKNOWN:
             return None
         if _is_score(state):
             columns = self.columns
@@ -194,19 +198,19 @@ class Ledger:
         return Unscored(_REASONS[state - _SILENT - 1])
 
     def verdict(self, index: int) -> Verdict:
-        """The verdict of an index with its evidence. Raises KeyError when it has none."""
-        if self._states[index] == _NOTHING:
+        """The verdict of an index with its evidence. Raises KeyError if the index has none."""
+        if self._states[index] == _UNKNOWN:
             raise KeyError(index)
         return self._log.read(self.columns.places[index])
 
     def digest(self) -> str:
-        """Tells ledgers apart that hold other verdicts, wherever their evidence is."""
-        held = hashlib.sha256(self._states)
-        held.update(self.columns.digests)
-        return held.hexdigest()
+        """A digest of the verdicts in the ledger, independent of where their evidence is."""
+        state = hashlib.sha256(self._states)
+        state.update(self.columns.digests)
+        return state.hexdigest()
 
     def outcomes(self, item: Item) -> Outcomes:
-        """What is known of an item, by (ordinal, repeat)."""
+        """The known outcomes of an item, by (ordinal, repeat)."""
         return {
             (question.ordinal, repeat): outcome
             for index, question, repeat in item.positions()
@@ -214,38 +218,38 @@ class Ledger:
         }
 
     def passing(self) -> set[int]:
-        """The indices without a score for a reason that may have passed."""
+        """The indices that are unscored for a retryable reason."""
         return {index for index, state in enumerate(self._states) if state in _PASSING}
 
     def lacks(self, item: Item) -> bool:
-        """Whether the item is worth asking (again): an outcome is missing, or what stood
-        in its way may have passed.
+        """Whether the item is worth asking (again): an outcome is missing, or unscored for a
+        retryable reason.
         """
         states = self._states[item.first : item.first + item.size]
-        return any(state == _NOTHING or state in _PASSING for state in states)
+        return any(state == _UNKNOWN or state in _PASSING for state in states)
 
     def count(self, first: int, size: int) -> tuple[int, Mapping[str, int]]:
-        """How many of `size` indices from `first` are scored, and the others by reason."""
+        """Of `size` indices from `first`: how many are scored, and how many are not by reason."""
         codes = Counter(self._states[first : first + size])
         reasons = {str(reason): codes[code] for reason, code in _CODES.items() if codes[code]}
         scored = sum(number for code, number in codes.items() if _is_score(code))
         return scored, reasons
 
     async def evidence(self, items: Iterable[Item]) -> dict[int, Verdict]:
-        """The verdicts of items by index, of those that have one. Raises StoreUnavailable."""
+        """The known verdicts of items, by index. Raises StoreUnavailable."""
         places = {
             index: self.columns.places[index]
             for item in items
             for index, _, _ in item.positions()
-            if self._states[index] != _NOTHING
+            if self._states[index] != _UNKNOWN
         }
-        found = await self._log.read_many(places.values())
-        return {index: found[place] for index, place in places.items()}
+        verdicts = await self._log.read_many(places.values())
+        return {index: verdicts[place] for index, place in places.items()}
 
 
 def _state_of(outcome: Scored) -> int:
     if outcome.labels:
-        return _LABELS + min(outcome.labels, _MOST_LABELS)
+        return _LABELS + min(outcome.labels, _MAX_LABELS)
     return _SCORED if outcome.mentioned else _SILENT
 
 
@@ -254,6 +258,6 @@ def _is_score(state: int) -> bool:
 
 
 def _digest(verdict: Verdict) -> int:
-    """8 bytes of the canonical verdict, as a signed number."""
-    written = hashlib.blake2b(canonical_json(verdict.to_json()), digest_size=8).digest()
-    return int.from_bytes(written, "big", signed=True)
+    """An 8-byte digest of the canonical verdict, as a signed integer."""
+    data = hashlib.blake2b(canonical_json(verdict.to_json()), digest_size=8).digest()
+    return int.from_bytes(data, "big", signed=True)

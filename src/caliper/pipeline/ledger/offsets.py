@@ -1,5 +1,7 @@
-"""How far topics were read. A place in a log is good for that log alone: where a topic was lost
-and made anew, or put back as it had been before, it is read from its first record again.
+"""Read offsets of topics, each bound to the identity of the log it was read from.
+
+An offset is valid for one log only: a topic that was lost and recreated, or restored to an
+earlier state, is read from its first record again.
 """
 
 from __future__ import annotations
@@ -15,32 +17,36 @@ Offsets = dict[str, dict[int, int]]
 
 @dataclass(slots=True)
 class LogOffsets:
-    """`logs` is which log each topic was when it was read (`LogReader.identity`)."""
+    """Offsets by topic, with the identity of the log of each (`LogReader.identity`) in `logs`."""
 
     offsets: Offsets = field(default_factory=dict)
     logs: dict[str, str] = field(default_factory=dict)
 
     def passed(self, record: Record) -> None:
-        """It was read, and all before it in its partition."""
-        places = self.offsets.setdefault(record.message.topic, {})
-        places[record.partition] = max(record.offset + 1, places.get(record.partition, 0))
+        """Mark a record, and all before it in its partition, as read."""
+        offsets = self.offsets.setdefault(record.message.topic, {})
+        offsets[record.partition] = max(record.offset + 1, offsets.get(record.partition, 0))
 
     def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> bool:
-        """The topic is `log` from now on, and ends there. Places that are not of this log are
-        forgotten. Returns whether there were any of another log, or beyond the end of this.
+        """Bind a topic to the log with identity `log` and these end offsets by partition.
+
+        Drops the offsets that are not valid in this log. Returns whether the topic was bound to
+        another log, or an offset was beyond the end of this one.
         """
-        known, before = self.offsets.get(topic, {}), self.logs.get(topic, "")
-        # Brokers and releases that tell of no identity leave only the end to go by.
-        other = bool(known and before and log) and before != log
+        offsets, previous = self.offsets.get(topic, {}), self.logs.get(topic, "")
+        # Brokers and earlier releases that report no identity leave only the ends to compare.
+        other = bool(offsets and previous and log) and previous != log
         self.logs[topic] = log
-        beyond = any(offset > ends[place] for place, offset in known.items() if place in ends)
-        # A partition that keeps nothing has no end to compare with, and nothing to read twice.
-        for place, offset in list(known.items()):
-            if other or offset > ends.get(place, 0):
-                del known[place]
+        beyond = any(
+            offset > ends[partition] for partition, offset in offsets.items() if partition in ends
+        )
+        # A partition that retains no records has no end to compare with, nor anything to reread.
+        for partition, offset in list(offsets.items()):
+            if other or offset > ends.get(partition, 0):
+                del offsets[partition]
         return other or beyond
 
 
 def named(record: Record) -> str:
-    """Where a record stands, for people."""
+    """The position of a record, formatted for log messages."""
     return f"{record.message.topic}/{record.partition}@{record.offset}"

@@ -1,7 +1,6 @@
-"""Aggregating: outcomes become a report, reduced over the plan order.
+"""Builds a report from a ledger, reducing outcomes in plan order.
 
-Whoever computes it, and in whatever order verdicts came, the report is the same to the
-last bit.
+The report is the same to the last bit, whatever the process and the order of the verdicts.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ from caliper.pipeline.ledger.declaration import (
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import Captions, PlanReader
 
-_RULES = (
+_RULES_NOTE = (
     "Nouns or similarities come from rules instead of spaCy and Sentence-BERT: figures are "
     "not comparable with published ones."
 )
-_FEW_BLANK = 0.03
-"""The share of blank captions up to which a note of them is an ordinary one (ours)."""
-_MANY_BLANK = " Check how they were made before you trust a figure."
+_BLANK_WARNING_SHARE = 0.03
+"""Above this share of blank captions, their note adds a warning (our choice)."""
+_BLANK_WARNING = " Check how they were made before you trust a figure."
 
 
 async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, Tally]:
@@ -71,7 +70,7 @@ async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, 
 def add_items(
     totals: Mapping[str, Tally], spec: RunSpec, items: Sequence[Item], ledger: Ledger
 ) -> None:
-    """Add whole samples to the tally of each benchmark, as far as the ledger knows them."""
+    """Add the known outcomes of whole samples to the tally of each benchmark."""
     for part in spec.benchmarks:
         members = ((item, ledger.outcomes(item)) for item in items if item.benchmark == part.name)
         totals[part.name].absorb(benchmark(part.name).reduce(members, part.settings))
@@ -80,18 +79,17 @@ def add_items(
 async def report(
     spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger, captions: Captions
 ) -> Report:
-    """The report of a run as far as its ledger goes.
+    """The report of a run over the outcomes that its ledger has so far.
 
-    Its state is `complete` when every question has an outcome, each benchmark's coverage
-    reaches the floor and no cap left anything out; `finished` when only the first holds, else
-    `running`.
+    Its state is `complete` if every question has an outcome, each benchmark's coverage reaches
+    the floor and no cap left anything out; `finished` if only the first holds; else `running`.
     """
-    found = await figures(spec, summary, plan, ledger)
-    return await with_captions(found, spec, plan, captions)
+    scores = await figures(spec, summary, plan, ledger)
+    return await with_captions(scores, spec, plan, captions)
 
 
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
-    """The report of a run as far as its ledger goes, but for what it tells of captions."""
+    """The report of a run over the outcomes so far, without its caption statistics."""
     totals = await tallies(spec, plan, ledger)
     return figures_of(spec, totals, standing(spec, summary, ledger))
 
@@ -99,28 +97,28 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
 def figures_of(
     spec: RunSpec,
     totals: Mapping[str, Tally],
-    stands: tuple[RunState, Mapping[str, Coverage]],
+    status: tuple[RunState, Mapping[str, Coverage]],
 ) -> Report:
-    """The report of these sums and of what `standing` gave, but for what it tells of captions."""
-    state, covered = stands
-    parts = (_part(spec, name, totals[name], coverage) for name, coverage in covered.items())
+    """The report of tallies and the result of `standing`, without its caption statistics."""
+    state, coverages = status
+    parts = (_part(spec, name, totals[name], coverage) for name, coverage in coverages.items())
     return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
 
 
 async def with_captions(
-    found: Report, spec: RunSpec, plan: PlanReader, captions: Captions
+    report: Report, spec: RunSpec, plan: PlanReader, captions: Captions
 ) -> Report:
-    """The report that `figures` gave, with what it tells of captions."""
-    parts = {part.name: part for part in found.benchmarks}
+    """Add caption statistics to a report that `figures` made."""
+    parts = {part.name: part for part in report.benchmarks}
     for name, part in parts.items():
         if texts := captions.get(name):
             signs = await suspicious(name, plan, texts)
             parts[name] = _with_captions(part, spec.benchmark(name), texts, signs)
-    return replace(found, benchmarks=tuple(parts.values()))
+    return replace(report, benchmarks=tuple(parts.values()))
 
 
 async def suspicious(name: str, plan: PlanReader, texts: Mapping[str, str]) -> Suspicious:
-    """The signs of captions by sample, those of one caption on many media among them."""
+    """Signs of suspicious captions by sample, including one caption used for many media."""
     alike = repeated(texts)
     media: dict[str, set[str]] = {text: set() for text in alike.values()}
     if alike:
@@ -135,27 +133,27 @@ async def suspicious(name: str, plan: PlanReader, texts: Mapping[str, str]) -> S
 def standing(
     spec: RunSpec, summary: PlanSummary, ledger: Ledger
 ) -> tuple[RunState, dict[str, Coverage]]:
-    """The state of a run as its report tells it, and the coverage of each benchmark."""
-    covered = {}
-    for planned in summary.benchmarks:
-        scored, reasons = ledger.count(planned.first, planned.questions)
-        covered[planned.name] = Coverage(planned.questions, scored, reasons)
+    """The state of a run for its report, and the coverage of each benchmark."""
+    coverages = {}
+    for part in summary.benchmarks:
+        scored, reasons = ledger.count(part.first, part.questions)
+        coverages[part.name] = Coverage(part.questions, scored, reasons)
     if not ledger.finished:
-        return RunState.RUNNING, covered
+        return RunState.RUNNING, coverages
     enough = all(
         coverage.share >= spec.coverage_floor and Reason.BUDGET not in coverage.unscored
-        for coverage in covered.values()
+        for coverage in coverages.values()
     )
-    return RunState.COMPLETE if enough else RunState.FINISHED, covered
+    return RunState.COMPLETE if enough else RunState.FINISHED, coverages
 
 
 def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> BenchmarkReport:
-    part, chosen = spec.benchmark(name), benchmark(name)
-    layout = chosen.report(tally, part.settings)
+    part, definition = spec.benchmark(name), benchmark(name)
+    layout = definition.report(tally, part.settings)
     estimates = estimate_all(layout.figures, tally)
     return BenchmarkReport(
         name=part.name,
-        title=chosen.title,
+        title=definition.title,
         headline=layout.headline,
         estimates=estimates,
         tables=layout.tables,
@@ -168,27 +166,27 @@ def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> Benchma
 
 
 def _with_captions(
-    found: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str], signs: Suspicious
+    report: BenchmarkReport, part: BenchmarkSpec, texts: Mapping[str, str], signs: Suspicious
 ) -> BenchmarkReport:
     words, cut = array("q"), 0
-    for _, text in texts.items():  # noqa: PERF102 - spilled texts are read one by one otherwise
+    for _, text in texts.items():  # noqa: PERF102 - values() reads spilled texts one by one
         words.append(len(text.split()))
         cut += isinstance(text, CutShort)
-    told = {CAPTION_LENGTH: Estimate(fsum(words) / len(words))}
+    statistics = {CAPTION_LENGTH: Estimate(fsum(words) / len(words))}
     if part.captions is None:
-        told[TRUNCATED_CAPTIONS] = Estimate(cut)
+        statistics[TRUNCATED_CAPTIONS] = Estimate(cut)
     blank = words.count(0) if blank_is_answer(part.settings) else 0
     if blank:
-        told[BLANK_CAPTIONS] = Estimate(blank)
-    models = tuple(_model_notes(part, found.estimates))
+        statistics[BLANK_CAPTIONS] = Estimate(blank)
+    models = tuple(_model_notes(part, report.estimates))
     return replace(
-        found,
-        estimates={**found.estimates, **told},
+        report,
+        estimates={**report.estimates, **statistics},
         notes=(
             *_blank_notes(blank, len(words)),
             *models,
             *_cut_notes(cut, len(words)),
-            *found.notes[len(models) :],
+            *report.notes[len(models) :],
         ),
         suspicious=signs,
     )
@@ -197,17 +195,17 @@ def _with_captions(
 def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Iterator[str]:
     kinds = {role: model.kind for role, model in part.models.items()}
     if "lexical" in (kinds.get("judge"), kinds.get("reader"), kinds.get("media")):
-        scored = {path for path, found in estimates.items() if found.value is not None}
+        scored = {path for path, estimate in estimates.items() if estimate.value is not None}
         yield lexical_agreement.note(part.name, scored)
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
-        yield _RULES
+        yield _RULES_NOTE
 
 
 def _blank_notes(blank: int, captions: int) -> Iterator[str]:
     if blank:
         yield (
             f"{blank:,} of {captions:,} captions are blank: they count as answers that mention "
-            "nothing." + (_MANY_BLANK if blank > _FEW_BLANK * captions else "")
+            "nothing." + (_BLANK_WARNING if blank > _BLANK_WARNING_SHARE * captions else "")
         )
 
 
@@ -222,17 +220,18 @@ def _cut_notes(cut: int, captions: int) -> Iterator[str]:
 async def verdict_rows(
     spec: RunSpec, plan: PlanReader, ledger: Ledger, only: Container[int] | None = None
 ) -> AsyncGenerator[list[VerdictRow], None]:
-    """One row a (question, repeat) that has an outcome, in plan order, a shard at a time; with
-    `only` those at these indices alone.
+    """One row per (question, repeat) that has an outcome, in plan order, one shard at a time.
+
+    With `only`, limited to these indices.
     """
     async for shard in plan():
         items = shard if only is None else [item for item in shard if _any_of(item, only)]
-        found = await ledger.evidence(items)
+        verdicts = await ledger.evidence(items)
         yield [
-            _row(spec.benchmark(item.benchmark), item, (question, repeat), found[index])
+            _row(spec.benchmark(item.benchmark), item, (question, repeat), verdicts[index])
             for item in items
             for index, question, repeat in item.positions()
-            if index in found and (only is None or index in only)
+            if index in verdicts and (only is None or index in only)
         ]
 
 
@@ -250,27 +249,27 @@ def _row(
     part: BenchmarkSpec, item: Item, position: tuple[Question[object], int], verdict: Verdict
 ) -> VerdictRow:
     question, repeat = position
-    chosen = benchmark(item.benchmark)
-    told = chosen.describe(item, question)
+    definition = benchmark(item.benchmark)
+    description = definition.describe(item, question)
     outcome = verdict.outcome
     from_media = item.source is Source.MEDIA
     return VerdictRow(
         index=verdict.index,
         benchmark=item.benchmark,
-        dimension=told.dimension,
+        dimension=description.dimension,
         item=item.key,
         sample=item.sample,
         cluster=item.cluster,
         media=item.media,
         question_id=id_of(part, item, question),
-        question=told.question,
-        expected=told.expected,
+        question=description.question,
+        expected=description.expected,
         repeat=repeat,
-        outcome=chosen.label(question, outcome),
+        outcome=definition.label(question, outcome),
         score=float(outcome.score) if isinstance(outcome, Scored) else None,
         reason="" if isinstance(outcome, Scored) else str(outcome.reason),
         explanation=verdict.evidence.explanation,
         reply=verdict.evidence.reply,
         repaired=verdict.evidence.repaired,
-        judge=part.models["media" if from_media else chosen.role].label,
+        judge=part.models["media" if from_media else definition.role].label,
     )

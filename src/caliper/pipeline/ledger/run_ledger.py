@@ -1,4 +1,4 @@
-"""One run as the aggregator holds it: its ledger, and what was heard about it."""
+"""One run as the aggregator sees it: its ledger, its events, and how it was last reported."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ from caliper.pipeline.store.runs import END, SPEC, read_json, run_store, write_j
 from caliper.ports.storage import ObjectStore
 
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
-# What counts of events in the same millisecond: the later one here.
+# Of events in the same millisecond, the later one in this order counts.
 _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 
 
 @dataclass(slots=True)
 class RunLedger:
-    """`events` holds when each kind was last heard, in milliseconds since 1970.
+    """The ledger of one run, with the run's events and end.
 
-    `ended` and `report` (SHA-256 of report.json) are what was written last, `announced`
-    what of that was published last, `reported` the ledger's changes at that time (-1: none).
-    `ended_at` is when it came to be `ended` so, RFC 3339, and `reuse` what its report told of
-    that. `touched` is the monotonic time of the last message about the run, `start` the last start
-    of it whose plan was heard of, `tried` what is being tried again since.
+    `events` holds the time of the last event of each kind, in milliseconds since 1970. `touched`
+    is the monotonic time of the last message about the run. `start` is the number of the last
+    start that was planned, `tried` the indices that are being retried since.
+
+    `ended` and `report` (SHA-256 of report.json) are as last written, `announced` is the pair of
+    them as last published, and `reported` the ledger's `changes` when they were written (-1:
+    never). `ended_at` is when the run ended, in RFC 3339, and `reuse` the reuse in its report.
     """
 
     spec: RunSpec
@@ -60,18 +62,20 @@ class RunLedger:
         return self.summary.run
 
     def plan(self) -> AsyncIterator[list[Item]]:
-        """The items in plan order, a shard at a time."""
+        """The items in plan order, one shard at a time."""
         return read_plan(self.store, self.summary)
 
     async def load(self) -> None:
-        """Enter all that its segments hold. Raises InvalidInput when that cannot be read,
-        StoreUnavailable.
+        """Enter all verdicts of the stored segments.
+
+        Raises InvalidInput for an unreadable segment, StoreUnavailable.
         """
         await self._enter(self.log.batches())
 
     async def load_later(self) -> None:
-        """Enter what somebody else has written since: for a run that is only looked at. Raises
-        as `load` does.
+        """Enter the verdicts that another process has stored since. Only for read-only ledgers.
+
+        Raises what `load` raises.
         """
         await self._enter(self.log.later())
 
@@ -79,22 +83,23 @@ class RunLedger:
         async for batch in batches:
             contested = self.ledger.contested(verdict for _, verdict in batch)
             self.ledger.enter(batch, await self.log.read_many(contested))
-            # A long log takes its time, and others are waiting.
+            # A long log takes seconds: let other tasks run in between.
             await asyncio.sleep(0)
 
     async def merge(self, verdicts: Sequence[Verdict]) -> list[OutcomeChange]:
-        """Enter verdicts, and keep the better one where there was one already. Returns what
-        changed. For one caller at a time. Raises InvalidInput for an index that is not of this
-        plan, StoreUnavailable.
+        """Enter verdicts; the better of two about an index stands. Returns the changes.
+
+        Must not be called concurrently. Raises InvalidInput for an index outside the plan,
+        StoreUnavailable.
         """
         contested = self.ledger.contested(verdicts)
         standing = await self.log.read_many(contested) if contested else None
         return self.ledger.merge(verdicts, standing)
 
     def hear(self, event: RunEvent, timestamp: int) -> None:
-        """Take note of an event that was published at `timestamp`; of a kind the latest counts.
+        """Apply an event that was published at `timestamp`; the latest of each kind counts.
 
-        Being planned again revives a run that was cancelled or has failed.
+        A new plan revives a run that was cancelled or has failed.
         """
         kind = kind_of(event)
         if timestamp < self.events.get(kind, 0):
@@ -111,24 +116,26 @@ class RunLedger:
         else:
             self.tried = set()
 
-    def try_again(self, asked: int | None) -> None:
-        """What may have passed is asked for again, but for indices from `asked` on. What was
-        written and announced is out of date, even where it will be the same again.
+    def try_again(self, limit: int | None) -> None:
+        """Retry the indices below `limit` that are unscored for a retryable reason.
+
+        This outdates the written and announced end, even if the next one turns out the same.
         """
-        most = self.summary.questions if asked is None else asked
-        self.tried = {index for index in self.ledger.passing() if index < most}
+        end = self.summary.questions if limit is None else limit
+        self.tried = {index for index in self.ledger.passing() if index < end}
         self.ended = self.announced = None
 
     @property
     def _latest(self) -> EventKind:
         rank = {kind: place for place, kind in enumerate(_ORDER)}
-        heard = [kind for kind in self.events if kind in rank]
-        return max(heard, key=lambda kind: (self.events[kind], rank[kind]), default=EventKind.PLAN)
+        kinds = [kind for kind in self.events if kind in rank]
+        return max(kinds, key=lambda kind: (self.events[kind], rank[kind]), default=EventKind.PLAN)
 
     @property
     def ending(self) -> RunState | None:
-        """How the run ends by what is known now; None while it goes on. FINISHED stands for
-        COMPLETE too: which of them it is, the report says.
+        """How the run ends as far as is known; None while it goes on.
+
+        FINISHED includes COMPLETE: only the report tells them apart.
         """
         if self.broken:
             return RunState.FAILED
@@ -138,7 +145,7 @@ class RunLedger:
 
     @property
     def state(self) -> RunState:
-        """Where the run stands."""
+        """The current state of the run."""
         ending = self.ending
         if ending is RunState.FINISHED:
             return self.ended if self.settled and self.ended else RunState.RUNNING
@@ -148,13 +155,13 @@ class RunLedger:
 
     @property
     def settled(self) -> bool:
-        """Whether what was written last says how the run ends."""
-        written = RunState.FINISHED if self.ended is RunState.COMPLETE else self.ended
-        return written is not None and written is self.ending
+        """Whether the end that was written last is still how the run ends."""
+        ended = RunState.FINISHED if self.ended is RunState.COMPLETE else self.ended
+        return ended is not None and ended is self.ending
 
     @property
     def due(self) -> bool:
-        """Whether there is something to write or to announce that was not yet."""
+        """Whether an end is still to be written or announced."""
         return self.ending is not None and not (
             self.settled
             and self.announced == (self.ended, self.report)
@@ -162,7 +169,7 @@ class RunLedger:
         )
 
     def facts(self) -> dict[str, Any]:
-        """What is kept of it beside ledger, spec and plan, as JSON."""
+        """Everything but ledger, spec and plan that must survive a restart, as JSON."""
         return {
             "events": {str(kind): when for kind, when in self.events.items()},
             "error": self.error,
@@ -177,7 +184,7 @@ class RunLedger:
         }
 
     def recall(self, facts: dict[str, Any], file: str = "") -> None:
-        """Take over what `facts` gave. Raises InvalidInput naming `file` for others."""
+        """Restore the result of `facts`. Raises InvalidInput naming `file` for anything else."""
         try:
             self._recall(facts)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -189,7 +196,7 @@ class RunLedger:
         self.error, self.broken = str(facts["error"]), bool(facts["broken"])
         self.ended = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
-        # A release before did not count them.
+        # Earlier releases did not write these fields.
         self.start, self.tried = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
         self.ended_at = str(facts.get("ended_at", ""))
         self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
@@ -197,78 +204,79 @@ class RunLedger:
         self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
 
     async def write_end(self, ended: tuple[RunState, str], outcomes: str, now: datetime) -> None:
-        """Keep in end.json how the run ended, with the digest of its report and of the ledger
-        that the report tells. Only then it counts as ended: who hears of it finds it there.
+        """Write to end.json how the run ended, with the digests of its report and of the ledger.
 
-        Raises StoreUnavailable or StoreFull.
+        The run counts as ended only after the write, so anyone notified finds the end in the
+        store. Raises StoreUnavailable or StoreFull.
         """
         state, report = ended
         if state is not self.ended or not self.ended_at:
             self.ended_at = now.isoformat(timespec="seconds")
-        told = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
-        await write_json(self.store, END, run=self.run, **(self.facts() | told))
+        end = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
+        await write_json(self.store, END, run=self.run, **(self.facts() | end))
         self.ended, self.report = ended
 
 
 class Runs:
-    """Opens runs from the store, where `runs/<id>/` holds what there is of each."""
+    """Opens the ledgers of runs from the store, each under `runs/<id>/`."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self._cache = SegmentCache(store)
 
     async def planning(self, run: str) -> bool:
-        """Whether the run is stored and has no plan yet. Raises StoreUnavailable."""
+        """Whether the run is stored but not planned yet. Raises StoreUnavailable."""
         store = run_store(self._store, run)
         return await store.get(SPEC) is not None and await read_summary(store) is None
 
     async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
-        """The run with a ledger that a snapshot kept.
+        """Open a run with the ledger columns of a snapshot.
 
-        Raises InvalidInput when the store has it no longer, or with another plan.
+        Raises InvalidInput if the run is no longer stored, or has another plan.
         """
-        found = await self._bare(run, columns, now)
-        if found is None or len(columns.states) != found.summary.questions:
+        ledger = await self._open(run, columns, now)
+        if ledger is None or len(columns.states) != ledger.summary.questions:
             raise InvalidInput(f"the ledger of {run} is not that of its plan")
-        return found
+        return ledger
 
     async def open(self, run: str, now: float) -> RunLedger | None:
-        """The run with all that its segments hold; None when it is not stored and planned.
+        """Open a run with all verdicts of its segments; None if it is not stored and planned.
 
-        Raises InvalidInput when what is stored cannot be read, StoreUnavailable.
+        Raises InvalidInput for unreadable objects, StoreUnavailable.
         """
-        found = await self._bare(run, None, now)
-        if found is None:
+        ledger = await self._open(run, None, now)
+        if ledger is None:
             return None
-        await found.load()
-        await _recall_end(found)
-        return found
+        await ledger.load()
+        await _recall_end(ledger)
+        return ledger
 
     async def refresh(self, run: RunLedger) -> None:
-        """Enter what the store has come to hold since the run was opened: for one that is only
-        looked at. Raises as `open` does.
+        """Enter what was stored since the run was opened. Only for read-only ledgers.
+
+        Raises what `open` raises.
         """
         await run.load_later()
         await _recall_end(run)
 
-    async def _bare(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
+    async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
         store = run_store(self._store, run)
-        written = await read_json(store, SPEC)
-        summary = None if written is None else await read_summary(store)
-        if written is None or summary is None:
+        fields = await read_json(store, SPEC)
+        summary = None if fields is None else await read_summary(store)
+        if fields is None or summary is None:
             return None
-        spec = RunSpec.from_json(written, file=SPEC)
+        spec = RunSpec.from_json(fields, file=SPEC)
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
         return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
 
 
-async def _recall_end(found: RunLedger) -> None:
-    """Take over what end.json holds, if there is one."""
-    end = await read_json(found.store, END)
+async def _recall_end(run: RunLedger) -> None:
+    """Restore the facts in end.json, if it exists."""
+    end = await read_json(run.store, END)
     if end is not None:
-        found.recall(end, END)
-        if end.get("outcomes") == found.ledger.digest():
-            found.reported = found.ledger.changes
+        run.recall(end, END)
+        if end.get("outcomes") == run.ledger.digest():
+            run.reported = run.ledger.changes
 
 
 CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]
@@ -277,18 +285,16 @@ CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run to be opened: its spec, the store that holds it, and what finds its captions."""
+    """A run that can be opened: its spec, its store, and a lookup of its captions."""
 
     spec: RunSpec
     store: ObjectStore
     captions: CaptionsOf
 
     async def open(self) -> RunLedger:
-        """The run with all that the store holds of it. Raises NotReady before its plan, and as
-        `Runs.open` does.
-        """
-        found = await Runs(self.store).open(self.spec.run_id, 0.0)
-        if found is None:
+        """Open the run. Raises NotReady if it has no complete plan, and what `Runs.open` raises."""
+        ledger = await Runs(self.store).open(self.spec.run_id, 0.0)
+        if ledger is None:
             message = f"run {self.spec.run_id} ({self.spec.name}) has no complete plan"
             raise NotReady(message)
-        return found
+        return ledger

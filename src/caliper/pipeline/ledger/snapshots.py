@@ -1,10 +1,12 @@
-"""The aggregator's memory as one object: where it stands in the topics, and its ledgers.
+"""Snapshots of the aggregator's state: its offsets in the topics, and its ledgers.
 
-    a line saying so, 4 bytes size of the header (little endian), header (JSON),
-    the columns of every run one after the other, each deflated,
-    SHA-256 of all that
+Layout of a snapshot object:
 
-Snapshots take turns in a few objects; the newest whole one counts.
+    magic line, size of the header (4 bytes, little endian), header (JSON),
+    the columns of all runs in order, each deflated,
+    SHA-256 of everything before it
+
+Snapshots rotate over a few objects; the newest intact one counts.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ from caliper.pipeline.ledger.offsets import LogOffsets
 from caliper.ports.storage import ObjectStore
 
 _MAGIC = b"caliper snapshot\n"
-_NUMBERS = ("numerators", "denominators", "places", "digests")
-_TURNS = 3
+_INT_COLUMNS = ("numerators", "denominators", "places", "digests")
+_SLOTS = 3
 _PREFIX = "aggregator/snapshot-"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run's ledger, `facts` of it, and whether what was reported is all the ledger knows."""
+    """One run in a snapshot: its ledger columns, its `facts`, and whether its report is current."""
 
     facts: dict[str, Any]
     columns: Columns
@@ -43,7 +45,9 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`announced` is what was last heard of ends of runs: (state, SHA-256 of the report)."""
+    """The aggregator's state. `announced` is the last known end of each run: (state, SHA-256 of
+    the report).
+    """
 
     number: int
     places: LogOffsets
@@ -52,18 +56,18 @@ class Snapshot:
 
 
 def encode(snapshot: Snapshot) -> bytes:
-    """The snapshot as bytes."""
+    """Encode a snapshot as bytes."""
     blobs: list[bytes] = []
     runs = {}
-    # Columns lie in the order of the header, whose keys are sorted.
-    for run, kept in sorted(snapshot.runs.items()):
-        packed = [zlib.compress(column, 1) for column in _raw(kept.columns)]
-        blobs += packed
+    # Columns follow the order of the header, whose keys are sorted.
+    for run, state in sorted(snapshot.runs.items()):
+        columns = [zlib.compress(column, 1) for column in _column_bytes(state.columns)]
+        blobs += columns
         runs[run] = {
-            "facts": kept.facts,
-            "current": kept.current,
-            "long": {str(index): str(score) for index, score in kept.columns.long.items()},
-            "sizes": [len(column) for column in packed],
+            "facts": state.facts,
+            "current": state.current,
+            "long": {str(index): str(score) for index, score in state.columns.long.items()},
+            "sizes": [len(column) for column in columns],
         }
     header = canonical_json(
         {
@@ -80,30 +84,30 @@ def encode(snapshot: Snapshot) -> bytes:
         }
     )
     parts = (_MAGIC, len(header).to_bytes(4, "little"), header, *blobs)
-    # Part by part: of a million outcomes all of it is more than ten megabytes.
+    # Hash part by part: a million outcomes take more than ten megabytes.
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
     return b"".join((*parts, digest.digest()))
 
 
-def _raw(columns: Columns) -> Iterator[memoryview]:
+def _column_bytes(columns: Columns) -> Iterator[memoryview]:
     yield memoryview(columns.states)
-    for name in _NUMBERS:
+    for name in _INT_COLUMNS:
         yield memoryview(getattr(columns, name)).cast("B")
 
 
 def decode(data: bytes) -> Snapshot:
-    """The snapshot that `encode` wrote.
+    """Decode a snapshot that `encode` wrote.
 
-    Raises NewerSchema, or InvalidInput for one that is not whole or of another machine.
+    Raises NewerSchema, or InvalidInput if it is damaged or from a machine of another byte order.
     """
     header, blobs = _header(data)
     try:
         runs = {}
-        for run, kept in header["runs"].items():
-            columns, blobs = _columns(kept, blobs)
-            runs[run] = KeptRun(kept["facts"], columns, kept["current"])
+        for run, fields in header["runs"].items():
+            columns, blobs = _columns(fields, blobs)
+            runs[run] = KeptRun(fields["facts"], columns, fields["current"])
         return Snapshot(
             header["number"],
             _places(header),
@@ -131,16 +135,17 @@ def _places(header: dict[str, Any]) -> LogOffsets:
         topic: {int(partition): offset for partition, offset in places.items()}
         for topic, places in header["offsets"].items()
     }
-    # A release before did not keep them.
+    # Earlier releases did not write "logs".
     return LogOffsets(offsets, dict(header.get("logs", {})))
 
 
-def _columns(kept: dict[str, Any], blobs: memoryview) -> tuple[Columns, memoryview]:
-    columns = Columns(long={int(index): Fraction(score) for index, score in kept["long"].items()})
-    first, *others = kept["sizes"]
-    columns.states = bytearray(zlib.decompress(blobs[:first]))
-    blobs = blobs[first:]
-    for name, size in zip(_NUMBERS, others, strict=True):
+def _columns(fields: dict[str, Any], blobs: memoryview) -> tuple[Columns, memoryview]:
+    """The columns of one run, and the remaining blobs."""
+    columns = Columns(long={int(index): Fraction(score) for index, score in fields["long"].items()})
+    states_size, *sizes = fields["sizes"]
+    columns.states = bytearray(zlib.decompress(blobs[:states_size]))
+    blobs = blobs[states_size:]
+    for name, size in zip(_INT_COLUMNS, sizes, strict=True):
         column = array("q")
         column.frombytes(zlib.decompress(blobs[:size]))
         setattr(columns, name, column)
@@ -149,20 +154,20 @@ def _columns(kept: dict[str, Any], blobs: memoryview) -> tuple[Columns, memoryvi
 
 
 async def save(store: ObjectStore, number: int, data: bytes) -> None:
-    """Keep a snapshot in its turn. Raises StoreUnavailable or StoreFull."""
-    await store.put(f"{_PREFIX}{number % _TURNS}.bin", data)
+    """Write an encoded snapshot to the next object. Raises StoreUnavailable or StoreFull."""
+    await store.put(f"{_PREFIX}{number % _SLOTS}.bin", data)
 
 
 async def newest(store: ObjectStore) -> tuple[Snapshot | None, list[InvalidInput]]:
-    """The newest whole snapshot, and what was wrong with others. Raises StoreUnavailable."""
-    whole, errors = [], []
+    """The newest intact snapshot, and the errors of damaged ones. Raises StoreUnavailable."""
+    candidates, errors = [], []
     async for key in store.list(_PREFIX):
         data = await store.get(key) or b""
         try:
-            whole.append((int(_header(data)[0]["number"]), key, data))
+            candidates.append((int(_header(data)[0]["number"]), key, data))
         except InvalidInput as error:
             errors.append(InvalidInput(error.message, file=key))
-    for _, key, data in sorted(whole, reverse=True):
+    for _, key, data in sorted(candidates, reverse=True):
         try:
             return decode(data), errors
         except InvalidInput as error:

@@ -1,9 +1,9 @@
-"""The evidence of a run in an object store: immutable segments of gzip JSON lines.
+"""The verdict log of a run in an object store: immutable segments of gzipped JSON lines.
 
-Verdicts are buffered and written as segments when the aggregator takes a snapshot, or when
-they have grown large. A segment is never written again: who takes a run up begins a new one,
-behind all that are there. What a segment holds stays true even when the snapshot that goes
-with it was lost, since entering a verdict twice changes nothing.
+Verdicts are buffered and written as segments when the aggregator takes a snapshot, or when the
+buffer is large. A segment is never rewritten: a process that resumes a run begins a new one after
+all existing ones. Segments stay valid even if the snapshot that goes with them was lost, since
+entering a verdict twice changes nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from caliper.core.outcome import Verdict
 from caliper.ports.storage import ObjectStore
 
 SEGMENT_BYTES = 2 << 20
-"""A segment is sealed when its lines, not yet compressed, take more than this."""
-_CHUNK = 4096
-_ENDING = ".jsonl.gz"
-# A place holds the number of its segment above these bits, and its byte in it below.
+"""A segment is sealed when its uncompressed lines exceed this."""
+_BATCH_SIZE = 4096
+_SUFFIX = ".jsonl.gz"
+# A place is the number of a segment, shifted by these bits, plus a byte offset in the segment.
 _OFFSET_BITS = 32
 
 
 class SegmentCache:
-    """Unpacked segments that were read last, together at most `capacity` bytes or one segment."""
+    """Caches the most recently read segments, uncompressed: `capacity` bytes, or one segment."""
 
     def __init__(self, store: ObjectStore, capacity: int = SEGMENT_BYTES) -> None:
         self._store = store
@@ -40,20 +40,20 @@ class SegmentCache:
         )
 
     async def get(self, key: str) -> bytes:
-        """The lines of a segment. Raises StoreUnavailable, InvalidInput for a lost one."""
-        found = await self.find(key)
-        if found is None:
+        """The lines of a segment. Raises StoreUnavailable, InvalidInput if it is missing."""
+        lines = await self.find(key)
+        if lines is None:
             raise InvalidInput("a segment of verdicts is lost", file=key)
-        return found
+        return lines
 
     async def find(self, key: str) -> bytes | None:
-        """The lines of a segment, None where there is none yet. Raises StoreUnavailable."""
+        """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable."""
         if key not in self._held:
-            packed = await self._store.get(key)
-            if packed is None:
+            data = await self._store.get(key)
+            if data is None:
                 return None
             try:
-                self._held[key] = await asyncio.to_thread(gzip.decompress, packed)
+                self._held[key] = await asyncio.to_thread(gzip.decompress, data)
             except (OSError, EOFError, zlib.error) as error:
                 raise InvalidInput(f"broken segment: {error}", file=key) from error
         return self._held[key]
@@ -62,8 +62,8 @@ class SegmentCache:
 class StoreLog:
     """ports.storage.VerdictLog over segments `<prefix>/<number>.jsonl.gz` in a store.
 
-    `append` is heard of by the store only in `flush`; `waiting` counts the verdicts that wait
-    for it. `first` is the number of the segment that it begins with.
+    `append` only buffers; `flush` writes to the store, and `waiting` counts the verdicts appended
+    since the last flush. `first` is the number of the first segment to write.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class StoreLog:
 
     @classmethod
     async def open(cls, store: ObjectStore, prefix: str, cache: SegmentCache) -> StoreLog:
-        """The log behind all segments that are there. Raises StoreUnavailable."""
+        """Open a log that continues after all existing segments. Raises StoreUnavailable."""
         numbers = [_number(key) async for key in store.list(f"{prefix}/")]
         return cls(store, prefix, cache, max(numbers, default=-1) + 1)
 
     @property
     def pending(self) -> int:
-        """Bytes that are not in the store yet."""
+        """The number of bytes that are not in the store yet."""
         return len(self._buffer) + sum(map(len, self._sealed.values()))
 
     def append(self, verdicts: Sequence[Verdict]) -> list[int]:
@@ -106,67 +106,68 @@ class StoreLog:
             self._buffer = bytearray()
 
     async def flush(self) -> None:
-        """Write what is pending. Raises StoreUnavailable or StoreFull; it then stays pending."""
+        """Write everything pending. After StoreUnavailable or StoreFull, it stays pending."""
         async with self._flushing:
             self._seal()
             self.waiting = 0
             for number, lines in list(self._sealed.items()):
-                packed = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
-                await self._store.put(self._key(number), packed)
+                data = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
+                await self._store.put(self._key(number), data)
                 self._sealed.pop(number, None)
 
     def read(self, place: int) -> Verdict:
         number, offset = _split(place)
-        lines = self._at_hand(number)
+        lines = self._pending_lines(number)
         if lines is None:
             raise KeyError(place)
         return _verdict(lines, offset, self._key(number))
 
     async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
-        found = {}
+        verdicts = {}
         for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
             key = self._key(number)
-            lines = self._at_hand(number) or await self._cache.get(key)
+            lines = self._pending_lines(number) or await self._cache.get(key)
             for place in members:
-                found[place] = _verdict(lines, _split(place)[1], key)
-        return found
+                verdicts[place] = _verdict(lines, _split(place)[1], key)
+        return verdicts
 
     async def batches(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
-        """All that the store holds as (place, verdict), some thousand at a time.
+        """All stored verdicts as (place, verdict), in batches of some thousands.
 
         Raises StoreUnavailable, InvalidInput for a broken segment.
         """
         async for key in self._store.list(f"{self._prefix}/"):
-            placed = _placed(await self._cache.get(key), key)
-            while batch := list(islice(placed, _CHUNK)):
+            verdicts = _placed(await self._cache.get(key), key)
+            while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
 
     async def later(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
-        """What somebody else has written behind this log's beginning, which moves behind it:
-        for a log that is only read. Yields and raises as `batches` does.
+        """The verdicts of segments that another process wrote since the last call.
+
+        Only for a log that is never appended to. Yields and raises as `batches` does.
         """
-        # Segments have no gaps between them, so the next one is asked for: nothing is listed.
+        # Segment numbers have no gaps, so fetching the next one saves listing them.
         while (lines := await self._cache.find(key := self._key(self._number))) is not None:
-            placed = _placed(lines, key)
-            while batch := list(islice(placed, _CHUNK)):
+            verdicts = _placed(lines, key)
+            while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
             self._number += 1
 
     def _key(self, number: int) -> str:
         return segment_key(self._prefix, number)
 
-    def _at_hand(self, number: int) -> bytes | bytearray | None:
+    def _pending_lines(self, number: int) -> bytes | bytearray | None:
         return self._buffer if number == self._number else self._sealed.get(number)
 
 
 def segment_key(prefix: str, number: int) -> str:
-    """The key of a segment of the log with that prefix."""
-    return f"{prefix}/{number:08}{_ENDING}"
+    """The key of a segment in the log with this prefix."""
+    return f"{prefix}/{number:08}{_SUFFIX}"
 
 
 def _number(key: str) -> int:
     try:
-        return int(key.rpartition("/")[2].removesuffix(_ENDING))
+        return int(key.rpartition("/")[2].removesuffix(_SUFFIX))
     except ValueError as error:
         raise InvalidInput("not a segment of verdicts", file=key) from error
 
@@ -188,6 +189,7 @@ def _read(line: bytes | bytearray, file: str) -> Verdict:
 
 
 def _placed(lines: bytes, key: str) -> Iterator[tuple[int, Verdict]]:
+    """The verdicts of a segment, each with its place."""
     number, offset = _number(key), 0
     while (end := lines.find(b"\n", offset)) >= 0:
         yield number << _OFFSET_BITS | offset, _read(lines[offset:end], key)

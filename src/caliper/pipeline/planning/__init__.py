@@ -1,1 +1,1 @@
-"""A run is resolved and planned, and its jobs are published."""
+"""Planning: resolves requests into specs, plans runs and publishes their jobs."""

@@ -1,7 +1,7 @@
-"""What a cap on calls leaves of a plan: it is cut by index, the same whoever works on it.
+"""The call budget: cuts a plan at a dense index so that its calls stay below a cap.
 
-What is left out is Unscored(budget), and the run is not complete. A later start of the same
-spec with a higher cap, or none, goes on from there.
+The cut depends on the plan alone. Everything after it becomes Unscored(budget), and the run is
+not complete. A later start of the same spec with a higher cap, or none, continues from there.
 """
 
 from __future__ import annotations
@@ -12,24 +12,22 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.store.plan import PlanReader
 
-_NO_CALLS = ("lexical", "replay")
+_KINDS_WITHOUT_CALLS = ("lexical", "replay")
 
 
 def calls_of(spec: RunSpec, items: tuple[Item, ...]) -> int:
-    """How many calls a job takes at most, what is asked again left out: one a question and
-    repeat that a chat model is asked, one a caption that has to be written.
+    """The number of calls that a job needs at most, not counting retries: one per question and
+    repeat that a chat model is asked, and one per caption to be written.
     """
     part, source = spec.benchmark(items[0].benchmark), items[0].source
     role = benchmark(part.name).role if source is Source.CAPTION else "media"
-    asked = part.models[role].kind not in _NO_CALLS
-    written = source is Source.CAPTION and part.captions is None
-    return asked * sum(item.size for item in items) + written
+    needs_answers = part.models[role].kind not in _KINDS_WITHOUT_CALLS
+    needs_caption = source is Source.CAPTION and part.captions is None
+    return needs_answers * sum(item.size for item in items) + needs_caption
 
 
 async def affordable(spec: RunSpec, plan: PlanReader, calls: int) -> int:
-    """The dense index from which on nothing is asked, so that the jobs before it, in the plan's
-    order, take no more than `calls`.
-    """
+    """The dense index at which to cut the plan, so that the jobs before it need at most `calls`."""
     left, end = calls, 0
     async for items in plan():
         for job in jobs(items):

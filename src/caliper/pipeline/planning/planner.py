@@ -1,7 +1,7 @@
-"""The planner: a plan-job becomes the plan of its run in the store, and its jobs.
+"""The planner: handles plan-jobs by writing the plan of a run to the store and publishing its jobs.
 
-A job that comes again finds the plan, and publishes all jobs again: what is known already is
-cheap to find out once more, and changes nothing.
+A redelivered plan-job finds the plan and publishes all jobs again. Doing known work again is
+cheap, and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from caliper.ports.stream import JobStream
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """What is known of a planned run: jobs of which `ledger` lacks nothing are not published, and
-    `captions` were written for it.
+    """What is known of a run that is resumed: its ledger, and the captions written for it.
+
+    Jobs for which the ledger lacks nothing are not published.
     """
 
     ledger: Ledger | None = None
@@ -35,13 +36,15 @@ class Resumption:
 
 
 async def _nothing_known(_: str, __: int | None) -> Resumption:
-    """For processes that hold no ledgers: all jobs are published, which changes nothing."""
+    """The default for processes without ledgers: all jobs are published, which is harmless."""
     return Resumption()
 
 
 class Planner:
-    """Plans runs of the store over what its supplies hold. `resume` is asked about every run that
-    is planned, and told the index from which on a cap on calls leaves it out.
+    """Plans stored runs over their supplies.
+
+    `resume` is called for every planned run, with the index at which a cap on calls cuts its plan
+    (None for no cap), and returns what is known of the run.
     """
 
     def __init__(
@@ -57,50 +60,51 @@ class Planner:
         self._runs, self._supplies, self._resume = runs, supplies, resume
 
     async def plan(self, job: PlanJob) -> InvalidInput | None:
-        """Plan the run and publish its jobs. Rows that cannot be planned refuse the run: gives why.
+        """Plan the run and publish its jobs. Invalid rows refuse the run: returns the error.
 
-        Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
+        Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self._runs.spec(job.run)
         if await self._runs.cancelled(job.run, anew=True):
             return None
-        kept = run_store(self._store, job.run)
-        # Read first: what is planned from here on answers this start, and those before it.
-        start, caps = await last_start(kept)
+        store = run_store(self._store, job.run)
+        # Read before planning: the plan then answers this start and all earlier ones.
+        start, caps = await last_start(store)
         try:
             async with self._supplies.sources(spec) as sources:
-                summary = await plan(spec, sources, kept)
+                summary = await plan(spec, sources, store)
         except InvalidInput as error:
-            await refuse(kept, without_folder(str(error)))
+            await refuse(store, without_folder(str(error)))
             return error
-        await forget_refusal(kept)
-        shards, end = partial(read_plan, kept, summary), None
+        await forget_refusal(store)
+        shards, end = partial(read_plan, store, summary), None
         if caps.calls is not None:
             end = await affordable(spec, shards, caps.calls)
-        known = await self._resume(job.run, end)
-        await self._tell(PlanMade(job.run, summary.questions, start, end))
+        resumption = await self._resume(job.run, end)
+        await self._publish(PlanMade(job.run, summary.questions, start, end))
         if await self._runs.cancelled(job.run, anew=True):
-            # Said again, for being planned after it takes a run up anew.
-            await self._tell(RunCancelled(job.run))
+            # Announced again, because PlanMade after a cancellation revives the run.
+            await self._publish(RunCancelled(job.run))
             return None
-        captions = dict(known.captions)
-        for name, found in sources.items():
-            if found.captions is not None:
-                captions[name] = found.captions
+        captions = dict(resumption.captions)
+        for name, source in sources.items():
+            if source.captions is not None:
+                captions[name] = source.captions
         publisher = Publisher(
             spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
         )
-        asked = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
-        await publisher.publish(shards, asked, known.ledger, end)
+        checkpoint = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
+        await publisher.publish(shards, checkpoint, resumption.ledger, end)
         return None
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
-        """Fail a run whose plan-job is not tried again, until it is started anew or the job put
-        back. Raises NotFound for what is no run id, StoreUnavailable.
-        """
-        kept = run_store(self._store, job.run)
-        if await kept.get(SPEC) is not None:
-            await refuse(kept, without_folder(f"{type(error).__name__}: {error}"))
+        """Fail a run whose plan-job is not retried, until it is started again or the job requeued.
 
-    async def _tell(self, event: RunEvent) -> None:
+        Raises NotFound for a malformed run id, StoreUnavailable.
+        """
+        store = run_store(self._store, job.run)
+        if await store.get(SPEC) is not None:
+            await refuse(store, without_folder(f"{type(error).__name__}: {error}"))
+
+    async def _publish(self, event: RunEvent) -> None:
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))

@@ -1,6 +1,6 @@
-"""Publishing what is missing: the plan's jobs whose outcomes are not known yet.
+"""Publishes the missing jobs of a plan: those with outcomes that are not known yet.
 
-One rule for a new run, a run taken up again after Ctrl-C, and a lost topic.
+The same rule serves a new run, a run resumed after Ctrl-C, and a lost topic.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ JUDGE_JOBS = "judge-jobs"
 QA_JOBS = "qa-jobs"
 VERDICTS = "verdicts"
 RUNS = "runs"
-# Messages on their way at once: one by one, a broker's confirmations would set the pace of a run.
-_AT_ONCE = 64
+# Messages in flight: sent one by one, a run would be limited by the broker's confirmations.
+_IN_FLIGHT = 64
 _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
 LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
@@ -37,12 +37,12 @@ LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
 _Job = tuple[Item, ...]
 
 Checkpoint = Mapping[str, frozenset[Source]]
-"""What the checkpoint itself is asked for, by benchmark (`BenchmarkSpec.asked_of_checkpoint`)."""
+"""What the checkpoint is asked for, by benchmark (`BenchmarkSpec.asked_of_checkpoint`)."""
 
 
 class Publisher:
-    """Turns the plan of one run into jobs. `captions` are the known ones, `cap` is what the run
-    may use.
+    """Turns the plan of one run into jobs. `captions` holds the known captions; `cap` limits the
+    tokens of the run.
     """
 
     def __init__(
@@ -62,45 +62,47 @@ class Publisher:
     async def publish(
         self,
         plan: PlanReader,
-        asked: Checkpoint,
+        checkpoint: Checkpoint,
         ledger: Ledger | None = None,
         end: int | None = None,
     ) -> int:
-        """Publish the jobs of a plan, those alone that the ledger lacks an outcome of where one is
-        given; returns how many. From the index `end` on, which a cap on calls gives, Unscored is
-        published in their place.
+        """Publish the jobs of a plan, and return how many.
 
-        What is `asked` of the checkpoint becomes caption-jobs: samples without a known
-        caption, and questions from the media.
+        With a ledger, publishes only jobs that lack an outcome there. From index `end` on, where
+        a cap on calls cuts the plan, publishes Unscored verdicts instead.
+
+        What is asked of the `checkpoint` becomes caption-jobs: samples without a known caption,
+        and media questions.
         """
         published = 0
         async for items in before(plan, end)():
-            found = [job for job in jobs(items) if ledger is None or any(map(ledger.lacks, job))]
-            await _in_turn(found, lambda job: self._publish(job, asked))
-            published += len(found)
+            missing = [job for job in jobs(items) if ledger is None or any(map(ledger.lacks, job))]
+            await _send_all(missing, lambda job: self._publish(job, checkpoint))
+            published += len(missing)
         async for items in _after(plan, end)():
-            await _in_turn(list(jobs(items)), self._leave_out)
+            await _send_all(list(jobs(items)), self._leave_out)
         return published
 
     async def _leave_out(self, items: tuple[Item, ...]) -> None:
         first = items[0]
-        told = Verdicts(self._run, first.benchmark, first.sample, left_unscored(items, LEFT_OUT))
-        await self._send(VERDICTS, told)
+        verdicts = left_unscored(items, LEFT_OUT)
+        await self._send(VERDICTS, Verdicts(self._run, first.benchmark, first.sample, verdicts))
 
-    async def _publish(self, items: tuple[Item, ...], asked: Checkpoint) -> None:
+    async def _publish(self, items: tuple[Item, ...], checkpoint: Checkpoint) -> None:
         first = items[0]
         text = None
         if first.source is Source.CAPTION:
             text = self._captions.get(first.benchmark, {}).get(first.sample)
-        if text is None and first.source in asked.get(first.benchmark, ()):
+        if text is None and first.source in checkpoint.get(first.benchmark, ()):
             job = CaptionJob(self._run, first.benchmark, first.sample, items, self._cap)
             await self._send(CAPTION_JOBS, job)
         else:
-            known = None if text is None else Caption(first.sample, text, type(text) is CutShort)
-            await self.examine(items, known)
+            truncated = type(text) is CutShort
+            caption = None if text is None else Caption(first.sample, text, truncated)
+            await self.examine(items, caption)
 
     async def examine(self, items: tuple[Item, ...], caption: Caption | None) -> None:
-        """Publish the examination of one caption, or of one sample's media."""
+        """Publish the job that examines one caption, or one sample's media."""
         first = items[0]
         job = ExamineJob(self._run, first.benchmark, first.sample, caption, items, self._cap)
         await self._send(_TOPIC_OF_ROLE[benchmark(first.benchmark).role], job)
@@ -110,47 +112,47 @@ class Publisher:
         await self._stream.publish(Message(topic, key, self._codec.write(message)))
 
 
-async def _in_turn(found: Sequence[_Job], send: Callable[[_Job], Awaitable[None]]) -> None:
-    """Send what is to be said of jobs. It is begun in their order, so that messages of one key
-    are appended in it.
+async def _send_all(batch: Sequence[_Job], send: Callable[[_Job], Awaitable[None]]) -> None:
+    """Send messages about jobs concurrently. Sends begin in order, so messages of the same key
+    are appended in order.
     """
-    for start in range(0, len(found), _AT_ONCE):
-        await asyncio.gather(*map(send, found[start : start + _AT_ONCE]))
+    for start in range(0, len(batch), _IN_FLIGHT):
+        await asyncio.gather(*map(send, batch[start : start + _IN_FLIGHT]))
 
 
 def before(plan: PlanReader, end: int | None) -> PlanReader:
-    """The plan up to that dense index; all of it for None."""
+    """The plan before dense index `end`; the whole plan for None."""
 
     async def read() -> AsyncIterator[list[Item]]:
         async for items in plan():
-            kept = [item for item in items if end is None or item.first < end]
-            if kept:
-                yield kept
-            if len(kept) < len(items):
+            head = [item for item in items if end is None or item.first < end]
+            if head:
+                yield head
+            if len(head) < len(items):
                 return
 
     return read
 
 
 def _after(plan: PlanReader, end: int | None) -> PlanReader:
-    """The plan from that dense index on; nothing of it for None."""
+    """The plan from dense index `end` on; empty for None."""
 
     async def read() -> AsyncIterator[list[Item]]:
         if end is None:
             return
         async for items in plan():
-            kept = [item for item in items if item.first >= end]
-            if kept:
-                yield kept
+            tail = [item for item in items if item.first >= end]
+            if tail:
+                yield tail
 
     return read
 
 
 def jobs(items: list[Item]) -> Iterator[tuple[Item, ...]]:
-    """The items of each job: one benchmark, one sample, one source."""
-    for _, members in groupby(items, key=lambda item: (item.benchmark, item.sample)):
-        together = tuple(members)
+    """Group items into jobs: one benchmark, one sample, one source."""
+    for _, group in groupby(items, key=lambda item: (item.benchmark, item.sample)):
+        members = tuple(group)
         for source in Source:
-            job = tuple(item for item in together if item.source is source)
+            job = tuple(item for item in members if item.source is source)
             if job:
                 yield job

@@ -1,4 +1,4 @@
-"""Resolving what callers ask for into a RunSpec: the digests are there, the models answer."""
+"""Resolves an evaluation request into a RunSpec, checking that its data and models exist."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LONGEST_NAME, LONGEST_KEY, MOST_REPEATS = 200, 128, 100
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRequest:
-    """One benchmark as it is asked for: data and captions by digest, models by name.
+    """One benchmark of a request: data and captions by digest, models by name.
 
-    One of `captions` and `captioner` is given. `answerers` names a judge or reader by role;
-    without one, whoever works there answers. `media` names the captioner once more when it is
-    asked from the media as well, or `qa_replies` are the recorded replies to these questions,
-    by the revision of who gives them. `preparation` is what the captioner is shown of media,
-    `taxonomy` what its prompt lists, `caption_tokens` the most that it may write of a caption.
+    Exactly one of `captions` and `captioner` is set. `answerers` names a judge or reader by role;
+    without it, the configured one answers. For media questions, `media` repeats the name of the
+    captioner, or `qa_replies` is the digest of recorded replies, which serves as the revision of
+    their model. `preparation` defines how media are shown to the captioner, `taxonomy` what its
+    prompt lists, and `caption_tokens` the token limit of a caption.
     """
 
     name: str
@@ -50,8 +50,8 @@ class BenchmarkRequest:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """An evaluation as it is asked for. `client_key` is the caller's own, empty for none. `caps`
-    are those of this start.
+    """A request for an evaluation. `client_key` is chosen by the caller, empty for none. `caps`
+    apply to this start only.
     """
 
     name: str
@@ -65,93 +65,102 @@ class EvaluationRequest:
     caps: Caps = field(default_factory=Caps)
 
 
-async def resolve(asked: EvaluationRequest, supplies: Supplies, stages: StageDirectory) -> RunSpec:
-    """The spec of what is asked for.
+async def resolve(
+    request: EvaluationRequest, supplies: Supplies, stages: StageDirectory
+) -> RunSpec:
+    """Resolve a request into the spec of a run.
 
-    Raises InvalidInput naming the request's field, NotReady for stages that do not fit
-    together, BackendError when a stage does not answer, StoreUnavailable.
+    Raises InvalidInput naming the request's field, NotReady if the stages have different prompt
+    packs, BackendError if a stage does not answer, StoreUnavailable.
     """
-    _check(asked)
-    directory = _Known(stages)
-    places = {part.name: place for place, part in enumerate(asked.benchmarks)}
+    _check(request)
+    directory = _CachedDirectory(stages)
+    places = {part.name: place for place, part in enumerate(request.benchmarks)}
     parts = []
-    # One order for all, so that the same benchmarks named in another order are one run.
+    # In canonical order, so that the order of benchmarks in a request does not change the run.
     for name in (name for name in benchmark_names() if name in places):
-        part = asked.benchmarks[places[name]]
+        part = request.benchmarks[places[name]]
         try:
             parts.append(await _resolve(part, supplies, directory))
         except InvalidInput as error:
             raise within(f"benchmarks[{places[name]}]", error) from error
     return RunSpec(
-        name=asked.name,
+        name=request.name,
         version=__version__,
         pack=directory.pack,
         benchmarks=tuple(parts),
-        seed=asked.seed,
-        limit=asked.limit,
-        replicate=asked.replicate,
-        share_replies=asked.share_replies,
-        coverage_floor=asked.coverage_floor,
+        seed=request.seed,
+        limit=request.limit,
+        replicate=request.replicate,
+        share_replies=request.share_replies,
+        coverage_floor=request.coverage_floor,
     )
 
 
-def _check(asked: EvaluationRequest) -> None:
-    names = [part.name for part in asked.benchmarks]
+def _check(request: EvaluationRequest) -> None:
+    caps = request.caps
+    names = [part.name for part in request.benchmarks]
     unknown = next((name for name in names if name not in benchmark_names()), None)
     rules = (
-        ("name", 1 <= len(asked.name) <= LONGEST_NAME, f"expected 1 to {LONGEST_NAME} characters"),
-        ("client_key", len(asked.client_key) <= LONGEST_KEY, f"longer than {LONGEST_KEY}"),
+        (
+            "name",
+            1 <= len(request.name) <= LONGEST_NAME,
+            f"expected 1 to {LONGEST_NAME} characters",
+        ),
+        ("client_key", len(request.client_key) <= LONGEST_KEY, f"longer than {LONGEST_KEY}"),
         (
             "benchmarks",
             unknown is None,
             f"unknown {unknown!r:.60}; known: {', '.join(benchmark_names())}",
         ),
         ("benchmarks", 0 < len(names) == len(set(names)), "expected one or more, each once"),
-        ("limit", asked.limit is None or asked.limit >= 1, "less than 1"),
-        ("max_calls", asked.caps.calls is None or asked.caps.calls >= 1, "less than 1"),
-        ("max_tokens", asked.caps.tokens is None or asked.caps.tokens >= 1, "less than 1"),
-        ("coverage_floor", 0 <= asked.coverage_floor <= 1, "not from 0 to 1"),
+        ("limit", request.limit is None or request.limit >= 1, "less than 1"),
+        ("max_calls", caps.calls is None or caps.calls >= 1, "less than 1"),
+        ("max_tokens", caps.tokens is None or caps.tokens >= 1, "less than 1"),
+        ("coverage_floor", 0 <= request.coverage_floor <= 1, "not from 0 to 1"),
     )
     for name, holds, message in rules:
         if not holds:
             raise InvalidInput(message, field=name)
-    check_name(asked.name)
+    check_name(request.name)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalStages:
-    """ports.stages.StageDirectory of one process."""
+    """ports.stages.StageDirectory for the stages of one process."""
 
     described: Mapping[str, StageDescription]
 
     async def describe(self, role: str) -> StageDescription:
-        """What the stage of a role tells. Raises InvalidInput when there is none."""
+        """The description of the stage of a role. Raises InvalidInput if there is none."""
         if role not in self.described:
             raise InvalidInput(f"no {role} is configured", field=role)
         return self.described[role]
 
 
-class _Known:
-    """The stages, each asked once, whose prompts are the same."""
+class _CachedDirectory:
+    """Describes each stage once, and requires that all have the same prompt pack."""
 
     def __init__(self, stages: StageDirectory) -> None:
         self._stages = stages
-        self._found: dict[str, StageDescription] = {}
+        self._descriptions: dict[str, StageDescription] = {}
 
     async def describe(self, role: str) -> StageDescription:
-        if role not in self._found:
-            self._found[role] = await self._stages.describe(role)
-            if len({stage.pack for stage in self._found.values()}) > 1:
-                raise NotReady(f"{' and '.join(self._found)} have different prompt packs")
-        return self._found[role]
+        if role not in self._descriptions:
+            self._descriptions[role] = await self._stages.describe(role)
+            if len({stage.pack for stage in self._descriptions.values()}) > 1:
+                raise NotReady(f"{' and '.join(self._descriptions)} have different prompt packs")
+        return self._descriptions[role]
 
     @property
     def pack(self) -> str:
-        return next(iter(self._found.values())).pack
+        return next(iter(self._descriptions.values())).pack
 
 
-async def _resolve(part: BenchmarkRequest, supplies: Supplies, stages: _Known) -> BenchmarkSpec:
-    chosen = benchmark(part.name)
+async def _resolve(
+    part: BenchmarkRequest, supplies: Supplies, stages: _CachedDirectory
+) -> BenchmarkSpec:
+    definition = benchmark(part.name)
     if not await supplies.has_dataset(checked_digest(part.data, "data")):
         raise InvalidInput("no such dataset in the store", field="data")
     if part.captions is not None:
@@ -159,11 +168,13 @@ async def _resolve(part: BenchmarkRequest, supplies: Supplies, stages: _Known) -
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
-    await _check_media(part, needs_data=chosen.qa_data is not None, supplies=supplies)
+    await _check_media(part, needs_data=definition.qa_data is not None, supplies=supplies)
     if part.preparation is not None and part.captioner is None:
         raise InvalidInput("only a captioner is shown media", field="preparation")
-    if part.prompt and part.prompt not in chosen.caption_prompts:
-        unknown = UnknownName(f"caption prompt of {part.name}", part.prompt, chosen.caption_prompts)
+    if part.prompt and part.prompt not in definition.caption_prompts:
+        unknown = UnknownName(
+            f"caption prompt of {part.name}", part.prompt, definition.caption_prompts
+        )
         raise InvalidInput(str(unknown), field="prompt")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
@@ -176,7 +187,7 @@ async def _resolve(part: BenchmarkRequest, supplies: Supplies, stages: _Known) -
         data=part.data,
         captions=part.captions,
         settings=settings,
-        models=await _models(part, chosen.role, stages, language=chosen.needs_language),
+        models=await _models(part, definition.role, stages, language=definition.needs_language),
         qa_data=part.qa_data,
         prompt=part.prompt or "simple",
         repeats=part.repeats,
@@ -187,7 +198,7 @@ async def _resolve(part: BenchmarkRequest, supplies: Supplies, stages: _Known) -
 
 
 async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Supplies) -> None:
-    """Raise InvalidInput for questions from the media that nobody could ask or answer."""
+    """Raise InvalidInput for media questions that could not be asked or answered."""
     if part.media and part.captioner is None:
         message = "the model that captions is asked from the media: give it as captioner too"
         raise InvalidInput(message, field="media")
@@ -201,8 +212,8 @@ async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Su
             raise InvalidInput("nobody is asked: give media, or qa_replies", field="qa_data")
         return
     if (part.qa_data is not None) != needs_data:
-        wanted = "needs the dataset in question form" if needs_data else "asks its own questions"
-        raise InvalidInput(f"{part.name} {wanted}", field="qa_data")
+        problem = "needs the dataset in question form" if needs_data else "asks its own questions"
+        raise InvalidInput(f"{part.name} {problem}", field="qa_data")
     if part.qa_data and not await supplies.has_dataset(checked_digest(part.qa_data, "qa_data")):
         raise InvalidInput("no such dataset in the store", field="qa_data")
 
@@ -230,32 +241,33 @@ def _caption_tokens(part: BenchmarkRequest) -> int:
 
 
 async def _models(
-    part: BenchmarkRequest, role: str, stages: _Known, *, language: bool
+    part: BenchmarkRequest, role: str, stages: _CachedDirectory, *, language: bool
 ) -> dict[str, Identity]:
     for other in part.answerers:
         if other != role:
             raise InvalidInput(f"{part.name} has no {other}; it has a {role}", field=other)
     stage = await stages.describe(role)
-    found = {role: _named(role, part.answerers.get(role, ""), _identity(stage, part.name, role))}
+    answerer = _identity(stage, part.name, role)
+    models = {role: _checked_name(role, part.answerers.get(role, ""), answerer)}
     if part.captioner is not None:
         captioner = _identity(await stages.describe("captioner"), part.name, "captioner")
-        found["captioner"] = _named("captioner", part.captioner, captioner)
+        models["captioner"] = _checked_name("captioner", part.captioner, captioner)
         if part.media:
-            found["media"] = _named("media", part.media, captioner)
+            models["media"] = _checked_name("media", part.media, captioner)
     if part.qa_replies is not None:
-        found["media"] = recorded(part.qa_replies)
+        models["media"] = recorded(part.qa_replies)
     if language:
-        found |= {port: _identity(stage, part.name, port) for port in ("tagger", "embedder")}
-    return found
+        models |= {port: _identity(stage, part.name, port) for port in ("tagger", "embedder")}
+    return models
 
 
 def _identity(stage: StageDescription, name: str, role: str) -> Identity:
-    own = f"{name}/{role}"
-    return stage.models[own if own in stage.models else role]
+    key = f"{name}/{role}"
+    return stage.models[key if key in stage.models else role]
 
 
-def _named(role: str, name: str, identity: Identity) -> Identity:
-    """Who works in a role, when it goes by `name`: models are reached by configured name only."""
+def _checked_name(role: str, name: str, identity: Identity) -> Identity:
+    """Return the identity if `name` is its name or empty. Raises InvalidInput otherwise."""
     if name not in ("", identity.name):
         raise InvalidInput(str(UnknownName(role, name, (identity.name,))), field=role)
     return identity

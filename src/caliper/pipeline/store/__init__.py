@@ -1,1 +1,1 @@
-"""What the store holds of runs: specs, plans, captions and datasets."""
+"""The layout of the object store: specs, plans, captions and datasets of runs."""

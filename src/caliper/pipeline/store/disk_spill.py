@@ -1,6 +1,7 @@
-"""What a large run has more of than memory should hold, in a temporary SQLite file each.
+"""Collections that spill to disk: texts and items, each in a temporary SQLite file.
 
-The file lies in the folder for temporary files, has no name there, and goes with its object.
+The file is created without a name in the folder for temporary files, and disappears with the
+object that owns it.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from caliper.core.keys import canonical_json
 from caliper.core.question import Item
 from caliper.pipeline.store.items import encode_item
 
-# Nothing of it is of use after a crash.
+# The file is useless after a crash, so durability would only cost time.
 _FAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 
 
 def _open(tables: str) -> sqlite3.Connection:
-    # An empty name stands for a file without one. Threads take turns; none holds it alone.
+    # An empty name asks SQLite for an unnamed temporary file. Threads use it one at a time.
     database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
     database.executescript(_FAST + tables)
     return database
 
 
 def _bytes(text: str) -> bytes:
-    # SQLite's own text cannot hold the lone surrogates of somebody's broken JSON.
+    # SQLite's TEXT type cannot hold lone surrogates, which broken JSON may contain.
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -35,12 +36,12 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def _as_given(text: bytes, cut: int) -> str:
+def _restored(text: bytes, cut: int) -> str:
     return CutShort(_text(text)) if cut else _text(text)
 
 
 class SpilledTexts(Mapping[str, str]):
-    """Texts by name, in the order in which the names were first added; `CutShort` stays so."""
+    """Texts by name, in the order in which names were first added. Preserves `CutShort`."""
 
     def __init__(self, rows: Iterable[tuple[str, str]] = ()) -> None:
         columns = "name BLOB UNIQUE NOT NULL, text BLOB NOT NULL, cut INTEGER NOT NULL"
@@ -48,14 +49,14 @@ class SpilledTexts(Mapping[str, str]):
         self.add(rows)
 
     def add(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Add (name, text); of a name the last text counts."""
+        """Add (name, text) pairs. A later text replaces an earlier one of the same name."""
         insert = (
             "INSERT INTO texts VALUES (?, ?, ?) ON CONFLICT (name) "
             "DO UPDATE SET text = excluded.text, cut = excluded.cut"
         )
-        given = ((_bytes(name), _bytes(text), isinstance(text, CutShort)) for name, text in rows)
+        values = ((_bytes(name), _bytes(text), isinstance(text, CutShort)) for name, text in rows)
         self._database.execute("BEGIN")
-        self._database.executemany(insert, given)
+        self._database.executemany(insert, values)
         self._database.execute("COMMIT")
 
     def __getitem__(self, name: str) -> str:
@@ -63,14 +64,14 @@ class SpilledTexts(Mapping[str, str]):
         row = self._database.execute(select, (_bytes(name),)).fetchone()
         if row is None:
             raise KeyError(name)
-        return _as_given(*row)
+        return _restored(*row)
 
     def __iter__(self) -> Iterator[str]:
         for (name,) in self._database.execute("SELECT name FROM texts ORDER BY rowid"):
             yield _text(name)
 
     def items(self) -> ItemsView[str, str]:
-        """The names with their texts, read in one go."""
+        """Names with their texts, read by a single query."""
         return _Texts(self, self._database)
 
     def __len__(self) -> int:
@@ -88,26 +89,24 @@ class _Texts(ItemsView[str, str]):
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         for name, text, cut in self._database.execute("SELECT * FROM texts ORDER BY rowid"):
-            yield _text(name), _as_given(text, cut)
+            yield _text(name), _restored(text, cut)
 
 
 @dataclass(frozen=True, slots=True)
 class SpillEntry:
-    """An item as it was added: its sample, how many indices it takes, and its JSON object with
-    `first` still 0.
-    """
+    """A spilled item: its sample, its size in dense indices, and its JSON with `first` 0."""
 
     sample: str
     size: int
     written: bytes
 
     def line(self, first: int) -> bytes:
-        """The canonical JSON of the item with its first index."""
+        """The canonical JSON of the item, with its first dense index filled in."""
         return canonical_json({**json.loads(self.written), "first": first})
 
 
 class SpilledItems:
-    """The items of one benchmark, all of a sample together, in order of first appearance."""
+    """The items of one benchmark, grouped by sample, in order of first appearance."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._database = _open(
@@ -133,7 +132,7 @@ class SpilledItems:
 
     @property
     def samples(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         (count,) = self._database.execute("SELECT count(*) FROM samples").fetchone()
         return int(count)
 

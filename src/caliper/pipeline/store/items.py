@@ -1,4 +1,4 @@
-"""Items as JSON: how plan shards and job messages carry them."""
+"""Encodes items as JSON, the form in which plan shards and job messages carry them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from caliper.core.question import Item, Question, Source
 
 
 def encode_item(item: Item) -> dict[str, Any]:
-    """A JSON object that `decode_item` reads back to an equal item."""
+    """Encode an item as a JSON object that `decode_item` reads back to an equal item."""
     encode = benchmark(item.benchmark).encode
     return {
         "benchmark": item.benchmark,
@@ -36,7 +36,7 @@ def encode_item(item: Item) -> dict[str, Any]:
 
 
 def decode_item(written: Mapping[str, Any]) -> Item:
-    """The item that `encode_item` wrote. Raises InvalidInput for anything else."""
+    """Decode an item that `encode_item` wrote. Raises InvalidInput for anything else."""
     try:
         decode = benchmark(written["benchmark"]).decode
         questions = tuple(

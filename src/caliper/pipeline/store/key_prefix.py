@@ -1,4 +1,4 @@
-"""A part of an object store, as a store of its own."""
+"""A view of an object store, limited to one key prefix."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from caliper.ports.storage import ObjectStore
 class KeyPrefix:
     """ports.storage.ObjectStore over the objects of `store` whose keys begin with `prefix/`.
 
-    So planning keeps its plan under `plan/`, wherever the run itself is kept.
+    Code for one run thus uses keys such as `plan/...`, wherever the run itself is stored.
     """
 
     def __init__(self, store: ObjectStore, prefix: str) -> None:
         self._store = store
-        self._before = f"{prefix}/"
+        self._prefix = f"{prefix}/"
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
-        await self._store.put(self._before + key, data)
+        """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
+        await self._store.put(self._prefix + key, data)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """At most so many bytes under `key`. Raises as the port says."""
-        return await self._store.get(self._before + key, most)
+        """Read at most `most` bytes under `key`. Raises what the port raises."""
+        return await self._store.get(self._prefix + key, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file; False when there are none."""
-        return await self._store.get_file(self._before + key, file)
+        """Write the bytes under `key` to a file. Returns False if the key does not exist."""
+        return await self._store.get_file(self._prefix + key, file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys under a prefix, in order. Raises StoreUnavailable."""
-        async for key in self._store.list(self._before + prefix):
-            yield key.removeprefix(self._before)
+        """List the keys under a prefix in order. Raises StoreUnavailable."""
+        async for key in self._store.list(self._prefix + prefix):
+            yield key.removeprefix(self._prefix)

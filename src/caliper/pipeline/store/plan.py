@@ -1,7 +1,7 @@
-"""Planning: a spec and its datasets become items with dense indices, kept as shards.
+"""Plans: turns a spec and its datasets into items with dense indices, stored as shards.
 
-Every (question, repeat) that can ever be asked gets its index here, and whatever depends
-on order or chance is fixed here. Planning twice writes the same bytes.
+A plan gives every (question, repeat) of a run its index and fixes everything that depends on
+order or chance. Planning twice writes the same bytes.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from caliper.pipeline.store.items import decode_item
 from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
-"""A shard is full with so many items, or questions with their repeats."""
+"""A shard is full at this many items, or this many questions counted with their repeats."""
 SUMMARY = "plan/summary.json"
 
 PlanReader = Callable[[], AsyncIterator[list[Item]]]
 Captions = Mapping[str, Mapping[str, str]]
-"""Caption texts by benchmark and sample; `CutShort` where a model's limit cut them."""
+"""Caption texts by benchmark and sample; `CutShort` if the token limit truncated them."""
 
 
 def plan_items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> list[Item]:
-    """The items of one benchmark, drawn and grouped by sample, `first` still 0.
+    """The sampled items of one benchmark, grouped by sample, with `first` still 0.
 
-    Raises InvalidInput naming file, line and field of what is wrong with the rows, UnknownName
-    for a caption prompt that the benchmark does not have.
+    Raises InvalidInput for invalid rows, naming file, line and field, and UnknownName for a
+    caption prompt that the benchmark does not have.
     """
     return _by_sample(_items(spec, part, sources))
 
 
 def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Item]:
-    """The items of one benchmark, drawn, in the order of the rows."""
-    chosen = benchmark(part.name)
+    """The sampled items of one benchmark, in the order of the rows."""
+    definition = benchmark(part.name)
     request = PlanRequest(
         settings=part.settings,
         seed=spec.seed,
@@ -55,17 +55,17 @@ def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Ite
         captions=sources.captions,
         qa_rows=_qa_rows(part, sources),
     )
-    items = chosen.plan(sources.data.rows(chosen.data), request)
+    items = definition.plan(sources.data.rows(definition.data), request)
     first = next(items, None)
     if first is None:
         raise InvalidInput(f"no questions for {part.name} in the data")
-    # Refused here, and not sample by sample, when the benchmark has no such prompt.
-    chosen.caption_prompt(chosen.group(first), part.prompt)
-    whole = chain((first,), items)
+    # An unknown prompt refuses the run here rather than failing sample by sample.
+    definition.caption_prompt(definition.group(first), part.prompt)
+    all_items = chain((first,), items)
     if spec.limit is None:
-        yield from whole
+        yield from all_items
     else:
-        yield from draw(list(whole), spec.limit, spec.seed, chosen.group)
+        yield from draw(list(all_items), spec.limit, spec.seed, definition.group)
 
 
 def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
@@ -78,8 +78,9 @@ def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
 
 
 def qa_layout(name: str, *, given: bool) -> Layout | None:
-    """How the questions from the media lie that are `given` with their own data; None where
-    the benchmark's own are asked. Raises InvalidInput where that is not what is given.
+    """The layout of the dataset of media questions; None if the benchmark asks its own questions.
+
+    Raises InvalidInput if the benchmark needs such a dataset and none is `given`, or the reverse.
     """
     layout = benchmark(name).qa_data
     if layout is None and given:
@@ -92,27 +93,26 @@ def qa_layout(name: str, *, given: bool) -> Layout | None:
 
 
 def draw(items: list[Item], limit: int, seed: int, group: Callable[[Item], str]) -> list[Item]:
-    """At most `limit` items of each group, chosen by a hash of seed and item.
+    """Sample at most `limit` items per group, by a hash of seed and item key alone.
 
-    The choice depends on nothing else, keeps the order of the rows, and takes the
-    questions from the media along with the items they belong to. Those that belong to none
-    are drawn by themselves.
+    Keeps the order of the rows. Media questions are sampled along with the caption item they
+    belong to; those that belong to none are sampled on their own.
     """
-    captioned = {item.key for item in items if item.source is Source.CAPTION}
+    caption_keys = {item.key for item in items if item.source is Source.CAPTION}
     groups: dict[tuple[str, Source], list[str]] = {}
     for item in items:
-        if item.source is Source.CAPTION or _belongs_to(item) not in captioned:
+        if item.source is Source.CAPTION or _belongs_to(item) not in caption_keys:
             groups.setdefault((group(item), item.source), []).append(item.key)
-    drawn = {
+    sampled = {
         key
         for members in groups.values()
         for key in sorted(members, key=lambda key: _rank(seed, key))[:limit]
     }
-    return [item for item in items if item.key in drawn or _belongs_to(item) in drawn]
+    return [item for item in items if item.key in sampled or _belongs_to(item) in sampled]
 
 
 def _belongs_to(item: Item) -> str | None:
-    """The key of the item about the caption that questions from the media go with."""
+    """The key of the caption item that a media item belongs to; None for a caption item."""
     return item.key.removeprefix("qa/") if item.source is Source.MEDIA else None
 
 
@@ -121,7 +121,7 @@ def _rank(seed: int, key: str) -> bytes:
 
 
 def _by_sample(items: Iterable[Item]) -> list[Item]:
-    """All items of one sample together, in order of first appearance."""
+    """Group items by sample, in order of first appearance."""
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(item.sample, []).append(item)
@@ -129,50 +129,51 @@ def _by_sample(items: Iterable[Item]) -> list[Item]:
 
 
 async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore) -> PlanSummary:
-    """Plan all benchmarks of a run and keep the plan in `store`. Planned before: reads it.
+    """Plan all benchmarks of a run and write the plan to `store`, unless it is there already.
 
     Raises InvalidInput for rows that cannot be planned, before anything is written.
     """
-    planned = await read_summary(store)
-    if planned is not None and planned.run == spec.run_id:
-        return planned
+    existing = await read_summary(store)
+    if existing is not None and existing.run == spec.run_id:
+        return existing
     parts: list[PlannedBenchmark] = []
-    spilled: list[SpilledItems] = []
+    spills: list[SpilledItems] = []
     first = 0
     for part in spec.benchmarks:
-        # Large datasets take their time, and other calls are waiting.
+        # Large datasets take seconds: in a thread, they do not block the event loop.
         items = await asyncio.to_thread(SpilledItems, _items(spec, part, sources[part.name]))
         parts.append(PlannedBenchmark(part.name, first, items.size, items.count, items.samples))
-        spilled.append(items)
+        spills.append(items)
         first += items.size
-    shards, packed = 0, _shards(chain.from_iterable(spilled))
-    while (shard := await asyncio.to_thread(next, packed, None)) is not None:
-        await store.put(_shard_key(shards), shard)
-        shards += 1
-    summary = PlanSummary(spec.run_id, shards, tuple(parts))
+    count, shards = 0, _shards(chain.from_iterable(spills))
+    while (shard := await asyncio.to_thread(next, shards, None)) is not None:
+        await store.put(_shard_key(count), shard)
+        count += 1
+    summary = PlanSummary(spec.run_id, count, tuple(parts))
     await store.put(SUMMARY, canonical_json(summary.to_json()))
     return summary
 
 
 def _shards(items: Iterable[SpillEntry]) -> Iterator[bytes]:
-    """Full shards of items, numbered; a sample never spans two, so that each shard can be reduced
-    by itself.
+    """Assign dense indices to items and pack them into compressed shards.
+
+    A sample never spans two shards, so each shard can be reduced independently.
     """
     lines: list[bytes] = []
-    begun, first, sample = 0, 0, None
+    shard_first, first, sample = 0, 0, None
     for item in items:
-        full = len(lines) >= SHARD_ITEMS or first - begun >= SHARD_QUESTIONS
+        full = len(lines) >= SHARD_ITEMS or first - shard_first >= SHARD_QUESTIONS
         if full and item.sample != sample:
-            yield _packed(lines)
-            lines, begun = [], first
+            yield _compress(lines)
+            lines, shard_first = [], first
         lines.append(item.line(first))
         first, sample = first + item.size, item.sample
     if lines:
-        yield _packed(lines)
+        yield _compress(lines)
 
 
-def _packed(lines: list[bytes]) -> bytes:
-    # Without a time stamp in its header, planning twice gives the same bytes.
+def _compress(lines: list[bytes]) -> bytes:
+    # A timestamp in the gzip header would make every planning write different bytes.
     return gzip.compress(b"\n".join(lines) + b"\n", compresslevel=6, mtime=0)
 
 
@@ -181,18 +182,17 @@ def _shard_key(number: int) -> str:
 
 
 async def read_summary(store: ObjectStore) -> PlanSummary | None:
-    """The plan's summary, None when there is no whole plan."""
-    written = await store.get(SUMMARY)
-    return None if written is None else PlanSummary.from_json(json.loads(written), file=SUMMARY)
+    """The summary of the plan; None if there is no complete plan."""
+    data = await store.get(SUMMARY)
+    return None if data is None else PlanSummary.from_json(json.loads(data), file=SUMMARY)
 
 
 async def read_plan(
     store: ObjectStore, summary: PlanSummary, first: int = 0
 ) -> AsyncIterator[list[Item]]:
-    """The items in plan order, a shard at a time, from shard `first` on; all items of a sample
-    are in one shard.
+    """The items in plan order, one shard at a time, from shard `first` on.
 
-    Raises InvalidInput when a shard is missing or broken.
+    All items of a sample are in one shard. Raises InvalidInput when a shard is missing or broken.
     """
     for number in range(first, summary.shards):
         yield await read_shard(store, number)
@@ -205,7 +205,7 @@ async def read_shard(store: ObjectStore, number: int) -> list[Item]:
         raise InvalidInput("the plan lost a shard", file=_shard_key(number))
     try:
         lines = gzip.decompress(shard).splitlines()
-        # Read as one list, lines take half the time.
+        # Parsing the lines as one list takes half the time.
         return [decode_item(item) for item in json.loads(b"[" + b",".join(lines) + b"]")]
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InvalidInput(f"broken shard: {error}", file=_shard_key(number)) from error

@@ -1,4 +1,4 @@
-"""What the store holds of a run beside its plan and verdicts, and where the run stands by that."""
+"""A run's record in the store, apart from plan and verdicts, and the state that follows from it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from caliper.pipeline.store.runs import END, STARTED, is_cancelled, read_json, r
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
-# A start does not touch a complete run; all others go on.
-_STARTED_AGAIN = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
+# A new start resumes a run in any of these states; it leaves a complete run untouched.
+_RESTARTABLE = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A run as callers see it; `benchmarks` are its figures so far. A run that is over has `ended`
-    and `reuse` where they are known.
+    """A run as callers see it. `benchmarks` holds its scores so far; `ended` and `reuse` are set
+    once the run is over, if known.
     """
 
     spec: RunSpec
@@ -37,9 +37,11 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """`started` is the time of the first start, None where a release before kept the run in a
-    directory, and `starts` the number of starts. `refused` says why the run cannot be planned, and
-    `end` is what end.json holds.
+    """What the store records about a run.
+
+    `started` is the time of the first start; None if an earlier release stored the run in a
+    directory. `starts` is the number of starts. `refused` says why the run cannot be planned.
+    `end` is the content of end.json.
     """
 
     spec: RunSpec
@@ -50,24 +52,25 @@ class RunRecord:
     cancelled: bool = False
     end: Mapping[str, Any] = field(default_factory=dict)
 
-    def status(self, told: Scores | None = None) -> Scores:
-        """Where the run stands: by what the aggregator `told`, and where nobody asked it, by what
-        is stored alone, without figures.
+    def status(self, live: Scores | None = None) -> Scores:
+        """The state of the run, by the aggregator's `live` scores if given.
+
+        Without them the state follows from the store alone, and there are no scores.
         """
         if self.refused:
             return Scores(RunState.FAILED, (), self.refused)
-        if told is not None:
-            found = Scores(RunState.PLANNING, ()) if self._is_before_last_start(told) else told
+        if live is not None:
+            scores = Scores(RunState.PLANNING, ()) if self._is_before_last_start(live) else live
         elif self._end is not None and not self._is_before_last_start(self._end):
             return self._end
         else:
-            found = Scores(RunState.RUNNING if self.planned else RunState.PLANNING, ())
-        return replace(found, state=_state(found.state, cancelled=self.cancelled))
+            scores = Scores(RunState.RUNNING if self.planned else RunState.PLANNING, ())
+        return replace(scores, state=_state(scores.state, cancelled=self.cancelled))
 
-    def _is_before_last_start(self, found: Scores) -> bool:
-        """Whether that was the end of an earlier start: the aggregator did not know of this one."""
-        # An aggregator that was away when the first plan was announced knows of start 0.
-        return found.state in _STARTED_AGAIN and max(found.start, 1) < self.starts
+    def _is_before_last_start(self, scores: Scores) -> bool:
+        """Whether these scores end an earlier start: the aggregator did not know of the last."""
+        # An aggregator that was down when the first plan was announced reports start 0.
+        return scores.state in _RESTARTABLE and max(scores.start, 1) < self.starts
 
     @property
     def _end(self) -> Scores | None:
@@ -76,13 +79,14 @@ class RunRecord:
         state, error = RunState(self.end["state"]), str(self.end.get("error", ""))
         return Scores(state, (), error, int(self.end.get("start", 0)))
 
-    def evaluation(self, told: Scores | None = None) -> Evaluation:
-        """The run as callers see it, by its `status`. Raises NotFound where its start was cut off
-        before it was noted.
+    def evaluation(self, live: Scores | None = None) -> Evaluation:
+        """The run as callers see it, by its `status`.
+
+        Raises NotFound if its start was interrupted before it was recorded.
         """
         if self.started is None:
             raise NotFound("the run was not started to its end; start it again")
-        status, ended, reuse = self.status(told), None, None
+        status, ended, reuse = self.status(live), None, None
         if status.state in OVER and self.end.get("state") == status.state:
             ended, reuse = self.end.get("ended_at"), self.end.get("reuse")
         return Evaluation(
@@ -96,34 +100,34 @@ class RunRecord:
         )
 
 
-def _state(found: RunState, *, cancelled: bool) -> RunState:
-    """Where a run stands that is to be cancelled now, or is not."""
+def _state(state: RunState, *, cancelled: bool) -> RunState:
+    """The state of a run, corrected by whether the store marks it as cancelled."""
     if not cancelled:
-        # Started again, and the aggregator has not heard of it yet.
-        early = found in (RunState.CANCELLED, RunState.CANCELLING)
-        return RunState.RUNNING if early else found
-    if found is RunState.PLANNING:
+        # The run was started again, and the aggregator has not heard of it yet.
+        outdated = state in (RunState.CANCELLED, RunState.CANCELLING)
+        return RunState.RUNNING if outdated else state
+    if state is RunState.PLANNING:
         # Without a plan nothing is in flight, and a cancelled run is not planned.
         return RunState.CANCELLED
-    return found if found in OVER else RunState.CANCELLING
+    return state if state in OVER else RunState.CANCELLING
 
 
 async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:
-    """The record of the run with that spec; `run` is its own part of the store.
+    """Read the record of a run. `run` is the run's own part of the store.
 
-    Raises InvalidInput for what cannot be read, StoreUnavailable.
+    Raises InvalidInput for unreadable objects, StoreUnavailable.
     """
     refused, cancelled, end, summary = await asyncio.gather(
         refusal_of(run), is_cancelled(run), read_json(run, END), run.get(SUMMARY)
     )
-    # Last: a start is counted before it clears what ended the run before.
-    started = await read_json(run, STARTED) or {}
-    when = started.get("started")
+    # Read last: a start is counted before it clears how the run ended before.
+    starts = await read_json(run, STARTED) or {}
+    when = starts.get("started")
     return RunRecord(
         spec,
         planned=summary is not None,
         started=datetime.fromisoformat(when) if when else None,
-        starts=int(started.get("starts", 0)),
+        starts=int(starts.get("starts", 0)),
         refused=refused,
         cancelled=cancelled,
         end=end or {},

@@ -1,4 +1,4 @@
-"""What the store says about runs: their specs, and whether somebody cancelled them."""
+"""Reads and writes the run objects in the store: specs, starts, refusals and cancellations."""
 
 from __future__ import annotations
 
@@ -22,94 +22,98 @@ from caliper.ports.storage import ObjectStore
 
 SPEC, CANCELLED, STARTED = "spec.json", "cancelled.json", "started.json"
 REFUSED, END = "refused.json", "end.json"
-_Found = TypeVar("_Found")
+_Value = TypeVar("_Value")
 _RUN = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a run can be called so."""
+    """Whether `text` is a well-formed run id."""
     return _RUN.fullmatch(text) is not None
 
 
 def run_store(store: ObjectStore, run: str) -> KeyPrefix:
-    """The objects of one run. Raises NotFound for what is no run id."""
+    """The part of the store that belongs to one run. Raises NotFound for a malformed run id."""
     if not is_run_id(run):
         raise NotFound(f"no run {run!r:.40}")
     return KeyPrefix(store, f"runs/{run}")
 
 
 async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
-    """The JSON object under a key, None when there is none.
+    """Read the JSON object under a key; None if the key does not exist.
 
-    Raises NewerSchema, InvalidInput for anything else, StoreUnavailable.
+    Raises NewerSchema, InvalidInput if it is not a JSON object, StoreUnavailable.
     """
-    written = await store.get(key)
-    if written is None:
+    data = await store.get(key)
+    if data is None:
         return None
     try:
-        found = json.loads(written)
+        fields = json.loads(data)
     except ValueError as error:
         raise InvalidInput(f"no JSON: {error}", file=key) from error
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise InvalidInput("no JSON object", file=key)
-    refuse_newer(found.get("schema"), key)
-    return found
+    refuse_newer(fields.get("schema"), key)
+    return fields
 
 
 async def write_json(store: ObjectStore, key: str, **fields: Any) -> None:
-    """Keep fields as a JSON object with its schema. Raises StoreUnavailable or StoreFull."""
+    """Write fields as a JSON object with a schema. Raises StoreUnavailable or StoreFull."""
     await store.put(key, canonical_json({"schema": SCHEMA, **fields}))
 
 
 async def refuse(run: ObjectStore, error: str) -> None:
-    """Keep why a run cannot be planned: it has failed. `run` is its own part of the store."""
+    """Record why a run cannot be planned, which fails it. `run` is its own part of the store."""
     await write_json(run, REFUSED, error=error)
 
 
 async def refusal_of(run: ObjectStore) -> str:
-    """Why a run could not be planned; empty when it could, or is to be tried again."""
-    refused = await read_json(run, REFUSED)
-    return str(refused["error"]) if refused else ""
+    """Why a run could not be planned; empty if it could, or is to be tried again."""
+    refusal = await read_json(run, REFUSED)
+    return str(refusal["error"]) if refusal else ""
 
 
 async def forget_refusal(run: ObjectStore) -> None:
-    """It is planned by now, or to be tried again: nothing is written where nothing was."""
+    """Clear a refusal, as the run is planned or retried. Writes nothing if there is none."""
     if await refusal_of(run):
         await refuse(run, "")
 
 
 async def last_start(run: ObjectStore) -> tuple[int, Caps]:
-    """How often a run was started, 0 for one that a release before started, and what it may
-    spend since the last time. `run` is its own part of the store. Raises StoreUnavailable.
+    """The number of starts of a run, and the caps of the last one.
+
+    The number is 0 if an earlier release started the run. `run` is its own part of the store.
+    Raises StoreUnavailable.
     """
-    written = await read_json(run, STARTED) or {}
-    caps = Caps(written.get("max_calls"), written.get("max_tokens"))
-    return int(written.get("starts", 0)), caps
+    starts = await read_json(run, STARTED) or {}
+    caps = Caps(starts.get("max_calls"), starts.get("max_tokens"))
+    return int(starts.get("starts", 0)), caps
 
 
 async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
-    marked = await read_json(run, CANCELLED)
-    return bool(marked and marked.get("cancelled"))
+    mark = await read_json(run, CANCELLED)
+    return bool(mark and mark.get("cancelled"))
 
 
 async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
-    """Count one more start of a run, which may spend that; returns its number. The time of the
-    first start stays. `run` is its own part of the store. Raises StoreUnavailable or StoreFull.
+    """Record one more start of a run with its caps, and return its number.
+
+    The time of the first start stays. `run` is its own part of the store. Raises
+    StoreUnavailable or StoreFull.
     """
-    written = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
-    number = int(written.get("starts", 0)) + 1
-    spend = {"max_calls": caps.calls, "max_tokens": caps.tokens}
-    given = {name: most for name, most in spend.items() if most is not None}
-    await write_json(run, STARTED, started=written["started"], starts=number, **given)
+    starts = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
+    number = int(starts.get("starts", 0)) + 1
+    limits = {"max_calls": caps.calls, "max_tokens": caps.tokens}
+    set_limits = {name: limit for name, limit in limits.items() if limit is not None}
+    await write_json(run, STARTED, started=starts["started"], starts=number, **set_limits)
     return number
 
 
 class RunBook:
-    """The runs in a store, the last `capacity` of them at hand.
+    """A cache of the runs in a store, for the `capacity` most recently used ones.
 
-    Whether a run was cancelled is asked of the store at most every `fresh` seconds, and once
-    more before anybody acts on it: a run that was taken up again loses no job.
+    Cancellations are polled at most every `fresh` seconds. A cancellation is confirmed with the
+    store before it is acted on, so a run that was resumed loses no job.
     """
 
     def __init__(
@@ -117,45 +121,47 @@ class RunBook:
     ) -> None:
         self._store, self._clock, self._fresh = store, clock, fresh
         self._specs: LRUCache[str, RunSpec] = LRUCache(capacity)
-        self._looked: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
-        self._asking: dict[str, asyncio.Future[Any]] = {}
+        self._cancellations: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
+        self._in_flight: dict[str, asyncio.Future[Any]] = {}
 
     async def spec(self, run: str) -> RunSpec:
-        """The spec of a run. Raises NotFound for one that is not stored, StoreUnavailable."""
+        """The spec of a run. Raises NotFound if the run is not stored, StoreUnavailable."""
         if run not in self._specs:
-            return await self._together(f"{run}/spec", partial(self._read_spec, run))
+            return await self._single_flight(f"{run}/spec", partial(self._read_spec, run))
         return self._specs[run]
 
     async def _read_spec(self, run: str) -> RunSpec:
-        written = await read_json(run_store(self._store, run), SPEC)
-        if written is None:
+        fields = await read_json(run_store(self._store, run), SPEC)
+        if fields is None:
             raise NotFound(f"no run {run}")
-        found = self._specs[run] = RunSpec.from_json(written, file=f"runs/{run}/{SPEC}")
-        return found
+        spec = self._specs[run] = RunSpec.from_json(fields, file=f"runs/{run}/{SPEC}")
+        return spec
 
     async def cancelled(self, run: str, *, anew: bool = False) -> bool:
-        """Whether its jobs are to be acknowledged without work; with `anew` as of now.
+        """Whether jobs of the run are to be acknowledged without work.
 
-        Raises StoreUnavailable.
+        With `anew`, bypasses the cache. Raises StoreUnavailable.
         """
         if anew:
-            return await self._look(run)
-        when, told = self._looked.get(run, (-self._fresh, False))
-        if told or self._clock.monotonic() - when >= self._fresh:
-            return await self._together(f"{run}/cancelled", partial(self._look, run))
-        return told
+            return await self._poll(run)
+        when, cancelled = self._cancellations.get(run, (-self._fresh, False))
+        if cancelled or self._clock.monotonic() - when >= self._fresh:
+            return await self._single_flight(f"{run}/cancelled", partial(self._poll, run))
+        return cancelled
 
-    async def _look(self, run: str) -> bool:
+    async def _poll(self, run: str) -> bool:
         now = self._clock.monotonic()
-        told = await is_cancelled(run_store(self._store, run))
-        self._looked[run] = (now, told)
-        return told
+        cancelled = await is_cancelled(run_store(self._store, run))
+        self._cancellations[run] = (now, cancelled)
+        return cancelled
 
-    async def _together(self, what: str, ask: Callable[[], Coroutine[Any, Any, _Found]]) -> _Found:
-        """The answer to a question that others may be asking now: the store is asked once."""
-        asking: asyncio.Future[_Found] | None = self._asking.get(what)
-        if asking is None:
-            asking = self._asking[what] = asyncio.ensure_future(ask())
-            asking.add_done_callback(lambda _: self._asking.pop(what, None))
-        # Whoever leaves takes the answer from nobody.
-        return await asyncio.shield(asking)
+    async def _single_flight(
+        self, key: str, read: Callable[[], Coroutine[Any, Any, _Value]]
+    ) -> _Value:
+        """Single-flight: concurrent reads of the same `key` share one call to the store."""
+        call: asyncio.Future[_Value] | None = self._in_flight.get(key)
+        if call is None:
+            call = self._in_flight[key] = asyncio.ensure_future(read())
+            call.add_done_callback(lambda _: self._in_flight.pop(key, None))
+        # Shielded, so that a cancelled caller does not take the result from the others.
+        return await asyncio.shield(call)

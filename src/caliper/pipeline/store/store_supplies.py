@@ -1,4 +1,4 @@
-"""Supplies that were pushed and uploaded to a store."""
+"""Supplies of runs from a store: datasets that were pushed and captions that were uploaded."""
 
 from __future__ import annotations
 
@@ -13,40 +13,41 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.supplies import fetch_dataset, has_captions, has_dataset, read_captions
 from caliper.ports.storage import Dataset, ObjectStore, Sources
 
-_FOLDER = "caliper-plan-"
-_ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER}[^/]*/")
+_FOLDER_PREFIX = "caliper-plan-"
+_ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER_PREFIX}[^/]*/")
 
 
 def without_folder(text: str) -> str:
-    """An error's text with files as their dataset calls them. Where they lie on this machine is
-    nothing that callers know, or should.
+    """Strip local temporary folders from an error's text, so files appear as the dataset names
+    them. Callers do not know paths of this machine, and should not.
     """
     return _ON_DISK.sub("", text)
 
 
 class StoredSupplies:
-    """ports.storage.Supplies of a store. `open_dataset` reads what lies in a file or folder."""
+    """ports.storage.Supplies over a store. `open_dataset` opens a dataset's file or folder."""
 
     def __init__(self, store: ObjectStore, open_dataset: Callable[[Path], Dataset]) -> None:
         self._store, self._open = store, open_dataset
 
     async def has_dataset(self, digest: str) -> bool:
-        """Whether the dataset's manifest is there. Raises StoreUnavailable."""
+        """Whether the store has the dataset's manifest. Raises StoreUnavailable."""
         return await has_dataset(self._store, digest)
 
     async def has_captions(self, digest: str) -> bool:
-        """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
+        """Whether captions with this digest were uploaded. Raises StoreUnavailable."""
         return await has_captions(self._store, digest)
 
     @asynccontextmanager
     async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
-        """The sources of a run, on this machine's disk while the context lasts. Raises as the port
-        says.
-        """
-        with TemporaryDirectory(prefix=_FOLDER) as folder:
-            yield {part.name: await self._fetched(part, Path(folder)) for part in spec.benchmarks}
+        """Fetch the sources of a run to local disk for the duration of the context.
 
-    async def _fetched(self, part: BenchmarkSpec, folder: Path) -> Sources:
+        Raises what the port raises.
+        """
+        with TemporaryDirectory(prefix=_FOLDER_PREFIX) as folder:
+            yield {part.name: await self._fetch(part, Path(folder)) for part in spec.benchmarks}
+
+    async def _fetch(self, part: BenchmarkSpec, folder: Path) -> Sources:
         captions = qa_data = None
         if part.captions is not None:
             captions = await read_captions(self._store, part.captions)

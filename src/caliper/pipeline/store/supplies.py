@@ -1,9 +1,9 @@
-"""What runs are made of, in the store: datasets, their media, and uploaded captions.
+"""The inputs of runs in the store: datasets, their media, and captions.
 
-`datasets/<digest>/manifest.json`   which files a dataset has, and where each lies
-`datasets/<digest>/media.json`      where the media lie that it names, by path
+`datasets/<digest>/manifest.json`   the files of a dataset and their keys
+`datasets/<digest>/media.json`      the keys of its media, by the path that the dataset names
 `media/<sha256>`                    a picture or clip
-`supplied/<digest>.jsonl.gz`        captions, one row a sample
+`supplied/<digest>.jsonl.gz`        uploaded captions, one row per sample
 `runs/<id>/captions/<benchmark>/..` captions that a model wrote for a run
 """
 
@@ -30,16 +30,18 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_NOTED_EVERY = 500
-"""New media until it is noted which are there: a push that is cut short begins no further back."""
-_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
+_CHECKPOINT_EVERY = 500
+"""New media between two writes of media.json: an interrupted push resends no more than these."""
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A dataset on its way to the store: the files that its digest stands for, whether they
-    lie in a folder of their own, and its media by the paths that the dataset names. `lacking`
-    are named by the dataset and are not here.
+    """A dataset to be pushed to the store.
+
+    `files` are the files that its digest covers, and `folder` says whether they are in a folder
+    of their own. `media` are by the path that the dataset names; `lacking` lists the paths that
+    it names and that are missing here.
     """
 
     digest: str
@@ -50,82 +52,83 @@ class Parcel:
 
     @property
     def size(self) -> int:
-        """Bytes of all its files and media. Raises InvalidInput for one that is not there."""
+        """Total bytes of its files and media. Raises InvalidInput for a missing file."""
         return sum(map(_size, (*self.files, *self.media.values())))
 
 
 def checked_digest(text: str, field: str) -> str:
-    """`text`, when it is a SHA-256 in hexadecimal digits. Raises InvalidInput naming `field`."""
+    """Return `text` if it is a hexadecimal SHA-256. Raises InvalidInput naming `field` if not."""
     if not _DIGEST.fullmatch(text):
         raise InvalidInput("expected a SHA-256 of 64 hexadecimal digits", field=field)
     return text
 
 
 def nobody_watches(_: int) -> None:
-    """Tell nobody how far a push is."""
+    """The default progress callback of `push_dataset`: does nothing."""
 
 
 async def push_dataset(
-    store: ObjectStore, parcel: Parcel, told: Callable[[int], None] = nobody_watches
+    store: ObjectStore, parcel: Parcel, progress: Callable[[int], None] = nobody_watches
 ) -> None:
-    """Put a dataset into the store, unless it is there. Media are kept once by content; the
-    manifest comes last: where it is, the dataset is whole. What a push that was cut short
-    has sent is not sent again. `told` hears the bytes of every file that is there by now.
+    """Upload a dataset to the store, unless it is there already.
+
+    Media are deduplicated by content. The manifest is written last: if it exists, the dataset is
+    complete. An interrupted push resumes where it stopped. `progress` is called with the size in
+    bytes of every file that is in the store by then.
 
     Raises InvalidInput for a file that cannot be read, StoreUnavailable or StoreFull.
     """
-    before = f"datasets/{parcel.digest}"
-    media = await read_json(store, f"{before}/media.json") or {"media": {}}
-    known: dict[str, str] = dict(media["media"])
-    kept = len(known)
+    prefix = f"datasets/{parcel.digest}"
+    index = await read_json(store, f"{prefix}/media.json") or {"media": {}}
+    digests: dict[str, str] = dict(index["media"])
+    saved = len(digests)
     for path, file in parcel.media.items():
-        if path not in known:
+        if path not in digests:
             data = await _bytes(file)
-            known[path] = hashlib.sha256(data).hexdigest()
-            await _put_once(store, f"media/{known[path]}", data)
-        if len(known) >= kept + _NOTED_EVERY:
-            await write_json(store, f"{before}/media.json", media=known)
-            kept = len(known)
-        told(_size(file))
-    if len(known) > kept:
-        await write_json(store, f"{before}/media.json", media=known)
-    whole = await has_dataset(store, parcel.digest)
+            digests[path] = hashlib.sha256(data).hexdigest()
+            await _put_once(store, f"media/{digests[path]}", data)
+        if len(digests) >= saved + _CHECKPOINT_EVERY:
+            await write_json(store, f"{prefix}/media.json", media=digests)
+            saved = len(digests)
+        progress(_size(file))
+    if len(digests) > saved:
+        await write_json(store, f"{prefix}/media.json", media=digests)
+    complete = await has_dataset(store, parcel.digest)
     files = {}
     for file in parcel.files:
-        files[file.name] = f"{before}/files/{_plain(file.name)}"
-        if not whole:
+        files[file.name] = f"{prefix}/files/{_safe_name(file.name)}"
+        if not complete:
             await store.put(files[file.name], await _bytes(file))
-        told(_size(file))
-    if not whole:
-        await write_json(store, f"{before}/manifest.json", files=files, folder=parcel.folder)
+        progress(_size(file))
+    if not complete:
+        await write_json(store, f"{prefix}/manifest.json", files=files, folder=parcel.folder)
 
 
 async def has_dataset(store: ObjectStore, name: str) -> bool:
-    """Whether a dataset is there as a whole. Raises StoreUnavailable."""
+    """Whether the store has the complete dataset. Raises StoreUnavailable."""
     return await store.get(f"datasets/{name}/manifest.json") is not None
 
 
-async def fetch_dataset(store: ObjectStore, name: str, place: Path) -> Path:
-    """Write a dataset's files below `place`; returns where it lies: a file, or a folder.
+async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
+    """Download a dataset's files into `place`, and return its path: a file, or the folder.
 
-    Raises InvalidInput for one that is not there as a whole, StoreUnavailable.
+    Raises InvalidInput if the dataset is incomplete, StoreUnavailable.
     """
-    manifest = await read_json(store, f"datasets/{name}/manifest.json")
+    manifest = await read_json(store, f"datasets/{digest}/manifest.json")
     if manifest is None:
-        raise InvalidInput("no such dataset in the store", file=f"datasets/{name}")
-    written = place
-    for file, key in manifest["files"].items():
-        written = place / PurePosixPath(file).name
-        if written.name != file or not await store.get_file(key, written):
+        raise InvalidInput("no such dataset in the store", file=f"datasets/{digest}")
+    path = place
+    for name, key in manifest["files"].items():
+        path = place / PurePosixPath(name).name
+        if path.name != name or not await store.get_file(key, path):
             raise InvalidInput("the dataset lost a file", file=key)
-    return place if manifest["folder"] else written
+    return place if manifest["folder"] else path
 
 
 class MediaIndex:
-    """Where the media of datasets lie, with the last `capacity` datasets at hand: a job asks for
-    nothing that the one before knew.
+    """Finds the keys of media. Caches the index of the `capacity` most recently used datasets.
 
-    Media may be pushed at any time, so for one that is missing it looks again, at most every
+    Media may be pushed at any time, so the index is read again for a missing path, at most every
     `fresh` seconds.
     """
 
@@ -133,75 +136,80 @@ class MediaIndex:
         self, store: ObjectStore, clock: Clock, capacity: int = 2, fresh: float = 5.0
     ) -> None:
         self._store, self._clock, self._fresh = store, clock, fresh
-        self._held: LRUCache[str, tuple[float, dict[str, str]]] = LRUCache(capacity)
-        self._looking = asyncio.Lock()
+        self._indices: LRUCache[str, tuple[float, dict[str, str]]] = LRUCache(capacity)
+        self._lock = asyncio.Lock()
 
     async def key(self, data: str, path: str) -> str | None:
-        """The key of a medium that dataset `data` names `path`; None when it is not there.
+        """The key of the medium that dataset `data` names `path`; None if it was not pushed.
 
         Raises StoreUnavailable.
         """
-        async with self._looking:
+        async with self._lock:
             now = self._clock.monotonic()
-            when, known = self._held.get(data, (now, None))
-            if known is None or (path not in known and now - when >= self._fresh):
-                found = await read_json(self._store, f"datasets/{data}/media.json")
-                known = dict(found["media"]) if found else {}
-                self._held[data] = (now, known)
-            return f"media/{known[path]}" if path in known else None
+            when, digests = self._indices.get(data, (now, None))
+            if digests is None or (path not in digests and now - when >= self._fresh):
+                index = await read_json(self._store, f"datasets/{data}/media.json")
+                digests = dict(index["media"]) if index else {}
+                self._indices[data] = (now, digests)
+            return f"media/{digests[path]}" if path in digests else None
 
 
 async def has_captions(store: ObjectStore, name: str) -> bool:
-    """Whether captions of that digest were uploaded. Raises StoreUnavailable."""
-    return await _there(store, _captions_key(name))
+    """Whether captions with this digest were uploaded. Raises StoreUnavailable."""
+    return await _exists(store, _captions_key(name))
 
 
 async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
-    """Keep captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
-    # Of hundreds of megabytes all of it takes seconds, and others are waiting.
-    name, packed = await asyncio.to_thread(_packed, captions)
-    await _put_once(store, _captions_key(name), packed)
-    return name
+    """Store captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
+    # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
+    digest, archive = await asyncio.to_thread(_compress, captions)
+    await _put_once(store, _captions_key(digest), archive)
+    return digest
 
 
 async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
-    """Captions by sample, not in memory. Raises InvalidInput when they are not there or broken."""
+    """Read uploaded captions by sample, spilled to disk.
+
+    Raises InvalidInput if they are missing or broken, StoreUnavailable.
+    """
     key = _captions_key(name)
     with TemporaryDirectory(prefix="caliper-captions-") as folder:
-        packed = Path(folder, "captions")
-        if not await store.get_file(key, packed):
+        archive = Path(folder, "captions")
+        if not await store.get_file(key, archive):
             raise InvalidInput("no such captions in the store", file=key)
         try:
-            return await asyncio.to_thread(_texts, packed)
+            return await asyncio.to_thread(_texts, archive)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"not captions: {error!r}", file=key) from error
 
 
 async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
-    """Keep what a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
+    """Store a caption that a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
     key = _written_key(run, name, caption.sample)
-    told = {"truncated": True} if caption.truncated else {}
-    await write_json(store, key, sample=caption.sample, caption=caption.text, **told)
+    flags = {"truncated": True} if caption.truncated else {}
+    await write_json(store, key, sample=caption.sample, caption=caption.text, **flags)
 
 
 async def written_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:
-    """What a captioner wrote about one sample; None when it has not. Raises InvalidInput,
-    StoreUnavailable.
+    """The caption that a captioner wrote about one sample; None if there is none.
+
+    Raises InvalidInput, StoreUnavailable.
     """
-    found = await _read_caption(store, _written_key(run, name, sample))
-    return None if found is None else found.text
+    caption = await _read_caption(store, _written_key(run, name, sample))
+    return None if caption is None else caption.text
 
 
 async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
-    """What a captioner wrote for a run, by sample, not in memory. Raises InvalidInput,
-    StoreUnavailable.
+    """All captions that a captioner wrote for a run, by sample, spilled to disk.
+
+    Raises InvalidInput, StoreUnavailable.
     """
-    found = SpilledTexts()
+    captions = SpilledTexts()
     async for key in store.list(f"runs/{run}/captions/{name}/"):
         caption = await _read_caption(store, key)
         if caption is not None:
-            found.add([(caption.sample, caption.plain)])
-    return found
+            captions.add([(caption.sample, caption.plain)])
+    return captions
 
 
 async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
@@ -214,55 +222,56 @@ async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
     return Caption(sample, text, row.get("truncated") is True)
 
 
-def _packed(captions: Mapping[str, str]) -> tuple[str, bytes]:
-    """Their digest, and what is kept of them."""
+def _compress(captions: Mapping[str, str]) -> tuple[str, bytes]:
+    """The digest of captions, and their gzipped JSON lines."""
     rows = ({"sample": sample, "caption": text} for sample, text in captions.items())
     data = b"\n".join(canonical_json(row) for row in rows) + b"\n"
     return _digest(captions), gzip.compress(data, 6, mtime=0)
 
 
 def _digest(captions: Mapping[str, str]) -> str:
-    """`keys.digest` of the captions as one object, a caption at a time: no other thread goes on
-    while one call writes all of it.
+    """`keys.digest` of the captions as one object, computed caption by caption.
+
+    A single call for all of them would hold the GIL and stop the other threads.
     """
-    found = hashlib.sha256(b"{")
+    state = hashlib.sha256(b"{")
     for place, sample in enumerate(sorted(captions)):
-        found.update(b"," if place else b"")
-        found.update(canonical_json(sample) + b":" + canonical_json(captions[sample]))
-    found.update(b"}")
-    return found.hexdigest()
+        state.update(b"," if place else b"")
+        state.update(canonical_json(sample) + b":" + canonical_json(captions[sample]))
+    state.update(b"}")
+    return state.hexdigest()
 
 
-def _texts(packed: Path) -> SpilledTexts:
-    with gzip.open(packed) as lines:
+def _texts(archive: Path) -> SpilledTexts:
+    with gzip.open(archive) as lines:
         rows: Iterable[dict[str, str]] = map(json.loads, lines)
         return SpilledTexts((row["sample"], row["caption"]) for row in rows)
 
 
 def _written_key(run: str, name: str, sample: str) -> str:
-    plain = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"runs/{run}/captions/{name}/{plain}.json"
+    digest = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"runs/{run}/captions/{name}/{digest}.json"
 
 
 def _captions_key(name: str) -> str:
     return f"supplied/{name}.jsonl.gz"
 
 
-def _plain(name: str) -> str:
-    """The name as a part of a key: itself, or its digest where no key could hold it."""
-    if _PLAIN.fullmatch(name):
+def _safe_name(name: str) -> str:
+    """The name as a part of a key: the name itself, or its digest if no key could hold it."""
+    if _SAFE_NAME.fullmatch(name):
         return name
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 async def _put_once(store: ObjectStore, key: str, data: bytes) -> None:
-    if not await _there(store, key):
+    if not await _exists(store, key):
         await store.put(key, data)
 
 
-async def _there(store: ObjectStore, key: str) -> bool:
-    # Asked by listing: reading it would fetch all of it.
-    return any([found == key async for found in store.list(key)])
+async def _exists(store: ObjectStore, key: str) -> bool:
+    # By listing, since reading would download the whole object.
+    return any([listed == key async for listed in store.list(key)])
 
 
 def _size(file: Path) -> int:

@@ -1,4 +1,4 @@
-"""A store that holds on to what it could not write, so that nobody has to make it again."""
+"""A write-back buffer over a store: failed writes are held and retried before the next read."""
 
 from __future__ import annotations
 
@@ -12,43 +12,47 @@ from caliper.ports.storage import ObjectStore
 
 
 class WriteBackBuffer:
-    """ports.storage.ObjectStore over `store`, for replies of models while it is full or away.
+    """ports.storage.ObjectStore over `store`, for model replies while it is full or unavailable.
 
-    Who is told that a write failed tries the whole job again, and begins by reading: what was
-    not written then is written first. So a job that comes again either finds the replies that
-    it had, or fails before a model is asked for them once more. At most `capacity` objects are
-    held, the oldest let go: as many as there are jobs in flight are ever needed.
+    A job whose write failed is retried as a whole and begins with a read, which first writes
+    what the buffer holds for that key. The retry thus either finds its earlier replies, or fails
+    before the model is asked again. The buffer holds at most `capacity` objects and evicts the
+    least recently used; it never needs more than there are jobs in flight.
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
         self._store = store
-        self._held: LRUCache[str, bytes] = LRUCache(capacity)
+        self._buffer: LRUCache[str, bytes] = LRUCache(capacity)
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store `data`. Raises StoreUnavailable or StoreFull; bytes are then held."""
+        """Store `data`. Raises StoreUnavailable or StoreFull; bytes are then buffered."""
         try:
             await self._store.put(key, data)
         except StoreUnavailable:
             if isinstance(data, Path):
                 raise
-            self._held[key] = data
+            self._buffer[key] = data
             raise
-        self._held.pop(key, None)
+        self._buffer.pop(key, None)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """At most so many bytes under `key`. Raises as the port says, and StoreFull for what is
-        held.
+        """Read at most `most` bytes under `key`, after writing what is buffered for it.
+
+        Raises what the port raises, and StoreFull if the buffered write fails again.
         """
-        if key in self._held:
-            await self.put(key, self._held[key])
+        if key in self._buffer:
+            await self.put(key, self._buffer[key])
         return await self._store.get(key, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file; False when there are none. Raises as `get`."""
-        if key in self._held:
-            await self.put(key, self._held[key])
+        """Write the bytes under `key` to a file. Returns False if the key does not exist.
+
+        Raises what `get` raises.
+        """
+        if key in self._buffer:
+            await self.put(key, self._buffer[key])
         return await self._store.get_file(key, file)
 
     def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys under a prefix that are in the store. Raises StoreUnavailable."""
+        """List the keys under a prefix that are in the store. Raises StoreUnavailable."""
         return self._store.list(prefix)

@@ -1,1 +1,1 @@
-"""Workers take jobs off a topic and handle them."""
+"""Workers, which take jobs from a topic, and the handlers of these jobs."""

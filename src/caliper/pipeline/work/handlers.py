@@ -1,6 +1,7 @@
-"""The stages as handlers of jobs, the same in one process and as services.
+"""Job handlers of the examining and captioning stages, shared by the CLI and the services.
 
-Who examines or captions for a job is asked of the outside: None acknowledges it without work.
+A callback supplies the examiner or captioner of each job. If it returns None, the job is
+acknowledged without work.
 """
 
 from __future__ import annotations
@@ -33,18 +34,20 @@ ModelWasChanged = Callable[[str, ModelChanged], Awaitable[None]]
 
 
 async def end_all(_: str, error: ModelChanged) -> None:
-    """Let the failure of a run end the worker: for a process with one run."""
+    """The default for a process with one run: the run's failure ends the worker."""
     raise error
 
 
 def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
-    """Tell nobody that a job was examined."""
+    """The default `examined` callback: does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamineHandler:
-    """Examines jobs and publishes their verdicts; `examined` is told of each, `changed` of a
-    run whose model is another one by now, `used` of a job before what came of it is published.
+    """Examines jobs and publishes their verdicts.
+
+    `used` is called with a job before its results are published, and `examined` after its
+    verdicts are. `changed` is called with a run whose model has changed.
     """
 
     stream: JobStream
@@ -55,40 +58,41 @@ class ExamineHandler:
     changed: ModelWasChanged = end_all
 
     async def handle(self, attempt: Attempt) -> Exception | None:
-        """Examine one job; gives what became Unscored at the last try.
+        """Examine one job. On the final attempt, returns the error that became Unscored, if any.
 
-        Raises what its examiner raises, InvalidInput for no job.
+        Raises what the examiner raises, InvalidInput for a malformed job.
         """
         job = self.codec.read_examine_job(attempt.data)
         examiner = await self.examiner_of(job)
         if examiner is None:
             return None
         try:
-            found = await examiner.conclude(job)
+            result = await examiner.conclude(job)
         except ModelChanged as error:
             await self.changed(job.run, error)
             return None
-        return await self.settle(job, found, attempt)
+        return await self.settle(job, result, attempt)
 
     async def settle(
-        self, job: ExamineJob, found: tuple[Verdicts, Exception | None], attempt: Attempt
+        self, job: ExamineJob, result: tuple[Verdicts, Exception | None], attempt: Attempt
     ) -> Exception | None:
-        """Publish what was found, unless there was trouble and the job is tried again.
+        """Publish the verdicts of a job, unless an error means that it is retried.
 
-        Gives the trouble that became Unscored; raises it where the job is tried again.
+        Raises that error if the job is retried. On the final attempt, returns the error, which
+        became Unscored.
         """
-        verdicts, trouble = found
+        verdicts, trouble = result
         if trouble is not None and not attempt.final:
             raise trouble
         await self.tell(job, verdicts)
         return trouble
 
     async def give_up(self, data: MessageValue, error: BaseException) -> None:
-        """Publish Unscored for a job that is not tried again."""
+        """Publish Unscored for a job that is not retried."""
         try:
             job = self.codec.read_examine_job(data)
         except InvalidInput:
-            # Nobody can say which questions it held; the dead letter keeps it.
+            # Its questions cannot be read. The job is preserved as a dead letter.
             return
         await self.conclude(job, error)
 
@@ -106,10 +110,10 @@ class ExamineHandler:
 
 @dataclass(frozen=True, slots=True)
 class CaptionHandler:
-    """Captions samples and publishes the jobs that examine the captions; questions from the
-    media are answered here, and their verdicts published.
+    """Captions samples and publishes the jobs that examine the captions.
 
-    `keep` is handed every caption before it is examined.
+    Media questions are answered here, and their verdicts published. `keep` is called with every
+    caption before its examination is published.
     """
 
     examining: ExamineHandler
@@ -117,9 +121,10 @@ class CaptionHandler:
     keep: KeepCaption
 
     async def handle(self, attempt: Attempt) -> Exception | None:
-        """Show one sample to the checkpoint; gives what became Unscored at the last try.
+        """Caption one sample, or answer its media questions.
 
-        Raises what its captioner raises, InvalidInput for no job.
+        On the final attempt, returns the error that became Unscored, if any. Raises what the
+        captioner raises, InvalidInput for a malformed job.
         """
         job = self.examining.codec.read_caption_job(attempt.data)
         captioner = await self.captioner_of(job)
@@ -129,17 +134,17 @@ class CaptionHandler:
             if job.items[0].source is not Source.MEDIA:
                 await self._caption(job, captioner)
                 return None
-            found = await captioner.answer(job)
+            result = await captioner.answer(job)
         except ModelChanged as error:
             await self.examining.changed(job.run, error)
             return None
-        return await self.examining.settle(_without_caption(job), found, attempt)
+        return await self.examining.settle(_examine_job(job), result, attempt)
 
     async def _caption(self, job: CaptionJob, captioner: Captioner) -> None:
-        caption = await _written(captioner, job)
+        caption = await _write_caption(captioner, job)
         if isinstance(caption, Failure):
-            without = _without_caption(job)
-            await self.examining.tell(without, unscored(without, caption))
+            examine_job = _examine_job(job)
+            await self.examining.tell(examine_job, unscored(examine_job, caption))
             return
         await self.keep(job, caption)
         await self.examining.used(job)
@@ -147,21 +152,22 @@ class CaptionHandler:
         await publisher.examine(job.items, caption)
 
     async def give_up(self, data: MessageValue, error: BaseException) -> None:
-        """Publish Unscored for all questions of a sample that is not tried again."""
+        """Publish Unscored for all questions of a sample whose job is not retried."""
         try:
             job = self.examining.codec.read_caption_job(data)
         except InvalidInput:
             return
-        await self.examining.conclude(_without_caption(job), error)
+        await self.examining.conclude(_examine_job(job), error)
 
 
-async def _written(captioner: Captioner, job: CaptionJob) -> Caption | Failure:
-    """What the captioner wrote; where nothing was left to use, that is no failed job."""
+async def _write_caption(captioner: Captioner, job: CaptionJob) -> Caption | Failure:
+    """Write a caption. A spent budget is a Failure of the sample, not an error of the job."""
     try:
         return await captioner.caption(job)
     except BudgetSpent as error:
         return Failure(Reason.BUDGET, str(error))
 
 
-def _without_caption(job: CaptionJob) -> ExamineJob:
+def _examine_job(job: CaptionJob) -> ExamineJob:
+    """The job that examines the same items without a caption."""
     return ExamineJob(job.run, job.benchmark, job.sample, None, job.items, job.cap)

@@ -1,4 +1,4 @@
-"""Stages that are asleep: scaled to nothing until jobs come for them, which come with a run."""
+"""Descriptions of idle stages, which are scaled to zero until a run brings jobs for them."""
 
 from __future__ import annotations
 
@@ -14,39 +14,41 @@ from caliper.ports.storage import ObjectStore
 
 
 class SleepingStages:
-    """ports.stages.StageDirectory. A stage that does not answer is what it last said it was:
-    that is kept in the store, under `stages/<role>.json`. When it wakes as another, it stops
-    the runs that were begun meanwhile, as it does with any that were resolved with others.
+    """ports.stages.StageDirectory that remembers the last description of each stage.
+
+    The store has it under `stages/<role>.json`; it stands in for a stage that does not answer. If
+    the stage comes back with other models, it fails the runs started in the meantime, as it does
+    with every run that was resolved with other models.
     """
 
     def __init__(self, stages: StageDirectory, store: ObjectStore) -> None:
         self._stages, self._store = stages, store
-        self._kept: dict[str, StageDescription] = {}
+        self._descriptions: dict[str, StageDescription] = {}
 
     async def describe(self, role: str) -> StageDescription:
-        """The stage of a role, as it says or last said.
+        """The current or last known description of the stage of a role.
 
-        Raises what the other directory raises, for a stage that never said anything; else
-        NewerSchema and StoreUnavailable, StoreFull.
+        Raises what `stages` raises if the stage was never described; else NewerSchema,
+        StoreUnavailable and StoreFull.
         """
         key = f"stages/{role}.json"
         try:
-            found = await self._stages.describe(role)
+            description = await self._stages.describe(role)
         except (BackendUnavailable, BackendTimeout):
-            told = await read_json(self._store, key)
-            if told is None:
+            fields = await read_json(self._store, key)
+            if fields is None:
                 raise
-            models = {name: Identity(**model) for name, model in told["models"].items()}
-            return StageDescription(models, told["pack"])
-        if self._kept.get(role) != found:
-            models_json = {name: model.to_json() for name, model in found.models.items()}
-            await write_json(self._store, key, models=models_json, pack=found.pack)
-            self._kept[role] = found
-        return found
+            models = {name: Identity(**model) for name, model in fields["models"].items()}
+            return StageDescription(models, fields["pack"])
+        if self._descriptions.get(role) != description:
+            models_json = {name: model.to_json() for name, model in description.models.items()}
+            await write_json(self._store, key, models=models_json, pack=description.pack)
+            self._descriptions[role] = description
+        return description
 
     async def follow(self, roles: Iterable[str], interval: float) -> None:
-        """Ask the stages every `interval` seconds, for ever, so that each has said what it is
-        before it falls asleep. Failures are passed over: whoever begins a run is told.
+        """Poll the stages every `interval` seconds, forever, so that each is described before it
+        is scaled to zero. Ignores failures: they surface when a run is started.
         """
         roles = tuple(roles)
         while True:

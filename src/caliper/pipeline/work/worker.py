@@ -1,6 +1,6 @@
-"""A worker: takes jobs off a topic, a bounded number at a time, and sees each to its end.
+"""A worker: takes jobs from a topic, a bounded number at a time, and sees each to its end.
 
-What becomes of a job that fails is decided by the table of failures, nowhere else.
+The table of failures (`core.errors.handling`) alone decides what happens to a failed job.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from caliper.ports.telemetry import (
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a job. `final`: it is the last, and trouble becomes Unscored."""
+    """One attempt at a job. On the `final` one, errors become Unscored."""
 
     data: MessageValue
     final: bool = False
@@ -40,17 +40,17 @@ class Attempt:
 
 @dataclass(slots=True)
 class _Job:
-    """A delivery that is worked on. `begun` is when its first try began here."""
+    """A delivery in progress. `started` is when its first attempt in this process began."""
 
     delivery: Delivery
-    begun: float
+    started: float
 
 
-class _Begun:
-    """When the first tries of jobs began that were handed back to be tried again.
+class _StartTimes:
+    """The start times of jobs that were returned for a retry.
 
-    A partition that came back brings no time along from when it was here before: others may
-    have tried its jobs since, or finished them.
+    A partition that was lost and reassigned starts without times: other workers may have tried
+    or finished its jobs in between.
     """
 
     def __init__(self) -> None:
@@ -58,14 +58,14 @@ class _Begun:
         self._times: dict[int, tuple[int, dict[int, float]]] = {}
 
     def keep(self, job: _Job) -> None:
-        """The job is handed back. No effect where its partition has gone and come since."""
+        """Remember the start of a job that is retried, unless its partition was reassigned."""
         delivery = job.delivery
         tenure, times = self._times[delivery.partition]
         if tenure == delivery.tenure:
-            times[delivery.offset] = job.begun
+            times[delivery.offset] = job.started
 
     def take(self, delivery: Delivery, now: float) -> _Job:
-        """The job of a delivery; one that was not handed back begins now."""
+        """The job of a delivery, with its remembered start time, or `now`."""
         tenure, times = self._times.get(delivery.partition, (None, {}))
         if tenure != delivery.tenure:
             times = {}
@@ -75,23 +75,25 @@ class _Begun:
 
 _LOG = logging.getLogger(__name__)
 _BACKOFF = Backoff(0.5, 30.0)
-_MOMENT = 0.001  # Clocks wake sleepers a little early: what is left then is no time to try in.
-_OF_THE_RUN = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
+_MIN_TIME_LEFT = 0.001  # Clocks wake sleepers slightly early: less than this is no time to retry.
+_RUN_FATES = frozenset({JobFate.FAIL_RUN, JobFate.PAUSE})
 _Result = TypeVar("_Result")
 
 Handle = Callable[[Attempt], Awaitable[Exception | None]]
-"""Handles a job. Of the last try it gives the trouble that became Unscored, if any did."""
+"""Handles a job. On the final attempt, returns the error that became Unscored, if any."""
 
 GiveUp = Callable[[MessageValue, BaseException], Awaitable[None]]
-"""Publishes Unscored for a job that is not tried again."""
+"""Publishes Unscored for a job that is not retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """`in_flight` jobs at once; `budget` seconds for the retries of one job, with waits by
-    `backoff`. A job that was alone with so many workers that died
-    as `crashes` is not tried again. While store or stream are down, what needs them is tried
-    every `pause` seconds, no attempt counted; where that is None, the worker ends.
+    """The limits of a worker: `in_flight` concurrent jobs, and `budget` seconds for the retries of
+    one job, with waits from `backoff`.
+
+    A job that was the only one of `crashes` workers when they died is not retried. While store or
+    stream are down, the step that needs them is retried every `pause` seconds without counting as
+    an attempt; if `pause` is None, the worker ends instead.
     """
 
     in_flight: int = 32
@@ -102,10 +104,10 @@ class WorkerLimits:
 
 
 class Worker:
-    """Runs jobs of one consumer until its topic is closed and drained.
+    """Runs the jobs of one consumer until its topic is closed and drained.
 
-    Failures of the run as a whole (ModelChanged, a store that is down and not waited for) end
-    the worker by raising; whatever was not acknowledged is delivered again to the next one.
+    Failures of the whole run (ModelChanged, a store that is down if there is no `pause`) end the
+    worker by raising. Unacknowledged jobs are redelivered to the next worker.
     """
 
     def __init__(
@@ -123,22 +125,22 @@ class Worker:
         self._clock = clock
         self._limits = limits
         self._telemetry = telemetry
-        self._begun = _Begun()
+        self._start_times = _StartTimes()
         self._fetching: asyncio.Task[None] | None = None
         self._stopped = False
         self._troubles: dict[object, Exception] = {}
 
     @property
     def trouble(self) -> Exception | None:
-        """What is waited for to go away, from the first failure until it is gone."""
+        """The error that the worker is waiting out, from its first occurrence until it is over."""
         return self._consumer.trouble or next(iter(self._troubles.values()), None)
 
     async def run(self) -> None:
-        """Work until the topic ends. Raises the first failure of the run as a whole."""
-        room = asyncio.Semaphore(self._limits.in_flight)
+        """Work until the topic ends. Raises the first failure of the whole run."""
+        slots = asyncio.Semaphore(self._limits.in_flight)
         try:
             async with asyncio.TaskGroup() as group:
-                self._fetching = group.create_task(self._fetch(group, room))
+                self._fetching = group.create_task(self._fetch(group, slots))
                 if self._stopped:
                     self._fetching.cancel()
         except BaseExceptionGroup as failures:
@@ -147,97 +149,97 @@ class Worker:
             await self._consumer.leave()
 
     def stop(self) -> None:
-        """Take no more jobs: `run` returns when those in flight are done."""
+        """Take no more jobs. `run` returns when those in flight are done."""
         self._stopped = True
         if self._fetching is not None:
             self._fetching.cancel()
 
-    async def _fetch(self, group: asyncio.TaskGroup, room: asyncio.Semaphore) -> None:
-        while (delivery := await self._next(room)) is not None:
-            group.create_task(self._see_through(delivery, room))
+    async def _fetch(self, group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
+        while (delivery := await self._next(slots)) is not None:
+            group.create_task(self._see_through(delivery, slots))
 
-    async def _next(self, room: asyncio.Semaphore) -> Delivery | None:
-        await room.acquire()
+    async def _next(self, slots: asyncio.Semaphore) -> Delivery | None:
+        await slots.acquire()
         while True:
             try:
                 return await self._consumer.receive()
             except Exception as error:
-                if not self._passing(error):
+                if not self._is_outage(error):
                     raise
-                # The consumer tells by itself for how long that lasts.
+                # The consumer reports this error itself, as its `trouble`.
                 await self._pause(error)
 
-    async def _see_through(self, delivery: Delivery, room: asyncio.Semaphore) -> None:
-        taken = self._clock.monotonic()
-        job = self._begun.take(delivery, taken)
+    async def _see_through(self, delivery: Delivery, slots: asyncio.Semaphore) -> None:
+        taken_at = self._clock.monotonic()
+        job = self._start_times.take(delivery, taken_at)
         self._telemetry.record(JobTaken())
         end: JobEnd | None = None
         try:
             end = await self._try(job)
         finally:
-            self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken))
-            room.release()
+            self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken_at))
+            slots.release()
 
     async def _try(self, job: _Job) -> JobEnd:
         delivery = job.delivery
         if delivery.crashes >= self._limits.crashes:
-            deadly = CaliperError(f"{delivery.crashes} workers died while it was their only job")
-            return await self._drop(job, deadly)
+            error = CaliperError(f"{delivery.crashes} workers died while it was their only job")
+            return await self._drop(job, error)
         try:
             await self._attempt(job, Attempt(delivery.message.value))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
-            return await self._after(job, error)
+            return await self._handle_failure(job, error)
         return await self._done(job)
 
-    async def _after(self, job: _Job, error: Exception) -> JobEnd:
+    async def _handle_failure(self, job: _Job, error: Exception) -> JobEnd:
         match handling(error).fate:
-            case fate if fate in _OF_THE_RUN:
+            case fate if fate in _RUN_FATES:
                 raise error
-            case JobFate.RETRY if self._time_left(job) > _MOMENT:
-                return await self._again(job, error)
+            case JobFate.RETRY if self._time_left(job) > _MIN_TIME_LEFT:
+                return await self._retry(job, error)
             case JobFate.RETRY:
-                return await self._last(job, error)
+                return await self._final_attempt(job, error)
             case JobFate.RETRY_ONCE if job.delivery.attempt == 1:
-                return await self._again(job, error)
+                return await self._retry(job, error)
             case _:
                 return await self._drop(job, error)
 
-    async def _last(self, job: _Job, error: Exception) -> JobEnd:
-        """Try for the last time. A job that cannot even then be concluded is given up."""
+    async def _final_attempt(self, job: _Job, error: Exception) -> JobEnd:
+        """Make the final attempt, and give the job up if that fails too."""
         data = job.delivery.message.value
         try:
             trouble = await self._attempt(job, Attempt(data, final=True))
-        except Exception as last:
-            if handling(last).fate in _OF_THE_RUN:
+        except Exception as final_error:
+            if handling(final_error).fate in _RUN_FATES:
                 raise
-            await self._patiently(partial(self._give_up, data, last))
+            await self._wait_out(partial(self._give_up, data, final_error))
             trouble = error
         if trouble is None:
             return await self._done(job)
-        return await self._bury(job, trouble)
+        return await self._dead_letter(job, trouble)
 
     def _time_left(self, job: _Job) -> float:
-        return self._limits.budget - (self._clock.monotonic() - job.begun)
+        return self._limits.budget - (self._clock.monotonic() - job.started)
 
-    async def _again(self, job: _Job, error: Exception) -> JobEnd:
+    async def _retry(self, job: _Job, error: Exception) -> JobEnd:
         self._telemetry.record(TriedAgain(error))
-        asked = getattr(error, "retry_after", None)
-        # Not a secret: only meant to differ between workers.
-        draw = random.random()  # noqa: S311
-        wait = self._limits.backoff.wait(job.delivery.attempt, draw, asked)
+        retry_after = getattr(error, "retry_after", None)
+        # Not a secret: jitter only has to differ between workers.
+        jitter = random.random()  # noqa: S311
+        wait = self._limits.backoff.wait(job.delivery.attempt, jitter, retry_after)
         await self._clock.sleep(max(0.0, min(wait, self._time_left(job))))
-        self._begun.keep(job)
+        self._start_times.keep(job)
         await self._consumer.retry(job.delivery)
         return JobEnd.RETRIED
 
     async def _drop(self, job: _Job, error: Exception) -> JobEnd:
-        await self._patiently(partial(self._give_up, job.delivery.message.value, error))
-        return await self._bury(job, error)
+        await self._wait_out(partial(self._give_up, job.delivery.message.value, error))
+        return await self._dead_letter(job, error)
 
-    async def _bury(self, job: _Job, error: Exception) -> JobEnd:
+    async def _dead_letter(self, job: _Job, error: Exception) -> JobEnd:
         delivery = job.delivery
-        said = f"{type(error).__name__}: {error}"
-        await self._patiently(partial(self._consumer.dead_letter, delivery, said))
+        reason = f"{type(error).__name__}: {error}"
+        await self._wait_out(partial(self._consumer.dead_letter, delivery, reason))
         self._telemetry.record(DeadLetterSent(delivery.message.topic, error))
         return JobEnd.DEAD_LETTER
 
@@ -246,40 +248,40 @@ class Worker:
         return JobEnd.DONE
 
     async def _attempt(self, job: _Job, attempt: Attempt) -> Exception | None:
-        """One try; time in which store or stream are down is not taken off the job's budget."""
-        begun, first = job.begun, self._clock.monotonic()
+        """One attempt. Time during which store or stream are down does not use the job's budget."""
+        started, now = job.started, self._clock.monotonic()
 
         async def handle() -> Exception | None:
-            job.begun = begun + self._clock.monotonic() - first
+            job.started = started + self._clock.monotonic() - now
             return await self._handle(attempt)
 
-        return await self._patiently(handle)
+        return await self._wait_out(handle)
 
-    async def _patiently(self, step: Callable[[], Awaitable[_Result]]) -> _Result:
-        """Do a step, and again as long as store or stream are down, unless that ends the worker."""
-        waiting = object()
+    async def _wait_out(self, step: Callable[[], Awaitable[_Result]]) -> _Result:
+        """Repeat a step while store or stream are down, unless that ends the worker."""
+        key = object()
         try:
             while True:
                 try:
                     return await step()
                 except Exception as error:
-                    if not self._passing(error):
+                    if not self._is_outage(error):
                         raise
-                    self._troubles[waiting] = error
+                    self._troubles[key] = error
                     await self._pause(error)
         finally:
-            self._troubles.pop(waiting, None)
+            self._troubles.pop(key, None)
 
-    def _passing(self, error: Exception) -> bool:
+    def _is_outage(self, error: Exception) -> bool:
         return self._limits.pause is not None and handling(error).fate is JobFate.PAUSE
 
     async def _pause(self, error: Exception) -> None:
-        """Give store or stream a moment to come back."""
+        """Log the outage and wait before the next try."""
         _LOG.warning("no work for now: %s", error)
         await self._clock.sleep(self._limits.pause or 0.0)
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first failure of a group of tasks, however deep groups of theirs hold it."""
+    """The first failure of a task group, unwrapped from nested groups."""
     first = failures.exceptions[0]
     return first_failure(first) if isinstance(first, BaseExceptionGroup) else first
