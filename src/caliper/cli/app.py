@@ -78,7 +78,7 @@ def run() -> None:
     except (asyncio.CancelledError, KeyboardInterrupt, typer.Abort):
         code = Exit.INTERRUPTED
     except TyperException as error:
-        # All usage errors derive from typer's private ClickException, which its API does not expose.
+        # All usage errors derive from typer's ClickException, which is private.
         rich_utils.rich_format_error(error)  # type: ignore[arg-type]
         code = Exit.BAD_INPUT
     except CaliperError as error:

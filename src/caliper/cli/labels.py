@@ -45,11 +45,11 @@ def read_labels(path: Path, possible: Possible) -> Labels:
 
 
 def _refuse_impossible(label: str, scores: Sequence[float], row: Row) -> None:
-    possible = [label_of(score) for score in scores]
-    if label not in possible:
+    allowed = [label_of(score) for score in scores]
+    if label not in allowed:
         message = (
-            f"the question has no score of {label}; it can have: {', '.join(filter(None, possible))}"
-            if possible
+            f"the question has no score of {label}; it can have: {', '.join(filter(None, allowed))}"
+            if allowed
             else "the question is measured, and nobody judges it"
         )
         raise row.wrong("score", message)
