@@ -146,7 +146,7 @@ def from_file(path: Path, shared: SharedOptions) -> RunConfig:
     names = tuple(config.benchmarks)
     settings = split_settings(shared.settings or (), names)
     preparation = _pairs(shared.preparation or (), "--preparation")
-    # Only captioned parts have a preparation; if there are none, validation of the first reports it.
+    # Only captioned parts have a preparation; if there are none, the first reports the error.
     captioned = [name for name, part in config.benchmarks.items() if part.captioner] or names
     parts = {}
     for name, part in config.benchmarks.items():

@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def said(self) -> TrialSummary:
-        """The conclusion; failed if more attacks succeeded, or controls were misjudged, than allowed."""
+        """The conclusion. Failed: too many attacks succeeded or controls were misjudged."""
         controls = ([each for each in self.tried if each.case.kind == kind] for kind in _CONTROLS)
         misjudged = (_share(group, Fate.FOOLED) > 1 - Fraction(CONTROLS) for group in controls)
         if self.fooled > Fraction(self.bound) or any(misjudged):
