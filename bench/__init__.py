@@ -1,1 +1,1 @@
-"""What Caliper costs, each figure beside its bound or a peer: `python -m bench`."""
+"""Benchmarks of Caliper's cost, each figure with its bound or a peer: `python -m bench`."""

@@ -1,12 +1,12 @@
-"""Run benches: `python -m bench [name...]`, all of them without a name."""
+"""Run benches: `python -m bench [name...]`; by default all of them."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-# A bench is a module with `main() -> None` that prints its figures, each beside its bound
-# or peer. Modules are imported only when they run.
+# A bench is a module with `main() -> None` that prints its figures, each with its bound or peer.
+# Modules are imported only when they run.
 BENCHES = {
     "start": "bench.start",
     "lexical_rate": "bench.lexical_rate",
@@ -25,7 +25,7 @@ BENCHES = {
 
 
 def main(names: list[str]) -> int:
-    """Run the named benches; 2 when a name is unknown."""
+    """Run the named benches. Returns 2 for an unknown name."""
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         print(f"unknown bench {', '.join(unknown)}; known: {', '.join(BENCHES)}", file=sys.stderr)

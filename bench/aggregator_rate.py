@@ -1,9 +1,8 @@
-"""A million outcomes through the aggregator on one core: seconds to catch up from nothing and
-from a snapshot, and peak memory, each beside its bound; with its metrics, as the service has them,
-and without.
+"""Measures the aggregator with a million outcomes on one core: seconds to catch up from nothing and
+from a snapshot, and peak memory, each with its bound; with and without the metrics of the service.
 
-Each measurement is a process of its own, so that its peak is its own. Messages lie in a
-file, and objects in a directory: neither is in its memory.
+Each measurement has its own process, for its own peak memory. Messages are in a file and objects in
+a directory, so neither count towards it.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ MEMORY_BOUND_MIB = 256
 NOTHING_BOUND, SNAPSHOT_BOUND = 60.0, 10.0
 _RUNS = (1, 10)
 _TAIL = 0.01
-_BETWEEN_LOOKS = 5000
+_LOOK_INTERVAL = 5000
 Look = Callable[[], Awaitable[None]]
 _CATEGORIES = (
     "Attribute - Color",
@@ -69,60 +68,60 @@ _CATEGORIES = (
 
 
 def main() -> None:
-    """Measure one large run, and as many outcomes in ten runs."""
+    """Measure one large run, and ten runs with as many outcomes in total."""
     console = Console()
     for runs in _RUNS:
         with TemporaryDirectory() as folder:
             count = asyncio.run(_prepare(Path(folder), runs))
             console.print(f"aggregator: {count:,} outcomes in {runs} runs of CaptionQA")
             for metrics in ("silent", "metrics"):
-                _tell(console, Path(folder), metrics)
+                _report(console, Path(folder), metrics)
 
 
-def _tell(console: Console, folder: Path, metrics: str) -> None:
+def _report(console: Console, folder: Path, metrics: str) -> None:
     console.print(f" {'with' if metrics == 'metrics' else 'without'} metrics")
     for how, bound in (("nothing", NOTHING_BOUND), ("snapshot", SNAPSHOT_BOUND)):
-        _forget(folder / "store")
+        _reset(folder / "store")
         if how == "snapshot":
-            _measured(folder, "before", metrics)
-        told = _measured(folder, how, metrics)
+            _measure(folder, "before", metrics)
+        figures = _measure(folder, how, metrics)
         console.print(
-            f"  caught up from {how} in {told['seconds']:.1f} s "
-            f"(bound {bound:.0f}), {told['records']:,} messages; peak memory "
-            f"{told['memory']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+            f"  caught up from {how} in {figures['seconds']:.1f} s "
+            f"(bound {bound:.0f}), {figures['records']:,} messages; peak memory "
+            f"{figures['memory']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
         )
         console.print(
-            f"  then ended and reported in {told['ending']:.1f} s; peak memory "
-            f"{told['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
+            f"  then ended and reported in {figures['ending']:.1f} s; peak memory "
+            f"{figures['whole']:.0f} MiB (bound {MEMORY_BOUND_MIB})"
         )
 
 
-def _forget(store: Path) -> None:
-    """Leave the runs as they were planned."""
-    for kept in (
+def _reset(store: Path) -> None:
+    """Reset the runs to their state after planning."""
+    for folder in (
         store / "aggregator",
         *store.glob("runs/*/verdicts"),
         *store.glob("runs/*/report"),
     ):
-        shutil.rmtree(kept, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     for end in store.glob("runs/*/end.json"):
         end.unlink()
 
 
-def _measured(folder: Path, how: str, metrics: str) -> dict[str, float]:
+def _measure(folder: Path, how: str, metrics: str) -> dict[str, float]:
     core = min(os.sched_getaffinity(0))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "bench.aggregator_rate", how, str(folder), metrics],
         stdout=subprocess.PIPE,
         check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),
     )
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    figures: dict[str, float] = json.loads(process.stdout)
+    return figures
 
 
 class _Rows:
-    """ports.storage.Dataset made up on the spot."""
+    """A ports.storage.Dataset that generates its rows."""
 
     def __init__(self, samples: int, seed: int) -> None:
         self._samples, self._seed = samples, seed
@@ -151,7 +150,7 @@ class _Rows:
 
 
 async def _prepare(folder: Path, runs: int) -> int:
-    """Plan the runs, and write their messages to a file in the order of several workers."""
+    """Plan the runs, and write their messages to a file, in an order as from several workers."""
     store, draw = DirectoryStore(folder / "store"), random.Random(0)
     chosen = benchmark("captionqa")
     count = 0
@@ -166,13 +165,13 @@ async def _prepare(folder: Path, runs: int) -> int:
                 {chosen.role: Identity("tgi", "reader", "1")},
             )
             spec = RunSpec(f"run {number}", "0", "0" * 64, (part,))
-            kept = run_store(store, spec.run_id)
-            await kept.put("spec.json", canonical_json(spec.to_json()))
-            summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
+            run_objects = run_store(store, spec.run_id)
+            await run_objects.put("spec.json", canonical_json(spec.to_json()))
+            summary = await plan(spec, {part.name: Sources(rows, None)}, run_objects)
             count += summary.questions
-            async for items in read_plan(kept, summary):
+            async for items in read_plan(run_objects, summary):
                 members = list(jobs(items))
-                # Workers finish out of order, though not by much.
+                # Workers finish slightly out of order.
                 members.sort(key=lambda job: job[0].first + draw.randrange(QUESTIONS * 64))
                 for job in members:
                     verdicts = tuple(
@@ -184,23 +183,24 @@ async def _prepare(folder: Path, runs: int) -> int:
                         for item in job
                         for index, _, _ in item.positions()
                     )
-                    told = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
-                    file.write(base64.b64encode(ProtobufCodec().write(told)) + b"\n")
+                    message = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
+                    file.write(base64.b64encode(ProtobufCodec().write(message)) + b"\n")
     return count
 
 
 async def _nothing() -> None:
-    """Nobody looks."""
+    """Update no metrics."""
 
 
 class _Log:
-    """ports.stream.LogReader over the file; `stop` ends it early, by records. Now and then it
-    waits for `look`: what comes in faster than that is not told to the windows of the metrics.
+    """A ports.stream.LogReader of the file that ends after `stop` records.
+
+    It calls `look` at regular intervals: the windows of the metrics would skip faster records.
     """
 
     def __init__(self, folder: Path, look: Look, stop: int | None = None) -> None:
         self._folder, self._look, self._stop = folder, look, stop
-        # All of it is within the last hour: the windows of the metrics are as full as can be.
+        # All records are within the last hour, which fills the windows of the metrics.
         self._timestamp = round(time.time() * 1000)
         self.records = 0
 
@@ -213,7 +213,7 @@ class _Log:
                     return
                 if offset >= offsets.get(0, 0):
                     self.records += 1
-                    if self.records % _BETWEEN_LOOKS == 0:
+                    if self.records % _LOOK_INTERVAL == 0:
                         await self._look()
                     yield Record(
                         0, offset, self._timestamp, Message(VERDICTS, "", base64.b64decode(line))
@@ -230,31 +230,31 @@ class _Log:
 
 
 async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
-    """Catch up, then end the runs; from a snapshot, after an earlier life that kept one."""
+    """Catch up, from a snapshot if an earlier process left one, then end the runs."""
     give_back()
     clock, store = SystemClock(), DirectoryStore(folder / "store")
-    whole = (await _Log(folder, _nothing).ends(VERDICTS))[0]
+    total = (await _Log(folder, _nothing).ends(VERDICTS))[0]
     files = report_files(JsonExport(), ParquetExport())
     scores = PrometheusTelemetry(Metrics(CollectorRegistry()))
     aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets())
     gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
-    stop = round(whole * (1 - _TAIL)) if how == "before" else None
+    stop = round(total * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
     follower = Follower(aggregator, log, clock, FollowerTiming(conclude=3600, keep=5))
-    begun = time.perf_counter()
-    following = asyncio.create_task(follower.run())
+    start = time.perf_counter()
+    follow_task = asyncio.create_task(follower.run())
     if how != "before":
         current = asyncio.create_task(follower.current.wait())
-        await asyncio.wait((current, following), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((current, follow_task), return_when=asyncio.FIRST_COMPLETED)
         current.cancel()
-    seconds, memory = time.perf_counter() - begun, _peak()
+    seconds, memory = time.perf_counter() - start, _peak()
     if gauges is not None:
-        # They go on looking: once at what came last, once at nothing.
+        # The gauges keep updating: once with the last records, once without any.
         await gauges.look()
         await gauges.look()
-    await following
+    await follow_task
     await aggregator.snapshot()
-    ending = time.perf_counter() - begun - seconds
+    ending = time.perf_counter() - start - seconds
     return {
         "seconds": seconds,
         "memory": memory,

@@ -1,9 +1,9 @@
-"""Verdicts a second through the tgi model and its gate, beside the ideal and beside plain aiohttp.
+"""Measures verdicts per second of the tgi model, against the ideal and against plain aiohttp.
 
-The stub server has a process of its own and answers every request after 250 ms; with 256
-in flight no client can do more than 1,024 a second. The plain client posts the same bodies
-and does nothing but parse the answer: what is lost against it is ours and huggingface_hub's.
-Rounds of both alternate, so that a busy machine is busy for both, and the median counts.
+The stub server has its own process and answers every request after 250 ms, so with 256 calls in
+flight no client can exceed 1,024 per second. The plain client posts the same bodies and only parses
+the answer: the difference is the overhead of Caliper and huggingface_hub. Rounds of both alternate,
+so that load of the machine affects both, and the median counts.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ VERDICTS = 4096
 ROUNDS = 3
 IDEAL = IN_FLIGHT / DELAY_SECONDS
 SHARE_AIM = 0.9
-"""Which part of plain aiohttp's rate the tgi model shall reach, at least."""
+"""The smallest acceptable share of plain aiohttp's rate."""
 CPU_AIM = 0.8
-"""Milliseconds of CPU that a verdict shall cost, at most."""
+"""The largest acceptable CPU time per verdict, in milliseconds."""
 CAPTION = "A red bus waits at a stop in front of a row of brick houses. " * 12
 
 Once = Callable[[], Awaitable[None]]
@@ -51,19 +51,19 @@ Once = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round did: calls a second, and milliseconds of our CPU a call."""
+    """The figures of one round: calls per second, and the client's CPU milliseconds per call."""
 
     rate: float
     cpu: float
 
 
 class OnePrompt:
-    """A pack with one template, of about the length of a judge's prompt."""
+    """A pack with one template, about as long as a judge's prompt."""
 
     name, digest = "bench", "0" * 64
 
     def template(self, name: str) -> Template:
-        """Give the one template, whatever it is called."""
+        """The same template for every name."""
         return Template(f"You judge {name}.", "Caption: {caption}\n" + "Rule. " * 150, "Caliper")
 
 
@@ -127,16 +127,16 @@ async def _plain(url: str) -> AsyncIterator[Once]:
 
 
 async def _round(once: Once, count: int) -> Round:
-    """Make `count` calls, IN_FLIGHT at a time."""
-    left = iter(range(count))
+    """Make `count` calls, IN_FLIGHT of them concurrently."""
+    remaining = iter(range(count))
 
     async def work() -> None:
-        for _ in left:
+        for _ in remaining:
             await once()
 
-    began, cpu = time.perf_counter(), time.process_time()
+    start, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(work() for _ in range(IN_FLIGHT)))
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start
     return Round(count / seconds, 1000 * (time.process_time() - cpu) / count)
 
 
@@ -144,7 +144,7 @@ async def _measure(url: str) -> tuple[Round, Round]:
     ours, plain = [], []
     async with _caliper(url) as verdict, _plain(url) as call:
         for once in (verdict, call):
-            # Opens the gate and the connections, which no round should pay for.
+            # Warm up: opens the congestion window and the connections.
             await _round(once, 4 * IN_FLIGHT)
         for _ in range(ROUNDS):
             ours.append(await _round(verdict, VERDICTS))
@@ -160,7 +160,7 @@ def _median(rounds: list[Round]) -> Round:
 
 
 def main() -> None:
-    """Measure against a stub server and print the table."""
+    """Measure against a stub server, and print the table."""
     server = [sys.executable, "-m", "tests.fakes.chat_server", "--delay", str(DELAY_SECONDS)]
     with subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process:
         try:

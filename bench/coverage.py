@@ -1,4 +1,4 @@
-"""How often intervals hold the true value where few of 900 media are mentioned."""
+"""Measures how often intervals cover the true value if few of 900 media are mentioned."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ DRAWS = 300
 
 
 def main() -> None:
-    """A row a case: of one run, and of the difference of two that are alike."""
+    """Print one row per case: for one run, and for the difference of two equal runs."""
     print("| right | hits expected | figure | one run | width | two runs | width | p < 0.05 |")
     print("|---|---|---|---|---|---|---|---|")
     for right in RIGHT:
         for hits in HITS:
             for metric in ("precision", "f1"):
-                found = coverage(
+                result = coverage(
                     np.random.default_rng(hits), Task(hits / MEDIA, right, MEDIA), metric, DRAWS
                 )
-                _print(f"{right} | {hits} | {metric}", found)
+                _print(f"{right} | {hits} | {metric}", result)
     for metric in ("precision", "f1"):
-        found = coverage_of_average(np.random.default_rng(5), AVERAGED, metric, DRAWS // 3)
-        _print(f"(see text) | about 3 in three of eight tasks | average {metric}", found)
+        result = coverage_of_average(np.random.default_rng(5), AVERAGED, metric, DRAWS // 3)
+        _print(f"(see text) | about 3 in three of eight tasks | average {metric}", result)
 
 
-def _print(case: str, found: Coverage) -> None:
-    told = (
-        f"{held.held / held.draws:.1%} | {held.width / held.draws:.1f}"
-        for held in (found.alone, found.apart)
+def _print(case: str, result: Coverage) -> None:
+    cells = (
+        f"{one.held / one.draws:.1%} | {one.width / one.draws:.1f}"
+        for one in (result.alone, result.apart)
     )
-    print(f"| {case} | {' | '.join(told)} | {found.clear / found.apart.draws:.1%} |", flush=True)
+    print(f"| {case} | {' | '.join(cells)} | {result.clear / result.apart.draws:.1%} |", flush=True)

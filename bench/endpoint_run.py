@@ -1,5 +1,5 @@
-"""A whole `caliper evaluate` against a stub endpoint, from the start of its process to its end,
-beside plain aiohttp that posts the same bodies in a process of its own.
+"""Measures a whole `caliper evaluate` process against a stub endpoint, compared to a process that
+posts the same bodies with plain aiohttp.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ IN_FLIGHT = 256
 DELAY_SECONDS = 0.25
 QUESTIONS = 10_000
 A_SAMPLE = 10
-"""Questions about a sample of CaptionQA."""
+"""Questions per sample of CaptionQA."""
 ROUNDS = 3
 FIRST_CALL_AIM = 1.5
-"""Seconds to the first call beyond importing the HTTP client."""
+"""The largest acceptable time to the first call beyond importing the HTTP client, in seconds."""
 _CLIENT = ("-c", "import aiohttp, httpx2; from huggingface_hub import AsyncInferenceClient")
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A benchmark, what the stub says, the part of plain aiohttp's rate to reach, and who writes
-    its files.
+    """A benchmark, the stub's reply, the share of plain aiohttp's rate to reach, and the function
+    that writes its files.
     """
 
     benchmark: str
@@ -44,7 +44,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Seconds, CPU seconds, and where it called the stub the seconds before the first call and
+    """Wall and CPU seconds; for callers of the stub also the seconds before the first call and
     after the last reply.
     """
 
@@ -77,39 +77,39 @@ KINDS = (
 
 
 def process(arguments: tuple[str, ...]) -> tuple[float, Took]:
-    """When a Python process started, and what it took."""
-    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    """Run a Python process; returns its start time and what it took."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-    ended, after = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    end, after = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return begun, Took(ended - begun, cpu)
+    return start, Took(end - start, cpu)
 
 
 def evaluation(kind: Kind, folder: Path, questions: int, bodies: Path) -> tuple[Took, int]:
-    """A run in a folder of its own, where no replies are kept, and how many calls it made; what it
-    posts is written to `bodies`.
+    """Run in an empty folder, without stored replies; also returns the number of calls. Writes what
+    it posts to `bodies`.
     """
     data, captions = (folder / each for each in kind.write(folder, questions))
     with stub(kind.text, DELAY_SECONDS, bodies) as calls:
-        begun, took = process(
+        start, took = process(
             (
                 *("-m", "caliper.cli", "evaluate", kind.benchmark, "--concurrency", str(IN_FLIGHT)),
                 *("--data", str(data), "--captions", str(captions), "--out", str(folder / "run")),
                 *(f"--{kind.role}", f"tgi:{calls.url}"),
             )
         )
-    ended = begun + took.seconds
-    return Took(took.seconds, took.cpu, calls.first - begun, ended - calls.last), calls.count
+    end = start + took.seconds
+    return Took(took.seconds, took.cpu, calls.first - start, end - calls.last), calls.count
 
 
 def peer(kind: Kind, bodies: Path, rewritten: Path) -> Took:
-    """Plain aiohttp posting those bodies."""
+    """Post those bodies with plain aiohttp."""
     with stub(kind.text, DELAY_SECONDS, rewritten) as calls:
         return process(plain(calls.url, bodies, IN_FLIGHT))[1]
 
 
 def measure(kind: Kind, root: Path, questions: int, rounds: int) -> None:
-    """Run both in turns and print."""
+    """Run both alternately, and print the figures."""
     ours, peers, clients, count = [], [], [], 0
     for number in range(rounds):
         took, count = evaluation(kind, root / f"{number}", questions, root / "bodies")

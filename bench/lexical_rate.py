@@ -1,7 +1,7 @@
-"""How many verdicts the lexical answerer gives a second on one core.
+"""Measures verdicts per second of the lexical answerer on one core.
 
-Captions of about 200 words, each asked about a few times as in a real run: every
-CAPability task in turn, replies built as JSON. Run as a script.
+Captions have about 200 words and several questions each, as in a real run: every CAPability task in
+turn, with replies built as JSON. Run as a script.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.question import Ask, Item, Question
 
 BOUND = 2000.0
-"""The least number of verdicts a second that is acceptable."""
+"""The smallest acceptable number of verdicts per second."""
 
 _CAPTIONS = 1500
 _SENTENCES = (
@@ -55,7 +55,7 @@ _ELEMENTS = {
 
 
 def captions(count: int, seed: int = 0) -> list[str]:
-    """Different captions of 16 sentences, about 200 words each."""
+    """Generate distinct captions of 16 sentences, about 200 words each."""
     chance = random.Random(seed)
 
     def fill(sentence: str) -> str:
@@ -71,34 +71,34 @@ def captions(count: int, seed: int = 0) -> list[str]:
 
 
 def asks(texts: list[str], times: int) -> list[Ask]:
-    """Each caption asked about `times` times in a row, over all tasks in turn."""
+    """`times` consecutive questions about each caption, over all tasks in turn."""
     tasks = list(_ELEMENTS.items())
-    made = []
+    result = []
     for number, text in enumerate(texts):
         for place in range(times):
             task, (element, thing) = tasks[(number + place) % len(tasks)]
             question = Question(0, ElementQuestion(task, element, thing))
             item = Item("capability", f"{task}/{number}", str(number), "", (), (question,))
-            made.append(Ask(item, question, 0, f"capability/{task}", {"caption": text}))
-    return made
+            result.append(Ask(item, question, 0, f"capability/{task}", {"caption": text}))
+    return result
 
 
 async def _answer_all(batch: list[Ask]) -> float:
     answerer = LexicalAnswerer()
-    began = time.perf_counter()
+    start = time.perf_counter()
     for ask in batch:
         await answerer.answer(ask)
-    return len(batch) / (time.perf_counter() - began)
+    return len(batch) / (time.perf_counter() - start)
 
 
 def rate(times: int) -> float:
-    """Verdicts a second with every caption asked about `times` times; best of three."""
+    """Verdicts per second with `times` questions per caption; best of three."""
     batches = (asks(captions(_CAPTIONS, seed), times) for seed in range(3))
     return max(asyncio.run(_answer_all(batch)) for batch in batches)
 
 
 def main() -> None:
-    """Print verdicts a second and how often the bound is kept, for one and for four asks."""
+    """Print verdicts per second and the ratio to the bound, for one and for four questions."""
     words = sum(len(text.split()) for text in captions(200)) / 200
     for times in (1, 4):
         reached = rate(times)

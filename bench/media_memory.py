@@ -1,10 +1,10 @@
-"""Captioning 2,000 pictures of 12 megapixels and 100 clips of a minute: peak memory beside its
-bound, and the rate.
+"""Measures captioning of 2,000 pictures of 12 megapixels and 100 clips of a minute: the rate, and
+peak memory with its bound.
 
-The whole command runs, with its defaults, against a stub that answers every request at once, so
-that reading, decoding and sending is all there is. Files are made cheaply, and no two are alike: a
-few JPEGs are written anew with other quantisation steps, and clips are cut together from a few
-seconds in orders of their own.
+The whole command runs with its defaults against a stub that answers every request at once, so that
+only reading, decoding and sending take time. Files are cheap to make, and no two are equal: a few
+JPEGs are copied with different quantisation steps, and clips are random sequences of a few distinct
+seconds.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ _DISTINCT_PICTURES, _DISTINCT_SECONDS = 4, 12
 
 
 def main() -> None:
-    """Make the media, caption them, print."""
+    """Generate the media, caption them, and print the figures."""
     table = Table("media", "files", "wall s", "a second", "CPU s", "peak MiB", "bound MiB")
     with TemporaryDirectory() as folder, _stub() as url:
         root = Path(folder)
-        began = time.perf_counter()
+        start = time.perf_counter()
         for task, count in (("scene", PICTURES), ("event", CLIPS)):
             data = root / task
             data.mkdir()
-            # Elsewhere: a process starts with the peak of the one that started it.
+            # In another process: a child inherits the peak memory of its parent.
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
                 size = writer.submit(_write_rows, data, task, count).result()
-            told = _caption(data, url, root / f"out-{task}")
-            seconds, memory = told["seconds"], told["peak_memory_mib"]
+            execution = _caption(data, url, root / f"out-{task}")
+            seconds, memory = execution["seconds"], execution["peak_memory_mib"]
             table.add_row(
                 f"{'pictures' if task == 'scene' else 'clips'} ({size / count / 1e6:.1f} MB each)",
                 f"{count:,}",
                 f"{seconds:.0f}",
                 f"{count / seconds:.1f}",
-                f"{told['cpu_seconds']:.0f}",
+                f"{execution['cpu_seconds']:.0f}",
                 f"{memory:.0f}",
                 f"{MEMORY_BOUND_MIB} ({memory / MEMORY_BOUND_MIB:.2f} of it)",
             )
-        table.title = f"media_memory: {os.cpu_count()} cores, {time.perf_counter() - began:.0f} s"
+        table.title = f"media_memory: {os.cpu_count()} cores, {time.perf_counter() - start:.0f} s"
     Console().print(table)
 
 
@@ -76,7 +76,7 @@ def _stub() -> Iterator[str]:
 
 
 def _caption(data: Path, url: str, out: Path) -> dict[str, float]:
-    """What a run that captions the media says of itself."""
+    """Run captioning of the media, and return its execution.json."""
     subprocess.run(
         [
             *(sys.executable, "-m", "caliper.cli", "evaluate", "capability", "--quiet"),
@@ -85,22 +85,22 @@ def _caption(data: Path, url: str, out: Path) -> dict[str, float]:
         ],
         check=True,
     )
-    told: dict[str, float] = json.loads((out / "execution.json").read_text())
-    written = sum(1 for _ in (out / "store" / "captions").rglob("*.json"))
+    execution: dict[str, float] = json.loads((out / "execution.json").read_text())
+    captions = sum(1 for _ in (out / "store" / "captions").rglob("*.json"))
     rows = sum(1 for _ in next(data.glob("*.jsonl")).open())
-    if written != rows:
-        raise RuntimeError(f"{rows} samples, {written} different captions were asked for")
-    return told
+    if captions != rows:
+        raise RuntimeError(f"{rows} samples, {captions} different captions were asked for")
+    return execution
 
 
 def _write_rows(folder: Path, task: str, count: int) -> int:
-    """The media of a task and its annotations; how many bytes the media have."""
-    kind, ending = ("image", "jpg") if task == "scene" else ("video", "mp4")
+    """Write the media and annotations of a task; returns the bytes of the media."""
+    kind, suffix = ("image", "jpg") if task == "scene" else ("video", "mp4")
     write = _pictures(count) if task == "scene" else _clips(folder, count)
     size = 0
     with (folder / f"{task}.jsonl").open("w") as rows:
         for number, data in enumerate(write):
-            name = f"{number:05}.{ending}"
+            name = f"{number:05}.{suffix}"
             (folder / name).write_bytes(data)
             size += len(data)
             row = {"file_id": name, "file_path": name, "annotation": "a harbour", "task": task}
@@ -113,8 +113,8 @@ def _pictures(count: int) -> Iterator[bytes]:
     kinds = [_picture(draw) for _ in range(_DISTINCT_PICTURES)]
     for number in range(count):
         data = bytearray(kinds[number % len(kinds)])
-        # The first quantisation table, past its marker, length and kind: three steps of low
-        # frequencies are changed, so that every picture decodes to pixels of its own.
+        # Change three low-frequency steps of the first quantisation table, after its marker, length
+        # and kind, so that every picture decodes to different pixels.
         table = data.index(b"\xff\xdb") + 5
         for place in range(1, 4):
             data[table + place] += number // len(kinds) // 8 ** (place - 1) % 8
@@ -122,7 +122,7 @@ def _pictures(count: int) -> Iterator[bytes]:
 
 
 def _picture(draw: np.random.Generator) -> bytes:
-    """A JPEG of 12 megapixels, of about the size that a camera gives it."""
+    """A JPEG of 12 megapixels, about as large as one from a camera."""
     shapes = Image.fromarray(draw.integers(0, 255, (150, 200, 3), dtype=np.uint8))
     large = np.asarray(shapes.resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC)).astype(np.int16)
     grain = draw.integers(-12, 12, (HEIGHT, WIDTH, 1), dtype=np.int16)
@@ -137,13 +137,13 @@ def _clips(folder: Path, count: int) -> Iterator[bytes]:
         _second(folder / f"part-{number}.mkv", number) for number in range(_DISTINCT_SECONDS)
     ]
     for _ in range(count):
-        yield _joined([draw.choice(seconds) for _ in range(SECONDS)], folder / "whole.mp4")
+        yield _join([draw.choice(seconds) for _ in range(SECONDS)], folder / "whole.mp4")
     for path in (*seconds, folder / "whole.mp4"):
         path.unlink()
 
 
 def _second(path: Path, number: int) -> Path:
-    """A second of a moving picture, that begins with a key frame and needs no other."""
+    """Encode a second of video that starts with a key frame and is independent of others."""
     draw = np.random.default_rng(number)
     shapes = Image.fromarray(draw.integers(0, 255, (45, 80, 3), dtype=np.uint8))
     scene = np.asarray(shapes.resize((2 * CLIP_WIDTH, 2 * CLIP_HEIGHT), Image.Resampling.BICUBIC))
@@ -153,20 +153,20 @@ def _second(path: Path, number: int) -> Path:
         stream.codec_context.max_b_frames = 0
         for frame in range(RATE):
             x, y = 7 * frame, 5 * frame
-            seen = np.ascontiguousarray(scene[y : y + CLIP_HEIGHT, x : x + CLIP_WIDTH])
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(seen, format="rgb24")))
+            window = np.ascontiguousarray(scene[y : y + CLIP_HEIGHT, x : x + CLIP_WIDTH])
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(window, format="rgb24")))
         container.mux(stream.encode(None))
     return path
 
 
-def _joined(parts: list[Path], path: Path) -> bytes:
+def _join(parts: list[Path], path: Path) -> bytes:
     with av.open(str(path), "w") as container, av.open(str(parts[0])) as first:
         stream = container.add_stream_from_template(first.streams.video[0])
         for second, part in enumerate(parts):
             with av.open(str(part)) as source:
                 for packet in source.demux(video=0):
                     if packet.size:
-                        # Matroska counts milliseconds.
+                        # Timestamps of Matroska are in milliseconds.
                         packet.pts = (packet.pts or 0) + 1000 * second
                         packet.dts = packet.pts
                         packet.stream = stream

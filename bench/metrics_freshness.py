@@ -1,9 +1,9 @@
-"""Scores as metrics under load: from the broker's time of a verdict to the gauge that shows it,
-what that costs the aggregator, and how many series many checkpoints leave.
+"""Measures metrics under load: the delay from the broker's timestamp of a verdict to its gauge, the
+cost to the aggregator, and the number of series after many checkpoints.
 
-Each measurement is a process of its own on one core, with the aggregator, its stream and whoever
-publishes verdicts at a fixed rate: a stream in memory, then a real Kafka, whose broker is beside it
-on whatever core. The same without metrics is the peer.
+Each measurement has its own process on one core, with the aggregator, its stream and a publisher of
+verdicts at a fixed rate: first with a stream in memory, then with a real Kafka, whose broker may
+use any core. The peer is the same without metrics.
 """
 
 from __future__ import annotations
@@ -63,24 +63,24 @@ _CATEGORIES = ("Attribute - Color", "Object Existence - Object presence", "Spati
 
 
 def main() -> None:
-    """Measure with metrics and without, and count the series of more checkpoints than fit."""
+    """Measure with and without metrics, and count series with more checkpoints than the limit."""
     console = Console()
-    _tell(console, "on a stream in memory", "")
+    _report(console, "on a stream in memory", "")
     try:
         with TemporaryDirectory() as folder, _broker(Path(folder)) as address:
             apply_topics(KafkaAccess(address), partitions=4)
-            _tell(console, "through Kafka", address)
+            _report(console, "through Kafka", address)
     except Missing as reason:
         console.print(f"metrics through Kafka: left out: {reason}")
-    many = _measured("many")
+    many = _measure("many")
     console.print(
         f"  series after {MODELS} checkpoints {many['series']:,.0f}, after {many['models']:.0f} "
         f"{many['later']:,.0f} (bound: no more); page written in {many['page']:.2f} s"
     )
 
 
-def _tell(console: Console, where: str, kafka: str) -> None:
-    shown, silent = (_measured(how, kafka) for how in ("metrics", "silent"))
+def _report(console: Console, where: str, kafka: str) -> None:
+    shown, silent = (_measure(how, kafka) for how in ("metrics", "silent"))
     console.print(
         f"metrics {where}: {shown['verdicts']:,.0f} verdicts of one run at {shown['rate']:,.0f}/s "
         f"(wanted {RATE:,})"
@@ -96,7 +96,7 @@ def _tell(console: Console, where: str, kafka: str) -> None:
 
 @contextmanager
 def _broker(folder: Path) -> Iterator[str]:
-    """The broker that the environment names, or one that is started. Raises Missing."""
+    """The broker that the environment names, or a new one. Raises Missing."""
     if KAFKA.given:
         yield KAFKA.given
         return
@@ -107,20 +107,20 @@ def _broker(folder: Path) -> Iterator[str]:
         process.stop()
 
 
-def _measured(how: str, kafka: str = "") -> dict[str, float]:
+def _measure(how: str, kafka: str = "") -> dict[str, float]:
     core = min(os.sched_getaffinity(0))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "bench.metrics_freshness", how, kafka],
         stdout=subprocess.PIPE,
         check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),
     )
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    figures: dict[str, float] = json.loads(process.stdout)
+    return figures
 
 
 class _Rows:
-    """ports.storage.Dataset made up on the spot."""
+    """A ports.storage.Dataset that generates its rows."""
 
     def __init__(self, samples: int) -> None:
         self._samples = samples
@@ -145,8 +145,8 @@ class _Rows:
         return digest(["rows", self._samples])
 
 
-class _Watched(PrometheusTelemetry):
-    """Remembers how fresh each verdict was; `all_shown` once there were so many as `wanted`."""
+class _RecordingTelemetry(PrometheusTelemetry):
+    """Records the delay of each verdict, and sets `all_shown` after `wanted` verdicts."""
 
     def __init__(self, metrics: Metrics) -> None:
         super().__init__(metrics)
@@ -162,8 +162,8 @@ class _Watched(PrometheusTelemetry):
             self.all_shown.set()
 
 
-class _House:
-    """An aggregator over a stream in memory or a broker, with metrics or without."""
+class _Setup:
+    """An aggregator on an in-memory stream or a broker, with or without metrics."""
 
     def __init__(self, folder: Path, kafka: str = "", *, shown: bool) -> None:
         self.store, self.clock = DirectoryStore(folder / "store"), SystemClock()
@@ -174,96 +174,96 @@ class _House:
             access = KafkaAccess(kafka)
             self.stream, self.log = KafkaStream(access), KafkaLog(access)
         self.metrics = Metrics(CollectorRegistry())
-        self.telemetry = _Watched(self.metrics)
+        self.telemetry = _RecordingTelemetry(self.metrics)
         self.board = Aggregator(self.store, self.codec, self.clock, report_files(), outlets())
         self.gauges = None
         if shown:
             self.gauges = Gauges(self.board.live, self.telemetry, self.clock, complain)
 
     async def planned(self, name: str, samples: int) -> list[Message]:
-        """A run of that checkpoint, planned and told of; its verdicts as messages."""
+        """Plan and announce a run of that checkpoint; returns its verdicts as messages."""
         draw, chosen, rows = random.Random(name), benchmark("captionqa"), _Rows(samples)
         settings = {setting.name: setting.default for setting in chosen.settings}
         models = {chosen.role: Identity("tgi", "reader", "1")}
         part = BenchmarkSpec(chosen.name, rows.digest(chosen.data), None, settings, models)
         spec = RunSpec(name, "0", "0" * 64, (part,))
-        kept = run_store(self.store, spec.run_id)
-        await kept.put("spec.json", canonical_json(spec.to_json()))
-        summary = await plan(spec, {part.name: Sources(rows, None)}, kept)
+        run_objects = run_store(self.store, spec.run_id)
+        await run_objects.put("spec.json", canonical_json(spec.to_json()))
+        summary = await plan(spec, {part.name: Sources(rows, None)}, run_objects)
         event = PlanMade(spec.run_id, summary.questions)
         await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
         messages = []
-        async for items in read_plan(kept, summary):
+        async for items in read_plan(run_objects, summary):
             for job in jobs(items):
                 verdicts = tuple(
                     Verdict(index, Scored(Fraction(draw.randrange(2))), Evidence("ABCD"[index % 4]))
                     for item in job
                     for index, _, _ in item.positions()
                 )
-                told = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
-                messages.append(Message(VERDICTS, told.sample, self.codec.write(told)))
-        # Workers finish out of order, though not by much.
+                message = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
+                messages.append(Message(VERDICTS, message.sample, self.codec.write(message)))
+        # Workers finish slightly out of order.
         order = sorted(range(len(messages)), key=lambda place: place + draw.randrange(64))
         return [messages[place] for place in order]
 
     @property
     def series(self) -> int:
-        """Lines of the page that are no comments."""
+        """The number of lines of the page that are not comments."""
         lines = generate_latest(self.metrics.registry).splitlines()
         return sum(not line.startswith(b"#") for line in lines)
 
 
 async def _under_load(folder: Path, kafka: str, *, shown: bool) -> Mapping[str, float]:
-    house = _House(folder, kafka, shown=shown)
-    messages = await house.planned("checkpoint", _SAMPLES)
-    house.telemetry.wanted = len(messages)
-    following = [asyncio.create_task(Follower(house.board, house.log, house.clock).run())]
-    if house.gauges is not None:
-        following.append(asyncio.create_task(house.gauges.run()))
-    begun, spent = time.perf_counter(), time.process_time()
-    # One by one, a broker's confirmations would set the pace.
-    async with asyncio.TaskGroup() as publishing:
+    setup = _Setup(folder, kafka, shown=shown)
+    messages = await setup.planned("checkpoint", _SAMPLES)
+    setup.telemetry.wanted = len(messages)
+    tasks = [asyncio.create_task(Follower(setup.board, setup.log, setup.clock).run())]
+    if setup.gauges is not None:
+        tasks.append(asyncio.create_task(setup.gauges.run()))
+    start, spent = time.perf_counter(), time.process_time()
+    # Publish concurrently, or the broker's acknowledgements would limit the rate.
+    async with asyncio.TaskGroup() as publishers:
         for place, message in enumerate(messages):
-            await asyncio.sleep(max(0.0, begun + place * _QUESTIONS / RATE - time.perf_counter()))
-            publishing.create_task(house.stream.publish(message))
-    seconds = time.perf_counter() - begun
+            await asyncio.sleep(max(0.0, start + place * _QUESTIONS / RATE - time.perf_counter()))
+            publishers.create_task(setup.stream.publish(message))
+    seconds = time.perf_counter() - start
     if shown:
-        await house.telemetry.all_shown.wait()
+        await setup.telemetry.all_shown.wait()
     spent = time.process_time() - spent
-    for task in following:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*following, return_exceptions=True)
-    if isinstance(house.stream, KafkaStream):
-        await house.stream.close()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    if isinstance(setup.stream, KafkaStream):
+        await setup.stream.close()
     verdicts = len(messages) * _QUESTIONS
-    found = {"verdicts": verdicts, "rate": verdicts / seconds, "cpu": spent / verdicts * 1e6}
+    figures = {"verdicts": verdicts, "rate": verdicts / seconds, "cpu": spent / verdicts * 1e6}
     if shown:
-        hundredths = quantiles(house.telemetry.seconds, n=100)
-        found |= {"p50": hundredths[49], "p99": hundredths[98]}
-    return found
+        hundredths = quantiles(setup.telemetry.seconds, n=100)
+        figures |= {"p50": hundredths[49], "p99": hundredths[98]}
+    return figures
 
 
 async def _many(folder: Path) -> Mapping[str, float]:
-    """More checkpoints than are watched, one after the other."""
-    house = _House(folder, shown=True)
-    following = asyncio.create_task(Follower(house.board, house.log, house.clock).run())
-    found: dict[str, float] = {"models": MODELS + 10}
+    """Run more checkpoints than the limit, one after the other."""
+    setup = _Setup(folder, shown=True)
+    follow_task = asyncio.create_task(Follower(setup.board, setup.log, setup.clock).run())
+    figures: dict[str, float] = {"models": MODELS + 10}
     for number in range(MODELS + 10):
-        for message in await house.planned(f"checkpoint {number}", _SMALL):
-            await house.stream.publish(message)
-        ends = await house.log.ends(VERDICTS)
-        while house.board.places.offsets.get(VERDICTS) != ends:  # noqa: ASYNC110 - it tells nobody
+        for message in await setup.planned(f"checkpoint {number}", _SMALL):
+            await setup.stream.publish(message)
+        ends = await setup.log.ends(VERDICTS)
+        while setup.board.places.offsets.get(VERDICTS) != ends:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.001)
-        if house.gauges is not None:
-            await house.gauges.look()
+        if setup.gauges is not None:
+            await setup.gauges.look()
         if number + 1 == MODELS:
-            found["series"] = house.series
-    begun = time.perf_counter()
-    found["later"] = house.series
-    found["page"] = time.perf_counter() - begun
-    following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
-    return found
+            figures["series"] = setup.series
+    start = time.perf_counter()
+    figures["later"] = setup.series
+    figures["page"] = time.perf_counter() - start
+    follow_task.cancel()
+    await asyncio.gather(follow_task, return_exceptions=True)
+    return figures
 
 
 def _run(how: str, kafka: str) -> Mapping[str, float]:

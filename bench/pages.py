@@ -1,5 +1,5 @@
-"""Pages over a run of 100,000 verdicts: seconds until each is there, its size, and the memory of
-`caliper serve`, which has nothing else to do.
+"""Measures pages of a run of 100,000 verdicts: seconds and size of each, and the memory of an
+otherwise idle `caliper serve`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from caliper.ports.storage import Sources
 
 SAMPLES, QUESTIONS = 25_000, 4
 BOUND = 1.0
-"""Seconds: how long people wait without losing their thread. The first look may take longer."""
+"""Seconds that people wait without losing their train of thought; not for the first look."""
 _REPLY = "The caption says so in its second sentence, though not in these words. " * 3
 _PAGES = (
     ("the first look", ""),
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 async def _prepare(folder: Path) -> str:
-    """A run whose verdicts are all told; returns its id."""
+    """Store a run with all its verdicts; returns its id."""
     write_captionqa(folder, SAMPLES, QUESTIONS)
     store, chosen = DirectoryStore(folder / "store"), benchmark("captionqa")
     captions = json.loads((folder / "captions.json").read_text("utf-8"))
@@ -80,10 +80,10 @@ async def _prepare(folder: Path) -> str:
         {chosen.role: Identity("tgi", "reader", "1")},
     )
     spec = RunSpec("large", "0", "0" * 64, (part,))
-    kept = run_store(store, spec.run_id)
-    await kept.put("spec.json", canonical_json(spec.to_json()))
-    await write_json(kept, STARTED, started="2026-11-21T10:00:00.000+00:00", starts=1)
-    summary = await plan(spec, {part.name: Sources(rows, captions)}, kept)
+    run_objects = run_store(store, spec.run_id)
+    await run_objects.put("spec.json", canonical_json(spec.to_json()))
+    await write_json(run_objects, STARTED, started="2026-11-21T10:00:00.000+00:00", starts=1)
+    summary = await plan(spec, {part.name: Sources(rows, captions)}, run_objects)
     log = await StoreLog.open(store, f"runs/{spec.run_id}/verdicts", SegmentCache(store))
     log.append(list(_verdicts(summary.questions)))
     await log.flush()
@@ -91,7 +91,7 @@ async def _prepare(folder: Path) -> str:
 
 
 def _verdicts(count: int) -> Iterator[Verdict]:
-    """One correct answer among very many wrong ones."""
+    """Generate one correct answer for every `_RARE` - 1 wrong ones."""
     for index in range(count):
         score = Fraction(index % _RARE == 0)
         yield Verdict(index, Scored(score), Evidence(_REPLY, "It says so."))
@@ -99,17 +99,17 @@ def _verdicts(count: int) -> Iterator[Verdict]:
 
 def _address(process: subprocess.Popen[str]) -> str:
     for line in process.stderr or ():
-        found = re.search(r"pages on (http://[^/]+)/", line)
-        if found is not None:
-            return found[1]
+        match = re.search(r"pages on (http://[^/]+)/", line)
+        if match is not None:
+            return match[1]
     raise RuntimeError("it did not serve")
 
 
 def _fetch(url: str) -> tuple[float, int]:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with urllib.request.urlopen(url) as answer:  # noqa: S310 - a server of our own
         size = len(answer.read())
-    return time.perf_counter() - begun, size
+    return time.perf_counter() - start, size
 
 
 def _memory(process: int) -> float:

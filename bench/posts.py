@@ -1,5 +1,5 @@
-"""The two ends of a connection, each a process of its own: a stub that notes what it is sent and
-when, and plain aiohttp that posts the same.
+"""A stub server that records what it receives and when, and a plain aiohttp client that posts the
+same, each in its own process.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ MODEL = "bench/model"
 
 @dataclass(slots=True)
 class Calls:
-    """What a stub saw: how many calls, and on the monotonic clock when the first one came and when
-    the last one was answered. Known once the stub has ended.
+    """The calls that a stub received: their number, and the monotonic times of the first call and
+    of the last reply. Set when the stub has ended.
     """
 
     url: str
@@ -37,7 +37,7 @@ class Calls:
 
 @contextmanager
 def stub(text: str, delay: float, bodies: Path | None = None) -> Iterator[Calls]:
-    """A server that answers `text` after so many seconds, and writes each body into a line of
+    """A server that answers `text` after `delay` seconds, and writes each body as a line of
     `bodies`.
     """
     command = [sys.executable, "-m", "bench.posts", "stub", text, str(delay)]
@@ -50,12 +50,12 @@ def stub(text: str, delay: float, bodies: Path | None = None) -> Iterator[Calls]
             yield calls
         finally:
             process.terminate()
-            seen = json.loads(process.stdout.readline())
-            calls.count, calls.first, calls.last = seen["count"], seen["first"], seen["last"]
+            counts = json.loads(process.stdout.readline())
+            calls.count, calls.first, calls.last = counts["count"], counts["first"], counts["last"]
 
 
 def plain(url: str, bodies: Path, in_flight: int) -> tuple[str, ...]:
-    """The arguments of the interpreter for posting those bodies, so many at once."""
+    """The interpreter's arguments for posting those bodies, with `in_flight` concurrent calls."""
     return ("-m", "bench.posts", "post", url, str(in_flight), "--bodies", str(bodies))
 
 
@@ -63,7 +63,7 @@ async def _serve(text: str, delay: float, bodies: Path | None) -> None:
     first, last, count = 0.0, 0.0, 0
     choice = {"index": 0, "message": {"role": "assistant", "content": text}}
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-    written = json.dumps(
+    reply = json.dumps(
         {"model": MODEL, "choices": [{**choice, "finish_reason": "stop"}], "usage": usage}
     ).encode()
     file = None if bodies is None else bodies.open("wb")
@@ -76,7 +76,7 @@ async def _serve(text: str, delay: float, bodies: Path | None) -> None:
             file.write(body + b"\n")
         await asyncio.sleep(delay)
         last = time.monotonic()
-        return web.Response(body=written, content_type="application/json")
+        return web.Response(body=reply, content_type="application/json")
 
     async def info(_: web.Request) -> web.Response:
         return web.json_response({"model_id": MODEL, "model_sha": "0" * 40})
@@ -86,10 +86,10 @@ async def _serve(text: str, delay: float, bodies: Path | None) -> None:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     print(f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
-    await ended.wait()
+    await stopped.wait()
     await runner.cleanup()
     if file is not None:
         file.close()
@@ -97,12 +97,12 @@ async def _serve(text: str, delay: float, bodies: Path | None) -> None:
 
 
 async def _post(url: str, bodies: Sequence[bytes], in_flight: int) -> None:
-    left = iter(bodies)
+    remaining = iter(bodies)
     headers = {"Content-Type": "application/json"}
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def work() -> None:
-            for body in left:
+            for body in remaining:
                 async with session.post(
                     f"{url}/v1/chat/completions", data=body, headers=headers
                 ) as response:
@@ -115,18 +115,18 @@ def main() -> None:
     """Serve or post."""
     parser = argparse.ArgumentParser()
     ends = parser.add_subparsers(dest="end", required=True)
-    serving, posting = ends.add_parser("stub"), ends.add_parser("post")
-    serving.add_argument("text")
-    serving.add_argument("delay", type=float)
-    serving.add_argument("--bodies", type=Path)
-    posting.add_argument("url")
-    posting.add_argument("in_flight", type=int)
-    posting.add_argument("--bodies", type=Path, required=True)
-    given = parser.parse_args()
-    if given.end == "stub":
-        uvloop.run(_serve(given.text, given.delay, given.bodies))
+    serve_parser, post_parser = ends.add_parser("stub"), ends.add_parser("post")
+    serve_parser.add_argument("text")
+    serve_parser.add_argument("delay", type=float)
+    serve_parser.add_argument("--bodies", type=Path)
+    post_parser.add_argument("url")
+    post_parser.add_argument("in_flight", type=int)
+    post_parser.add_argument("--bodies", type=Path, required=True)
+    options = parser.parse_args()
+    if options.end == "stub":
+        uvloop.run(_serve(options.text, options.delay, options.bodies))
     else:
-        uvloop.run(_post(given.url, given.bodies.read_bytes().splitlines(), given.in_flight))
+        uvloop.run(_post(options.url, options.bodies.read_bytes().splitlines(), options.in_flight))
 
 
 if __name__ == "__main__":

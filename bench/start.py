@@ -1,7 +1,7 @@
-"""CPU that a command takes from the start of its process to its end, beside that of its libraries.
+"""Measures the CPU time of whole command processes, compared to importing their libraries.
 
-The peer imports what every command line of this kind imports: typer and rich. It takes turns with
-the commands, so that a busy machine slows all of them alike.
+The peer imports typer and rich, like every such command. It alternates with the commands, so that
+load of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 BOUND = 3.0
-"""The most CPU that --version and --help may take, as a multiple of the peer's."""
+"""The largest acceptable CPU time of --version and --help, as a multiple of the peer's."""
 
 _PEER = ("-c", "import typer, rich")
 _CALIPER = ("-m", "caliper.cli")
@@ -24,7 +24,7 @@ _CAPTIONS = Path(__file__).parents[1] / "examples" / "captions"
 
 
 def cpu_seconds(arguments: tuple[str, ...], folder: Path) -> float:
-    """CPU seconds of a Python process and of what it waits for."""
+    """CPU seconds of a Python process and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], cwd=folder, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -32,7 +32,7 @@ def cpu_seconds(arguments: tuple[str, ...], folder: Path) -> float:
 
 
 def small_runs(folder: Path) -> None:
-    """The runs `careful` and `careless` below `folder`."""
+    """Create the runs `careful` and `careless` below `folder`."""
     for name in ("careful", "careless"):
         captions = str(_CAPTIONS / name / "captionqa.json")
         data = ("--data", str(_CAPTIONQA), "--captions", captions)
@@ -40,7 +40,7 @@ def small_runs(folder: Path) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the figures."""
     with tempfile.TemporaryDirectory() as created:
         folder = Path(created)
         small_runs(folder)
@@ -49,11 +49,11 @@ def main() -> None:
             "--help": (*_CALIPER, "--help"),
             "compare of two small runs": (*_CALIPER, "compare", "careful", "careless"),
         }
-        spent: dict[str, list[float]] = {name: [] for name in ("peer", *commands)}
+        rounds: dict[str, list[float]] = {name: [] for name in ("peer", *commands)}
         for _ in range(_ROUNDS):
             for name, arguments in (("peer", _PEER), *commands.items()):
-                spent[name].append(cpu_seconds(arguments, folder))
-    seconds = {name: statistics.median(each) for name, each in spent.items()}
+                rounds[name].append(cpu_seconds(arguments, folder))
+    seconds = {name: statistics.median(each) for name, each in rounds.items()}
     print(f"start: importing typer and rich: {seconds['peer']:.3f} s of CPU")
     for name in commands:
         bound = f"; bound {BOUND:.1f}" if name.startswith("--") else ""

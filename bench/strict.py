@@ -1,4 +1,4 @@
-"""An aggregator's surroundings for measuring: nobody listens, and any complaint ends it."""
+"""Outlets and report files for benches: events are ignored, and any complaint is an error."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from caliper.ports.storage import ReportSink
 
 
 def outlets() -> Outlets:
-    """Where the aggregator tells what it found."""
+    """Outlets that ignore events and raise on warnings."""
     return Outlets(_announce, _warn)
 
 
 def report_files(*sinks: ReportSink) -> ReportFiles:
-    """What a report is written as, of runs whose captions nobody has."""
+    """Report files of these sinks, for runs without captions."""
     return ReportFiles(_no_captions, lambda _, __: sinks)
 
 
 def complain(text: str) -> None:
-    """Raises AssertionError: what gauges complain of spoils a measurement."""
+    """Raises AssertionError: a complaint invalidates the measurement."""
     raise AssertionError(text)
 
 
 async def _announce(_: RunEvent) -> None:
-    """Nobody listens."""
+    """Ignore the event."""
 
 
 def _warn(kind: Trouble, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Datasets of any size, made of sentences: for measuring, not for scoring."""
+"""Generates datasets of any size from sentences: for measuring, not for scoring."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DOING = ("runs along the shore", "opens a letter", "pours water into a glass", 
 def write_capability(
     folder: Path, samples: int, seed: int = 0, names: Sequence[str] = tuple(TASKS)
 ) -> None:
-    """`samples` rows over the tasks of those names in `folder/data`, and as many captions in
+    """Write `samples` rows over the named tasks to `folder/data`, and as many captions to
     `folder/captions`.
     """
     draw = random.Random(seed)
@@ -32,31 +32,31 @@ def write_capability(
 
 
 def write_replies(folder: Path) -> int:
-    """A recorded reply to every question of `folder/data`, in `folder/replies`. Returns how many
-    there are.
+    """Write a recorded reply to every question of `folder/data` to `folder/replies`; returns their
+    number.
     """
     count = 0
     for path in sorted((folder / "data").glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         _write(folder / "replies" / path.name, map(_reply, rows))
-        # One a thing where there are several, in one row.
-        named = path.stem == "dynamic_object_number"
-        count += sum(len(row["annotation"]) if named else 1 for row in rows)
+        # Such a row has one question per object.
+        per_object = path.stem == "dynamic_object_number"
+        count += sum(len(row["annotation"]) if per_object else 1 for row in rows)
     return count
 
 
 def _reply(row: dict[str, Any]) -> dict[str, Any]:
-    score, told = {"score": 1, "reason": "the caption says so"}, {"file_id": row["file_id"]}
+    score, common = {"score": 1, "reason": "the caption says so"}, {"file_id": row["file_id"]}
     if TASKS[row["task"]].labels:
-        return {**told, "pred": [row["annotation"]], "reason": score["reason"]}
+        return {**common, "pred": [row["annotation"]], "reason": score["reason"]}
     if row["task"] == "dynamic_object_number":
-        return {**told, "response": [score for _ in row["annotation"]]}
-    return {**told, **score}
+        return {**common, "response": [score for _ in row["annotation"]]}
+    return {**common, **score}
 
 
 def write_captionqa(folder: Path, samples: int, questions: int) -> None:
-    """`samples` rows of so many questions each in `folder/data.jsonl`, and as many captions in
-    `folder/captions.json`.
+    """Write `samples` rows of `questions` questions each to `folder/data.jsonl`, and as many
+    captions to `folder/captions.json`.
     """
     draw = random.Random(0)
     ids = [f"nat_{number:06}" for number in range(samples)]
@@ -97,7 +97,7 @@ def _row(task: str, number: int, draw: random.Random) -> tuple[dict[str, Any], s
         "action": doing,
         "event": f"A {thing} {doing}",
     }.get(task) or draw.choice(kind.labels)
-    said = (
+    caption = (
         f"The picture shows {count} {colour} {thing}s beside a {other} in {place}. The {thing} is "
         f"to the left of the {other} and {doing}. A sign reads 'OPEN 24 HOURS'. The camera stays "
         "fixed at eye level. The style is realistic, with soft light from a window. "
@@ -111,7 +111,7 @@ def _row(task: str, number: int, draw: random.Random) -> tuple[dict[str, Any], s
         "task": task,
         "data_type": str(kind.media),
     }
-    return row, f"{said}In the background one can make out {filler}."
+    return row, f"{caption}In the background one can make out {filler}."
 
 
 def _write(path: Path, rows: Iterator[dict[str, Any]]) -> None:

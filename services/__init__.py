@@ -1,1 +1,1 @@
-"""Services, each started by `python -m services.NAME`: in the image, not in the wheel."""
+"""Entry points of the services, `python -m services.NAME`; in the image, not in the wheel."""

@@ -1,6 +1,6 @@
 """`python -m services SERVICE` starts a service; `python -m services caliper ...` is the command.
 
-It is what the image runs: one image, and the service as its argument.
+It is the entry point of the image: one image, with the service as its argument.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ USAGE = 2
 
 
 def modules() -> dict[str, str]:
-    """What can be run, by name: the services that lie beside this file, and what helps them."""
+    """The modules that can be run, by name: the services in this package and two helpers."""
     here = sorted(file.parent.name for file in Path(__file__).parent.glob("*/__main__.py"))
     return {name: f"services.{name}" for name in here} | {
         COMMAND: "caliper.cli",
@@ -24,7 +24,7 @@ def modules() -> dict[str, str]:
 
 
 def usage() -> str:
-    """What can be given."""
+    """The usage message."""
     services = ", ".join(name for name in modules() if name not in (COMMAND, HEALTH))
     return (
         f"usage: SERVICE, or {COMMAND} [ARGUMENTS], or {HEALTH} HOST:PORT\n\n"
@@ -41,15 +41,15 @@ def main(given: list[str]) -> int:
     if name in ("-h", "--help"):
         sys.stdout.write(usage())
         return 0
-    known = modules()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
+    by_name = modules()
+    if name not in by_name:
+        near = difflib.get_close_matches(name, by_name, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        told = f"there is no service {name!r}{hint}" if name else "no service was named"
-        sys.stderr.write(f"Error: {told}\n\n{usage()}")
+        message = f"there is no service {name!r}{hint}" if name else "no service was named"
+        sys.stderr.write(f"Error: {message}\n\n{usage()}")
         return USAGE
     sys.argv = [name, *rest]
-    runpy.run_module(known[name], run_name="__main__", alter_sys=True)
+    runpy.run_module(by_name[name], run_name="__main__", alter_sys=True)
     return 0
 
 

@@ -1,8 +1,8 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
-"""Write docs/cli.md from the code, or with --check say whether it is up to date.
+"""Write docs/cli.md from the code; with --check, report whether it is up to date.
 
-Reads the declarations, never the help texts as a terminal shows them: the page depends on
-the code only, not on the width or colours of a terminal or on the environment.
+Reads the declarations, not the rendered help: so the page depends only on the code, not on the
+width or colours of a terminal or on the environment.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _models() -> str:
         ("tagger", TAGGERS),
         ("embedder", EMBEDDERS),
     )
-    known = ((role, ", ".join(f"`{kind}`" for kind in kinds)) for role, kinds in rows)
-    return table(("what", "known"), known)
+    cells = ((role, ", ".join(f"`{kind}`" for kind in kinds)) for role, kinds in rows)
+    return table(("what", "known"), cells)
 
 
 def _keys(flags: set[str]) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _keys(flags: set[str]) -> Iterator[str]:
 
 
 def _field(kind: type[BaseModel], field: str, name: str) -> str:
-    """The name of a field with its default, or that it is required."""
+    """The name of a field, with its default or `required`."""
     declared = kind.model_fields[field]
     default = "required" if declared.is_required() else declared.default
     match default:

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a module of the scripts beside the package
-"""The commands of the command line, as sections of docs/cli.md."""
+"""Renders the commands of the command line as sections of docs/cli.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Several commands have these options; their sections name them."""
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """An option or argument as the page shows it."""
+    """An option or argument on the page."""
 
     names: str
     meaning: str
@@ -36,14 +36,14 @@ class _Option:
         return self.names, self.meaning + " Required." * self.required
 
     def same(self, other: _Option) -> bool:
-        """Whether both are described alike, required or not."""
+        """Whether both have the same names and meaning; `required` may differ."""
         return (self.names, self.meaning) == (other.names, other.meaning)
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A command with its own options. Those of its group are not repeated; `absent` are the ones
-    that it does not take.
+    """A command with its own options, without those of its group; `absent` are the options of the
+    group that it does not have.
     """
 
     name: str
@@ -58,7 +58,7 @@ class _Command:
         return f"[{self.name}](#{self.name.replace(' ', '-')})"
 
     def repeats(self, other: _Command) -> bool:
-        """Whether both are groups of like commands, and this one has no further options."""
+        """Whether both are groups of the same commands, and this one has no additional options."""
         own, others = (
             [(each.help, each.arguments, each.options) for each in group.commands]
             for group in (self, other)
@@ -67,7 +67,7 @@ class _Command:
 
 
 class CommandReference:
-    """The sections of a command and all below it."""
+    """Renders the sections of a command and its subcommands."""
 
     def __init__(self, declared: Any) -> None:
         self._root = root = _command(declared.name, declared, ())
@@ -84,7 +84,7 @@ class CommandReference:
         self.flags = {option.flag for option in options}
 
     def _described(self) -> Iterator[_Command]:
-        """The commands in the page's order, without those of groups that repeat another."""
+        """The commands in the page's order, without subcommands of groups that repeat another."""
         yield self._root
         for group in self._root.commands:
             yield group
@@ -92,7 +92,7 @@ class CommandReference:
                 yield from group.commands
 
     def sections(self) -> Iterator[str]:
-        """The blocks of the page: options of several commands, then each command."""
+        """The blocks of the page: shared options, then each command."""
         yield _SHARED
         yield table(("option", "meaning"), (option.row for option in self._shared))
         group = self._root
@@ -129,7 +129,7 @@ def _command(name: str, declared: Any, above: tuple[_Option, ...]) -> _Command:
             arguments.setdefault(plain(entry.help), []).append(entry.metavar)
         else:
             options.append(_option(entry))
-    groups_first = sorted(below.items(), key=lambda found: not hasattr(found[1], "commands"))
+    groups_first = sorted(below.items(), key=lambda entry: not hasattr(entry[1], "commands"))
     return _Command(
         name,
         _summary(plain(declared.help or "")),
@@ -141,7 +141,7 @@ def _command(name: str, declared: Any, above: tuple[_Option, ...]) -> _Command:
 
 
 def _summary(text: str) -> str:
-    """The first paragraph of a help text, and what it says of exit codes."""
+    """The first paragraph of a help text, and its part about exit codes."""
     first, _, rest = text.partition("\n\n")
     codes = rest.partition("Exit code")
     return f"{first}\n\n{codes[1]}{codes[2]}".strip()
@@ -165,7 +165,7 @@ def _repeated(group: _Command, other: _Command) -> str:
 
 
 def plain(text: str) -> str:
-    """Help text without markup, its paragraphs on one line each."""
+    """Help text without markup, with one line per paragraph."""
     paragraphs = Text.from_markup(text).plain.split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -177,7 +177,7 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell in which nothing ends the table; between backticks `<` is no markup."""
+    """Escape a cell: `|` everywhere, and `<` outside of backticks."""
     parts = text.replace("|", "\\|").split("`")
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
     return "`".join(parts)

@@ -15,7 +15,7 @@ FOLDER = ROOT / "deploy" / "grafana" / "dashboards"
 
 
 def files() -> dict[Path, str]:
-    """What is written, by its place."""
+    """The text of each file, by path."""
     return {
         FOLDER / f"{name}.json": json.dumps(as_json(read(name)), indent=2, ensure_ascii=False)
         + "\n"

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - imported by the scripts beside it
-"""A dashboard in the JSON that Grafana reads (schema 39, Grafana 11 and newer)."""
+"""Renders dashboards as Grafana's JSON (schema 39, Grafana 11 and newer)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "stat": {**_LAST, "colorMode": "value", "graphMode": "none", "textMode": "auto"},
     "table": {"cellHeight": "sm", "showHeader": True},
 }
-# One colour a benchmark wherever bands are drawn, so that line and band belong together.
+# One colour per benchmark where bands are drawn, so that a line matches its band.
 _COLOURS = ("blue", "orange", "green", "purple")
 
 
 def as_json(dashboard: Dashboard) -> dict[str, Any]:
-    """The whole file, but for who imports it: `id` is Grafana's to give."""
+    """The whole file, with `id` null: Grafana assigns it on import."""
     return {
         "annotations": {"list": []},
         "description": dashboard.description,
@@ -46,7 +46,7 @@ def as_json(dashboard: Dashboard) -> dict[str, Any]:
         "fiscalYearStartMonth": 0,
         "graphTooltip": 1,
         "id": None,
-        "links": [_to_the_others(dashboard)],
+        "links": [_dashboard_links(dashboard)],
         "panels": list(_panels(dashboard)),
         "refresh": "10s",
         "schemaVersion": 39,
@@ -62,7 +62,7 @@ def as_json(dashboard: Dashboard) -> dict[str, Any]:
     }
 
 
-def _to_the_others(dashboard: Dashboard) -> dict[str, Any]:
+def _dashboard_links(dashboard: Dashboard) -> dict[str, Any]:
     return {
         "asDropdown": False,
         "icon": "external link",
@@ -100,7 +100,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
         "multi": True,
         "name": variable.name,
         "query": {"qryType": 1, "query": variable.query, "refId": variable.name},
-        # When the time range changes: checkpoints come and go.
+        # Refresh when the time range changes: checkpoints come and go.
         "refresh": 2,
         "sort": 1,
         "type": "query",
@@ -126,7 +126,7 @@ def _heading(row: Row, place: Place, number: int) -> dict[str, Any]:
 
 
 def _panel(panel: Panel, place: Place, number: int) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    values: dict[str, Any] = {
         "datasource": _SOURCE,
         "description": panel.description,
         "fieldConfig": {"defaults": _defaults(panel), "overrides": _overrides(panel)},
@@ -139,31 +139,31 @@ def _panel(panel: Panel, place: Place, number: int) -> dict[str, Any]:
         "type": _TYPES[panel.kind],
     }
     if panel.repeat:
-        made |= {"maxPerRow": 3, "repeat": panel.repeat, "repeatDirection": "h"}
-    return made
+        values |= {"maxPerRow": 3, "repeat": panel.repeat, "repeatDirection": "h"}
+    return values
 
 
 def _defaults(panel: Panel) -> dict[str, Any]:
-    """Unit, scale and colours. Counts and shares begin at zero."""
-    found: dict[str, Any] = {
+    """Unit, scale and colours. The axis of counts and shares starts at zero."""
+    defaults: dict[str, Any] = {
         "color": {"mode": "thresholds" if panel.thresholds else "palette-classic"},
         "custom": _custom(panel),
         "noValue": "none",
         "unit": panel.unit,
     }
     if not panel.bands and panel.kind != "table":
-        found["min"] = 0
+        defaults["min"] = 0
     if panel.max is not None:
-        found["max"] = panel.max
+        defaults["max"] = panel.max
     if panel.decimals is not None:
-        found["decimals"] = panel.decimals
+        defaults["decimals"] = panel.decimals
     if panel.thresholds:
         rising = sorted(panel.thresholds.items(), key=lambda step: step[1])
-        # Grafana's first step has no value: it holds for everything below the second.
+        # Grafana's first step has no value: it applies to everything below the second.
         steps: list[dict[str, Any]] = [{"color": rising[0][0], "value": None}]
         steps += [{"color": colour, "value": value} for colour, value in rising[1:]]
-        found["thresholds"] = {"mode": "absolute", "steps": steps}
-    return found
+        defaults["thresholds"] = {"mode": "absolute", "steps": steps}
+    return defaults
 
 
 def _custom(panel: Panel) -> dict[str, Any]:
@@ -182,19 +182,19 @@ def _custom(panel: Panel) -> dict[str, Any]:
 
 
 def _overrides(panel: Panel) -> list[dict[str, Any]]:
-    """A band: no line of its own, nothing in the legend, filled down to the lower bound."""
-    found = []
+    """The style of bands: without a line or legend entry, filled down to the lower bound."""
+    overrides = []
     for band, colour in zip(panel.bands, _COLOURS, strict=False):
         hidden: list[tuple[str, Any]] = [
             ("custom.lineWidth", 0),
             ("custom.hideFrom", {"legend": True, "tooltip": False, "viz": False}),
         ]
-        found += [
+        overrides += [
             _override(band, colour, [("custom.fillOpacity", 0)]),
             _override(f"{band} low", colour, [*hidden, ("custom.fillOpacity", 0)]),
             _override(f"{band} high", colour, [*hidden, ("custom.fillBelowTo", f"{band} low")]),
         ]
-    return found
+    return overrides
 
 
 def _override(name: str, colour: str, properties: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -223,11 +223,11 @@ def _targets(panel: Panel) -> list[dict[str, Any]]:
 
 
 def _transformations(panel: Panel) -> list[dict[str, Any]]:
-    """Tables: one row a set of labels, a column a query. Columns: one group a label."""
+    """Tables: one row per set of labels, one column per query. Columns: one group per label."""
     if panel.kind == "columns":
         fields = {"columnField": "model", "rowField": panel.by, "valueField": "Value"}
-        # A checkpoint that lacks a dimension has no column there: an empty text would turn
-        # all its numbers into texts.
+        # A checkpoint without a dimension has no value there: an empty text would turn all its
+        # numbers into texts.
         return [{"id": "groupingToMatrix", "options": {**fields, "emptyValue": "null"}}]
     if panel.kind != "table":
         return []

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
-"""Write docs/metrics.md from the catalogue of metrics, or with --check say whether it is up to
+"""Write docs/metrics.md from the catalogue of metrics; with --check, report whether it is up to
 date.
 """
 

@@ -1,8 +1,8 @@
 # ruff: noqa: INP001 - imported by the scripts beside it
-"""What deploy/grafana/panels/*.yaml say: dashboards as people read and change them.
+"""Reads and lays out the dashboards in deploy/grafana/panels/*.yaml, which are edited by hand.
 
-Rows are laid out from left to right in the order they are written in; a panel that finds no
-room begins a new line. Nothing has a position, a number or a colour of its own here.
+The panels of a row are laid out from left to right in the order of the file; a panel that does not
+fit starts a new line. Panels have no explicit positions, numbers or colours.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ class _Part(BaseModel):
 
 
 class Query(_Part):
-    """One expression. `legend` names each of its series, as in "{{model}} low"."""
+    """One expression. `legend` is the name of each series, such as "{{model}} low"."""
 
     expr: str
     legend: str = ""
 
 
 class Panel(_Part):
-    """One picture. kind: lines over time; bars, stat and table of now; columns in groups by the
-    label `by`, one colour a checkpoint. `bands` fills between "NAME low" and "NAME high".
-    `thresholds` are colours and the values from which they hold. `repeat` draws it once a value
-    of that variable. `columns` are the labels that a table shows.
+    """One panel. Of the kinds, lines show values over time; bars, stat and table current values;
+    columns current values grouped by the label `by`, with one colour per checkpoint. `bands` fills
+    between "NAME low" and "NAME high". `thresholds` are colours and the values from which they
+    apply. `repeat` draws the panel once per value of that variable. `columns` are the labels that
+    a table shows.
     """
 
     title: str
@@ -56,7 +57,7 @@ class Panel(_Part):
     repeat: str = ""
 
     @model_validator(mode="after")
-    def _whole(self) -> Panel:
+    def _check_labels(self) -> Panel:
         if (self.kind == "columns") != bool(self.by):
             raise ValueError(f"{self.title}: `by` belongs to columns, and columns need it")
         if (self.kind == "table") != bool(self.columns):
@@ -65,7 +66,7 @@ class Panel(_Part):
 
 
 class Row(_Part):
-    """Panels of one height below one heading."""
+    """Panels of the same height below a heading."""
 
     title: str
     height: int = Field(ge=3)
@@ -73,7 +74,7 @@ class Row(_Part):
 
 
 class Variable(_Part):
-    """What people choose from: any or all of the values that `query` finds."""
+    """A selector for any or all values of `query`."""
 
     name: str
     label: str
@@ -81,7 +82,7 @@ class Variable(_Part):
 
 
 class Dashboard(_Part):
-    """One dashboard; `uid` is its name in links, which never changes."""
+    """One dashboard; `uid` is its permanent name in links."""
 
     uid: str
     title: str
@@ -91,7 +92,7 @@ class Dashboard(_Part):
 
 
 class Place(_Part):
-    """Where something stands in Grafana's grid, in its units."""
+    """A position and size in units of Grafana's grid."""
 
     x: int
     y: int
@@ -100,13 +101,13 @@ class Place(_Part):
 
 
 def read(name: str) -> Dashboard:
-    """The dashboard of that name. Raises pydantic's ValidationError where it is not whole."""
+    """The dashboard of that name. Raises pydantic's ValidationError if it is invalid."""
     text = (SOURCES / f"{name}.yaml").read_text("utf-8")
     return Dashboard.model_validate(yaml.safe_load(text))
 
 
 def placed(dashboard: Dashboard) -> Iterator[tuple[Row | Panel, Place]]:
-    """Headings and panels with their places, from the top left to the bottom right."""
+    """Headings and panels with their places, from top left to bottom right."""
     y = 0
     for row in dashboard.rows:
         yield row, Place(x=0, y=y, w=WIDTH, h=1)

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
-"""Write the rules of deploy/prometheus as objects of the Prometheus operator, or with --check say
+"""Write the rules of deploy/prometheus as objects of the Prometheus operator; with --check, report
 whether they are up to date.
 """
 
@@ -26,25 +26,28 @@ spec:
 
 
 def objects() -> str:
-    """One object a file of rules, whose text it is, two columns further in."""
-    written = []
+    """One object per file of rules, with its text indented by two columns."""
+    blocks = []
     for file in sorted(RULES.glob("*.yaml")):
         lines = file.read_text(encoding="utf-8").splitlines()
         spec = "".join(f"  {line}\n" if line else "\n" for line in lines)
-        written.append(_OBJECT.format(name=file.stem) + spec)
-    return _HEAD + "---\n".join(written)
+        blocks.append(_OBJECT.format(name=file.stem) + spec)
+    return _HEAD + "---\n".join(blocks)
 
 
 def main(arguments: list[str]) -> int:
-    """Write the objects; with --check return 1 if they would change, 2 for anything else."""
+    """Write the objects; with --check, only compare.
+
+    Returns 1 if they would change, 2 for unknown arguments.
+    """
     if arguments not in ([], ["--check"]):
         sys.stderr.write("usage: prometheus_rule.py [--check]\n")
         return 2
-    written = objects()
+    text = objects()
     if not arguments:
-        OBJECTS.write_text(written, encoding="utf-8")
+        OBJECTS.write_text(text, encoding="utf-8")
         return 0
-    if OBJECTS.exists() and OBJECTS.read_text(encoding="utf-8") == written:
+    if OBJECTS.exists() and OBJECTS.read_text(encoding="utf-8") == text:
         return 0
     sys.stderr.write(f"{OBJECTS.name} is not what the rules say; run tools/prometheus_rule.py\n")
     return 1

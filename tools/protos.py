@@ -1,12 +1,12 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
 """Generate src/caliper/api and proto/descriptors.binpb from the protos.
 
-`--check` writes nothing and says what is not up to date. Both refuse protos that break the landed
-contract, by buf's default rules: whatever is there keeps its file, name, number and type. Landed
-is what the main line of the git history has: where this branch left it, and on the main line
-itself the last commit and the one before, so that a break does not pass by being committed. Where
-there is no git history (in a tarball, or a clone of one commit) proto/descriptors.binpb stands in
-for it, and that is said.
+`--check` writes nothing and reports what is not up to date. Both refuse protos that break the
+landed contract, by buf's default rules: everything keeps its file, name, number and type. The
+landed contract is that of the main line in the git history: the commit where this branch left it;
+on the main line itself the last two commits, so that committing a break does not hide it. Without
+git history (in a tarball, or a clone of one commit) it is compared with proto/descriptors.binpb,
+with a message.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ CODE = Path("src", "caliper", "api")
 LANDED = Path("proto", "descriptors.binpb")
 BUF = Path(sys.executable).with_name("buf")
 MAIN_LINES = ("origin/HEAD", "origin/main", "main")
-"""What the main line may be called, the most trustworthy first."""
+"""Possible names of the main line, the most reliable first."""
 _PACKAGE = '"""Generated from proto/ by `make proto`; never edited."""\n'
 
 
 def generate(folder: Path) -> bool:
-    """Write the code and the descriptor set below `folder`, where the repository has them.
+    """Write the code and the descriptor set below `folder`, with the paths of the repository.
 
-    False when the compiler refuses the protos; it has said why.
+    False if the compiler rejects the protos; it has printed why.
     """
     source, descriptors = folder / "src", folder / LANDED
     source.mkdir(parents=True)
@@ -68,81 +68,81 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def stale(folder: Path) -> list[str]:
-    """Which generated files of the repository are not those below `folder`."""
-    written, kept = _files(folder), _files(ROOT)
+    """The generated files of the repository that differ from those below `folder`."""
+    fresh, current = _files(folder), _files(ROOT)
     return sorted(
-        name for name in written.keys() | kept.keys() if written.get(name) != kept.get(name)
+        name for name in fresh.keys() | current.keys() if fresh.get(name) != current.get(name)
     )
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    found = [*(folder / CODE).rglob("*.py"), *(folder / CODE).rglob("*.pyi"), folder / LANDED]
-    return {str(file.relative_to(folder)): file.read_bytes() for file in found if file.exists()}
+    paths = [*(folder / CODE).rglob("*.py"), *(folder / CODE).rglob("*.pyi"), folder / LANDED]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in paths if file.exists()}
 
 
 def write(folder: Path) -> None:
-    """Put what is below `folder` in the repository's place."""
+    """Replace the generated files of the repository with those below `folder`."""
     shutil.rmtree(ROOT / CODE, ignore_errors=True)
     shutil.copytree(folder / CODE, ROOT / CODE)
     shutil.copyfile(folder / LANDED, ROOT / LANDED)
 
 
 def broken() -> str:
-    """What the protos break of the landed contract, a line each; empty when nothing."""
+    """The breaking changes of the landed contract, one per line; empty if there are none."""
     commits = _landed_commits()
     if not commits:
-        print(f"no landed commit in reach: compared with {LANDED} as it lies here")  # noqa: T201 - told
+        print(f"no landed commit in reach: compared with {LANDED} as it lies here")  # noqa: T201 - for the terminal
         return _breaks(str(ROOT / LANDED)) if (ROOT / LANDED).exists() else ""
     trees = [_git("archive", commit, "proto") for commit in commits]
     return "".join(_breaks("-#format=tar,subdir=proto", tree) for tree in trees)
 
 
 def _breaks(landed: str, tree: bytes | None = None) -> str:
-    done = subprocess.run(  # noqa: S603 - the arguments are ours
+    process = subprocess.run(  # noqa: S603 - the arguments are ours
         [BUF, "breaking", PROTOS, "--against", landed],
         input=tree,
         capture_output=True,
         check=False,
     )
-    return (done.stdout + done.stderr).decode() if done.returncode else ""
+    return (process.stdout + process.stderr).decode() if process.returncode else ""
 
 
 def _landed_commits() -> list[str]:
-    """The last commits of the main line that this work stands on; none where the history does
-    not reach back to one, as in a clone of a single commit.
+    """The last commits of the main line that HEAD is based on; empty if the history has none, as in
+    a clone of a single commit.
     """
-    top = _told("rev-parse", "--show-toplevel")
+    top = _git_text("rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != ROOT.resolve():
         return []
-    head = _told("rev-parse", "--verify", "HEAD")
-    bases = (_told("merge-base", "HEAD", name) for name in MAIN_LINES)
-    base = next((found for found in bases if found), head)
+    head = _git_text("rev-parse", "--verify", "HEAD")
+    bases = (_git_text("merge-base", "HEAD", name) for name in MAIN_LINES)
+    base = next((commit for commit in bases if commit), head)
     if base != head:
         return [base] if base else []
-    before = _told("rev-parse", "--verify", "--quiet", "HEAD^")
+    before = _git_text("rev-parse", "--verify", "--quiet", "HEAD^")
     return [head, before] if head and before else []
 
 
-def _told(*arguments: str) -> str | None:
-    said = _git(*arguments)
-    return None if said is None else said.decode().strip()
+def _git_text(*arguments: str) -> str | None:
+    output = _git(*arguments)
+    return None if output is None else output.decode().strip()
 
 
 def _git(*arguments: str) -> bytes | None:
-    """What git says; None where it refuses, or is not there."""
+    """The output of git; None if it fails or is not installed."""
     try:
-        done = subprocess.run(  # noqa: S603 - the arguments are ours
+        process = subprocess.run(  # noqa: S603 - the arguments are ours
             ["git", "-C", str(ROOT), *arguments],  # noqa: S607 - the git that made the checkout
             capture_output=True,
             check=False,
         )
     except OSError:
         return None
-    return done.stdout if done.returncode == 0 else None
+    return process.stdout if process.returncode == 0 else None
 
 
 def main(arguments: list[str]) -> int:
-    """Write, or check; 1 when something is stale, breaks or cannot be compiled."""
+    """Write or check. Returns 1 if something is stale, breaking or cannot be compiled."""
     if arguments not in ([], ["--check"]):
         sys.stderr.write("usage: protos.py [--check]\n")
         return 2

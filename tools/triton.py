@@ -1,11 +1,11 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
-"""A real Triton server on the CPU of this machine, until Ctrl-C, with models to try Caliper on.
+"""Run a real Triton server on this machine's CPU until Ctrl-C, with models for trying Caliper.
 
     python -m tools.triton [PORT]
 
-It serves `captioner` and `sentences` of deploy/triton, and `vllm_like`, which keeps the contract of
-the vLLM backend. gRPC is on PORT (8001), HTTP and metrics on the ports beside it. The server is
-fetched on first use; its log and models are in runs/triton.
+It serves `captioner` and `sentences` of deploy/triton, and `vllm_like`, which follows the contract
+of the vLLM backend. gRPC is on PORT (8001), HTTP and metrics on the ports next to it. The server is
+downloaded on first use; its log and models are in runs/triton.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ FOLDER = Path(__file__).resolve().parents[1] / "runs" / "triton"
 BAD_INPUT, SURROUNDINGS = 2, 4
 
 
-def main(words: list[str]) -> int:
-    """Serve until told to stop. Returns the exit code."""
-    if len(words) > 1 or not all(word.isdecimal() for word in words):
+def main(arguments: list[str]) -> int:
+    """Serve until SIGINT or SIGTERM. Returns the exit code."""
+    if len(arguments) > 1 or not all(argument.isdecimal() for argument in arguments):
         sys.stderr.write("usage: python -m tools.triton [PORT]\n")
         return BAD_INPUT
-    port = int(words[0]) if words else 8001
-    folder = FOLDER.with_name(f"triton-{port}") if words else FOLDER
+    port = int(arguments[0]) if arguments else 8001
+    folder = FOLDER.with_name(f"triton-{port}") if arguments else FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    told = threading.Event()
+    stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: told.set())
+        signal.signal(number, lambda *_: stopped.set())
     try:
         server, address = triton_server.start(folder, (port - 1, port, port + 1))
     except (fetch.Missing, RuntimeError) as error:
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
         f"triton:{address}/sentences; Ctrl-C ends it\n"
     )
     sys.stdout.flush()
-    told.wait()
+    stopped.wait()
     server.stop()
     return 0
 

@@ -1,14 +1,14 @@
 # ruff: noqa: INP001 - a script beside the package, imported by nobody
-"""All services as processes of their own, on a real Kafka and a real MinIO of this machine.
+"""Run all services, one process each, on a real Kafka and a real MinIO on this machine.
 
-    python -m tools.up           start everything, and say how it is called
-    python -m tools.up --down    end what that started, and only that
+    python -m tools.up           start everything, and print how to call it
+    python -m tools.up --down    stop what that started, and only that
 
-Folder runs/up holds a log a process, the data of Kafka and MinIO, `pids.json`, and `client.env`
-with what the command line needs; it stays when everything has ended, and every start begins
-empty. Everything listens on loopback only: the gateway on --port, the rest where there is room.
-Services read the environment as ever: CALIPER_JUDGE_MODEL, say. A captioner is started where
-CALIPER_CAPTIONER_MODEL names its model.
+The folder runs/up has one log per process, the data of Kafka and MinIO, `pids.json`, and
+`client.env` with the environment for the command line. It remains after everything has stopped, and
+every start clears it. Everything listens on loopback only: the gateway on --port, the rest on free
+ports. Services read the environment as usual, for instance CALIPER_JUDGE_MODEL. A captioner starts
+if CALIPER_CAPTIONER_MODEL names its model.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ STAGES = ("judge", "qa_reader", "aggregator")
 SURROUNDINGS = 4
 _ENDS_WITHIN = 30.0
 _Pids = dict[str, tuple[int, str]]
-"""Process id and time of start by name: an id alone may by now be somebody else's."""
+"""Process id and start time by name: the id alone may have been reused."""
 
 
 @dataclass(frozen=True)
 class Up:
-    """What runs on `folder`, with its gateway on `port` of loopback."""
+    """An installation in `folder`, with its gateway on `port` of loopback."""
 
     folder: Path
     port: int
 
     def up(self) -> int:
-        """Start everything. What was started before a failure is ended again."""
+        """Start everything; after a failure, stop what was started."""
         if running := [name for name, process in self._read().items() if _runs(*process)]:
             return _refuse(f"already up: {', '.join(running)}; `make down` ends it")
         if not _free(self.port):
@@ -79,21 +79,21 @@ class Up:
         return 0
 
     def down(self) -> int:
-        """End everything that `up` started, services before what they stand on."""
-        for name, (pid, begun) in reversed(self._read().items()):
-            if _runs(pid, begun):
+        """Stop everything that `up` started, services before Kafka and MinIO."""
+        for name, (pid, started) in reversed(self._read().items()):
+            if _runs(pid, started):
                 os.kill(pid, signal.SIGTERM)
                 deadline = time.monotonic() + _ENDS_WITHIN
-                while _runs(pid, begun) and time.monotonic() < deadline:
+                while _runs(pid, started) and time.monotonic() < deadline:
                     time.sleep(0.05)
-                if _runs(pid, begun):
+                if _runs(pid, started):
                     os.kill(pid, signal.SIGKILL)
                 sys.stdout.write(f"ended {name}\n")
         self._pids.unlink(missing_ok=True)
         return 0
 
     def _start(self) -> str:
-        """Start everything; returns Kafka's address."""
+        """Start everything, and return Kafka's address."""
         for name in ("kafka", "minio"):
             (self.folder / name).mkdir()
         kafka, servers = broker.start(self.folder / "kafka")
@@ -105,35 +105,37 @@ class Up:
         user, store = parts.username or "", f"{parts.scheme}://{parts.hostname}:{parts.port}"
         apply_topics(KafkaAccess(servers))
         apply_storage(StoreAccess(store, BUCKET, user, password))
-        keeping = {
+        store_settings = {
             "STORE": store,
             "STORE_BUCKET": BUCKET,
             "STORE_ACCESS_KEY": user,
             "STORE_SECRET_KEY": password,
         }
-        self._tell({f"CALIPER_{name}": value for name, value in keeping.items()}, servers)
+        self._write_environment(
+            {f"CALIPER_{name}": value for name, value in store_settings.items()}, servers
+        )
         captioner = ("captioner",) if os.environ.get("CALIPER_CAPTIONER_MODEL") else ()
-        places: dict[str, str] = {}
+        addresses: dict[str, str] = {}
         for kind in (*STAGES, *captioner):
             (port,) = free_ports(1)
-            places[kind.upper()] = self._serve(kind, port, {"KAFKA": servers, **keeping})
-        self._serve("gateway", self.port, {"KAFKA": servers, **keeping, **places})
+            addresses[kind.upper()] = self._serve(kind, port, {"KAFKA": servers, **store_settings})
+        self._serve("gateway", self.port, {"KAFKA": servers, **store_settings, **addresses})
         return servers
 
-    def _tell(self, keeping: dict[str, str], servers: str) -> None:
-        """Write what the command line needs, for nobody else to read."""
+    def _write_environment(self, store: dict[str, str], servers: str) -> None:
+        """Write the environment for the command line, readable only by this user."""
         file = self.folder / "client.env"
         file.touch(0o600)
-        told = {**keeping, "KAFKA": servers}
-        file.write_text("".join(f"{name}={value}\n" for name, value in told.items()))
+        variables = {**store, "KAFKA": servers}
+        file.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
 
     def _serve(self, kind: str, port: int, settings: dict[str, str]) -> str:
-        """Start a service; returns where it is called."""
-        place = f"127.0.0.1:{port}"
+        """Start a service, and return its address."""
+        address = f"127.0.0.1:{port}"
         prefix = f"CALIPER_{kind.upper()}_"
         environment = {f"{prefix}{name}": value for name, value in settings.items()}
         environment |= {
-            f"{prefix}LISTEN": place,
+            f"{prefix}LISTEN": address,
             "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
         }
         process = ServerProcess(
@@ -145,7 +147,7 @@ class Up:
         )
         process.start()
         self._note(kind, process)
-        return place
+        return address
 
     @property
     def _pids(self) -> Path:
@@ -153,13 +155,13 @@ class Up:
 
     def _note(self, name: str, process: ServerProcess) -> None:
         pid = process.pid
-        self._pids.write_text(json.dumps({**self._read(), name: (pid, _begun(pid))}), "utf-8")
+        self._pids.write_text(json.dumps({**self._read(), name: (pid, _started(pid))}), "utf-8")
 
     def _read(self) -> _Pids:
         if not self._pids.exists():
             return {}
-        found = json.loads(self._pids.read_text("utf-8"))
-        return {name: (pid, begun) for name, (pid, begun) in found.items()}
+        entries = json.loads(self._pids.read_text("utf-8"))
+        return {name: (pid, started) for name, (pid, started) in entries.items()}
 
 
 def _refuse(message: str) -> int:
@@ -167,11 +169,11 @@ def _refuse(message: str) -> int:
     return SURROUNDINGS
 
 
-def _port(given: str) -> int:
-    """A port to listen on. Raises ArgumentTypeError for what is none."""
-    port = int(given) if given.isdecimal() and len(given) <= 5 else 0
+def _port(text: str) -> int:
+    """Parse a port to listen on. Raises ArgumentTypeError if it is invalid."""
+    port = int(text) if text.isdecimal() and len(text) <= 5 else 0
     if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{given!r:.40} is no port: 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is no port: 1 to 65535")
     return port
 
 
@@ -183,14 +185,14 @@ def _free(port: int) -> bool:
     return True
 
 
-def _runs(pid: int, begun: str) -> bool:
-    return bool(begun) and _begun(pid) == begun
+def _runs(pid: int, started: str) -> bool:
+    return bool(started) and _started(pid) == started
 
 
-def _begun(pid: int) -> str:
-    """When a process began, in the kernel's ticks since boot; empty for one that has ended."""
+def _started(pid: int) -> str:
+    """The start time of a process in clock ticks since boot; empty if it has ended."""
     try:
-        # Behind the name, which may hold anything but ends with the last bracket.
+        # Skip the name, which may contain anything and ends at the last bracket.
         state, *fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return ""
@@ -198,14 +200,14 @@ def _begun(pid: int) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Start or end everything; returns the exit code: 4 where this machine is in the way."""
+    """Start or stop everything. Returns the exit code: 4 for a problem of this machine."""
     parser = argparse.ArgumentParser(prog="python -m tools.up", allow_abbrev=False)
     parser.add_argument("--down", action="store_true", help="end what was started")
     parser.add_argument("--port", type=_port, default=PORT, help="of the gateway")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="logs, data, process ids")
-    chosen = parser.parse_args(arguments)
-    there = Up(chosen.folder.resolve(), chosen.port)
-    return there.down() if chosen.down else there.up()
+    options = parser.parse_args(arguments)
+    installation = Up(options.folder.resolve(), options.port)
+    return installation.down() if options.down else installation.up()
 
 
 if __name__ == "__main__":

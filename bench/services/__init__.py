@@ -1,1 +1,1 @@
-"""The services, beside plain aiohttp in the same minute."""
+"""Benches of the services, compared to plain aiohttp at the same time."""

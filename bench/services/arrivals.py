@@ -1,4 +1,4 @@
-"""When verdicts can be read: of a backlog, and of jobs that come at a steady pace."""
+"""Measures when verdicts become readable: of a backlog, and of jobs at a steady pace."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from caliper.wiring.grounds import Ground
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Seconds beyond those of the model: of jobs at a steady pace, from being published to the
-    verdict being readable, and of calls of plain aiohttp at the same pace.
+    """Latency beyond the model's delay, in seconds: of jobs at a steady pace, from publishing to
+    the readable verdict, and of plain aiohttp's calls at the same pace.
     """
 
     ours: Sequence[float]
@@ -29,23 +29,23 @@ class Added:
 async def arrivals(
     ground: Ground, run: str, jobs: int, offsets: Mapping[int, int]
 ) -> dict[str, float]:
-    """When the verdicts of each of so many jobs of a run could be read, by their key; read from
-    those offsets on.
+    """The times at which the verdicts of `jobs` jobs of a run became readable, by key, reading from
+    `offsets` on.
 
-    Raises RuntimeError when the first of them was not scored.
+    Raises RuntimeError if the first job was not scored.
     """
-    seen: dict[str, float] = {}
+    times: dict[str, float] = {}
     async with aclosing(ground.logs.read(VERDICTS, offsets)) as records:  # type: ignore[type-var]
         async for record in records:
             key = record.message.key
-            if not key.startswith(f"{run}/") or key in seen:
+            if not key.startswith(f"{run}/") or key in times:
                 continue
-            if not seen and not _scored(ground, record.message):
+            if not times and not _scored(ground, record.message):
                 raise RuntimeError(f"a job was not scored: {record.message.value!r:.200}")
-            seen[key] = time.perf_counter()
-            if len(seen) == jobs:
+            times[key] = time.perf_counter()
+            if len(times) == jobs:
                 break
-    return seen
+    return times
 
 
 def _scored(ground: Ground, message: Message) -> bool:
@@ -54,30 +54,30 @@ def _scored(ground: Ground, message: Message) -> bool:
 
 
 def rate(seen: Mapping[str, float], delay: float) -> float:
-    """Jobs a second, from when the model was first asked, `delay` before its first verdict, to
-    the last verdict: as the peer counts too.
+    """Jobs per second from the first call of the model, `delay` before its first verdict, to the
+    last verdict, like the peer's rate.
     """
     return len(seen) / (max(seen.values()) - min(seen.values()) + delay)
 
 
 async def paced(ground: Ground, url: str, kind: Kind, size: Size, jobs: Sequence[Message]) -> Added:
-    """Publish jobs at the pace of a size, and then have plain aiohttp make calls at it."""
-    ours = await _beyond(ground, jobs, size.pace / kind.verdicts, size.delay)
+    """Publish jobs at the pace of `size`, then make calls with plain aiohttp at the same pace."""
+    ours = await _added_latency(ground, jobs, size.pace / kind.verdicts, size.delay)
     body, calls = body_of_job(ground, jobs[0]), size.paced * kind.verdicts
     return Added(ours, await paced_peer(url, body, size.pace, calls, size.delay))
 
 
-async def _beyond(
+async def _added_latency(
     ground: Ground, jobs: Sequence[Message], pace: float, delay: float
 ) -> list[float]:
     run = jobs[0].key.partition("/")[0]
     offsets = await ground.logs.ends(VERDICTS)
-    arriving = asyncio.create_task(arrivals(ground, run, len(jobs), offsets))
-    begun, published, sending = time.perf_counter(), {}, []
+    arrival_task = asyncio.create_task(arrivals(ground, run, len(jobs), offsets))
+    start, published, publish_tasks = time.perf_counter(), {}, []
     for number, job in enumerate(jobs):
-        await asyncio.sleep(max(0.0, begun + number / pace - time.perf_counter()))
+        await asyncio.sleep(max(0.0, start + number / pace - time.perf_counter()))
         published[job.key] = time.perf_counter()
-        sending.append(asyncio.create_task(ground.stream.publish(job)))
-    await asyncio.gather(*sending)
-    seen = await arriving
-    return [seen[key] - moment - delay for key, moment in published.items()]
+        publish_tasks.append(asyncio.create_task(ground.stream.publish(job)))
+    await asyncio.gather(*publish_tasks)
+    times = await arrival_task
+    return [times[key] - moment - delay for key, moment in published.items()]

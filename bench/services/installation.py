@@ -1,4 +1,4 @@
-"""Services as processes of their own on a real Kafka and MinIO, and what each of them uses."""
+"""Services in their own processes on a real Kafka and MinIO, and the resources of each."""
 
 from __future__ import annotations
 
@@ -30,18 +30,16 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds of a process so far, of its children too, and the most memory it ever had,
-    in MiB.
-    """
+    """CPU seconds of a process and its children so far, and its peak memory in MiB."""
 
     cpu: float
     memory: float
 
     @classmethod
     def of(cls, pid: int) -> Usage:
-        """As Linux counts it."""
+        """The usage of a process, from /proc."""
         folder = Path(f"/proc/{pid}")
-        # Its name, the second field, may hold anything but ends with the last bracket.
+        # Skip the name, which may contain anything and ends at the last bracket.
         fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
         status = (folder / "status").read_text("utf-8").partition("VmHWM:")[2]
         return cls(sum(map(int, fields[11:15])) / _TICKS, int(status.split()[0]) / 1024)
@@ -49,7 +47,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """A broker and an object store, and the processes of those that were started here."""
+    """A broker and an object store, with their processes if they were started here."""
 
     kafka: str
     minio: str
@@ -62,23 +60,23 @@ class Servers:
 
 @contextmanager
 def servers(folder: Path) -> Iterator[Servers]:
-    """Those that the environment names, or else started here. Raises fetch.Missing."""
+    """The servers that the environment names, or new ones. Raises fetch.Missing."""
     with ExitStack() as stack:
-        places, processes = {}, {}
+        addresses, processes = {}, {}
         for component in (KAFKA, MINIO):
-            places[component.name] = component.given or ""
+            addresses[component.name] = component.given or ""
             if not component.given:
                 (folder / component.name).mkdir(parents=True)
-                process, place = component.start(folder / component.name)
+                process, address = component.start(folder / component.name)
                 stack.callback(process.stop)
-                processes[component.name], places[component.name] = process, place
-        yield Servers(places[KAFKA.name], places[MINIO.name], processes)
+                processes[component.name], addresses[component.name] = process, address
+        yield Servers(addresses[KAFKA.name], addresses[MINIO.name], processes)
 
 
 @dataclass
 class Installation:
     """Gateway, aggregator and stages on one broker and one bucket; `ground` is the bench's own
-    way to both.
+    connection to both.
     """
 
     servers: Servers
@@ -89,15 +87,15 @@ class Installation:
     processes: dict[str, ServerProcess]
 
     def usage(self) -> dict[str, Usage]:
-        """What each service has used so far."""
+        """The usage of each service so far."""
         return {name: Usage.of(process.pid) for name, process in self.processes.items()}
 
     def servers_cpu(self) -> float:
-        """CPU seconds of broker and store so far, 0 for those that run elsewhere."""
+        """CPU seconds of broker and store so far; 0 for those that were not started here."""
         return sum(Usage.of(process.pid).cpu for process in self.servers.processes.values())
 
     async def another(self, kind: str, number: int, model: str, in_flight: int) -> None:
-        """One more process of a stage."""
+        """Start another process of a stage."""
         name, settings = f"{kind}-{number}", _stage(model, in_flight)
         process = _service(name, self.servers, self.folder, free_ports(1)[0], settings)
         await asyncio.to_thread(process.start)
@@ -105,7 +103,7 @@ class Installation:
 
 
 def _stage(model: str, in_flight: int) -> dict[str, str]:
-    # Only the calls of runs are measured.
+    # Without anchors, only the calls of runs are measured.
     return {"MODEL": model, "IN_FLIGHT": str(in_flight), "ANCHORS": "false"}
 
 
@@ -113,19 +111,19 @@ def _stage(model: str, in_flight: int) -> dict[str, str]:
 async def installation(
     there: Servers, folder: Path, models: Mapping[str, str], in_flight: int
 ) -> AsyncIterator[Installation]:
-    """Services, one process each; `models` names what the stages work with, as MODEL."""
+    """Start the services, one process each; `models` is the MODEL setting of each stage."""
     await asyncio.to_thread(apply_topics, KafkaAccess(there.kafka))
     await asyncio.to_thread(apply_storage, there.access)
     kinds = ("aggregator", *models, "gateway")
     ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
-    places = {kind: f"127.0.0.1:{port}" for kind, port in ports.items()}
+    addresses = {kind: f"127.0.0.1:{port}" for kind, port in ports.items()}
     processes: dict[str, ServerProcess] = {}
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_stop, processes)
         for kind, port in ports.items():
             settings = _stage(models[kind], in_flight) if kind in models else {}
             if kind == "gateway":
-                settings = {name.upper(): places[name] for name in kinds if name != "gateway"}
+                settings = {name.upper(): addresses[name] for name in kinds if name != "gateway"}
             processes[kind] = _service(kind, there, folder, port, settings)
             await asyncio.to_thread(processes[kind].start)
         store = MinioStore(there.access)
@@ -133,8 +131,8 @@ async def installation(
         ground = kafka_ground(store, KafkaAccess(there.kafka))
         for close in ground.close:
             stack.push_async_callback(close)
-        gateway = await stack.enter_async_context(RemoteGateway(Target(places["gateway"])))
-        stages = RemoteStages({_ROLES[kind]: Target(places[kind]) for kind in models})
+        gateway = await stack.enter_async_context(RemoteGateway(Target(addresses["gateway"])))
+        stages = RemoteStages({_ROLES[kind]: Target(addresses[kind]) for kind in models})
         stack.push_async_callback(stages.close)
         yield Installation(there, folder, ground, gateway, stages, processes)
 
@@ -149,7 +147,7 @@ def _service(
     kind = name.partition("-")[0]
     command = ["bench.services.stage", kind] if kind in _ROLES else [f"services.{kind}"]
     access = there.access
-    given = {
+    values = {
         "LISTEN": f"127.0.0.1:{port}",
         "KAFKA": there.kafka,
         "STORE": access.url,
@@ -158,7 +156,7 @@ def _service(
         "STORE_SECRET_KEY": access.secret_key,
         **settings,
     }
-    environment = {f"CALIPER_{kind.upper()}_{field}": value for field, value in given.items()}
+    environment = {f"CALIPER_{kind.upper()}_{field}": value for field, value in values.items()}
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     return ServerProcess(
         name,

@@ -1,5 +1,5 @@
-"""One, two and four judge processes with 32 calls in flight each, through Kafka and MinIO, beside
-one process of plain aiohttp with as many calls in flight as all judges together.
+"""Measures one, two and four judge processes with 32 calls in flight each, through Kafka and MinIO,
+compared to one plain aiohttp process with as many calls in flight as all judges together.
 
     python -m bench.services.judges
 """
@@ -24,13 +24,13 @@ from bench.services.through import Run, beside
 
 JUDGES = (1, 2, 4)
 EACH = Size(in_flight=32, jobs=1536)
-# Time for the group to share its partitions anew, and for connections.
+# Time for the group to rebalance its partitions, and for connections.
 _WARM = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """What so many judges did."""
+    """The figures of a number of judges."""
 
     judges: int
     run: Run
@@ -40,8 +40,8 @@ class Scaled:
 async def measure(
     there: Servers, folder: Path, url: str, counts: Sequence[int], each: Size
 ) -> list[Scaled]:
-    """A run with every number of judges, growing, and so many times `each` large."""
-    found = []
+    """Run with each number of judges in ascending order, with jobs in proportion."""
+    results = []
     model, running = f"bench:{url}", 1
     async with installation(there, folder, {"judge": model}, each.in_flight) as started:
         for count in counts:
@@ -51,20 +51,20 @@ async def measure(
             size = replace(each, in_flight=count * each.in_flight, jobs=count * each.jobs)
             warm = replace(size, jobs=_WARM * size.in_flight)
             await beside(started, url, CAPABILITY, warm, 1000 + count)
-            found.append(Scaled(count, *await beside(started, url, CAPABILITY, size, count)))
-    return found
+            results.append(Scaled(count, *await beside(started, url, CAPABILITY, size, count)))
+    return results
 
 
 def table(found: Sequence[Scaled], each: Size) -> Table:
-    """One row a number of judges."""
+    """One row per number of judges."""
     head = ("judges", "verdicts/s", "of one judge's", "plain aiohttp", "share of it")
     title = (
         f"services_judges: {each.in_flight} in flight each, through Kafka and MinIO, answers after "
         f"{1000 * each.delay:g} ms"
     )
-    shown = Table(*head, "CPU ms a verdict", show_lines=True, title=title)
+    grid = Table(*head, "CPU ms a verdict", show_lines=True, title=title)
     for one in found:
-        shown.add_row(
+        grid.add_row(
             str(one.judges),
             f"{one.run.rate:.0f}",
             f"{one.run.rate / found[0].run.rate:.2f}\nideal {one.judges / found[0].judges:g}",
@@ -72,7 +72,7 @@ def table(found: Sequence[Scaled], each: Size) -> Table:
             f"{share(one.run.rate, one.peers):.2f}\naim {SHARE_BOUND:g}",
             by_service(one.run),
         )
-    return shown
+    return grid
 
 
 def main() -> None:
@@ -81,8 +81,8 @@ def main() -> None:
         folder = Path(name)
         try:
             with servers(folder) as there, stub(CAPABILITY.text, EACH.delay) as url:
-                found = uvloop.run(measure(there, folder, url, JUDGES, EACH))
-            Console().print(table(found, EACH))
+                results = uvloop.run(measure(there, folder, url, JUDGES, EACH))
+            Console().print(table(results, EACH))
         except fetch.Missing as reason:
             Console().print(f"services_judges: left out: {reason}")
 

@@ -1,4 +1,4 @@
-"""One judge on the memory stream, in this process, beside plain aiohttp."""
+"""Measures one judge on the memory stream in this process, compared to plain aiohttp."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from caliper.wiring.grounds import memory_ground
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Verdicts a second, CPU milliseconds of a verdict, the latency that was added, and plain
-    aiohttp just before and after.
+    """Verdicts per second, CPU milliseconds per verdict, the added latency, and plain aiohttp's
+    figures from just before and after.
     """
 
     rate: float
@@ -30,7 +30,7 @@ class Found:
 
 
 async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
-    """Measure with the stub at `url`."""
+    """Measure one judge with the stub at `url`."""
     ground = memory_ground(DirectoryStore(folder / "store"))
     settings = SETTINGS[kind.role](model=f"bench:{url}", in_flight=size.in_flight)
     parts, answering = stage(kind.role, settings, ground)
@@ -38,24 +38,24 @@ async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
     backlog = await plan_jobs(
         ground, stages, await ask_for(ground.store, kind, folder / "backlog", size.jobs)
     )
-    asked = await ask_for(ground.store, kind, folder / "paced", size.paced, 1)
-    later = await plan_jobs(ground, stages, asked)
+    request = await ask_for(ground.store, kind, folder / "paced", size.paced, 1)
+    later = await plan_jobs(ground, stages, request)
     body = body_of_job(ground, backlog[0])
     calls = size.jobs * kind.verdicts
     before = await peer(url, body, size.in_flight, calls)
-    # The stream holds only so many jobs that nobody has taken: the worker comes first.
-    working = asyncio.create_task(parts.working[0].run())
+    # Start the worker first: the stream is bounded, and publishing would block.
+    work_task = asyncio.create_task(parts.working[0].run())
     run = backlog[0].key.partition("/")[0]
-    arriving = asyncio.create_task(arrivals(ground, run, len(backlog), {}))
+    arrival_task = asyncio.create_task(arrivals(ground, run, len(backlog), {}))
     cpu = time.process_time()
     for job in backlog:
         await ground.stream.publish(job)
-    seen = await arriving
+    times = await arrival_task
     cpu = 1000 * (time.process_time() - cpu) / calls
-    late = await paced(ground, url, kind, size, later)
+    added_latency = await paced(ground, url, kind, size, later)
     parts.working[0].stop()
-    await working
+    await work_task
     for close in parts.close:
         await close()
     after = await peer(url, body, size.in_flight, calls)
-    return Found(rate(seen, size.delay) * kind.verdicts, cpu, late, (before, after))
+    return Found(rate(times, size.delay) * kind.verdicts, cpu, added_latency, (before, after))

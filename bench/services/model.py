@@ -1,7 +1,8 @@
-"""The bench's own chat model, on plain aiohttp; the peer that posts the same bodies and does no
-more; and the stub that answers both.
+"""The bench's own chat model on plain aiohttp, the peer that only posts the same bodies, and the
+stub server for both.
 
-So what is lost against the peer is the services': huggingface_hub has a bench of its own.
+So the difference to the peer is the overhead of the services; huggingface_hub is measured in
+bench.chat_rate.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ IDENTITY = Identity("bench", "bench/model", "1", cached=True)
 
 
 def body_of(messages: Sequence[ChatMessage], decoding: Decoding) -> dict[str, Any]:
-    """What is posted to `/v1/chat/completions`: text only."""
+    """The body for `/v1/chat/completions`, text only."""
     return {
         "model": IDENTITY.name,
         "messages": [
@@ -42,7 +43,7 @@ def body_of(messages: Sequence[ChatMessage], decoding: Decoding) -> dict[str, An
 
 
 class AiohttpChat:
-    """ports.models.ChatModel over one aiohttp session, at most `in_flight` calls at once."""
+    """A ports.models.ChatModel on one aiohttp session, at most `in_flight` calls at once."""
 
     def __init__(self, url: str, in_flight: int) -> None:
         self._url = f"{url}/v1/chat/completions"
@@ -61,16 +62,16 @@ class AiohttpChat:
         affinity: str = "",  # noqa: ARG002 - the port's
     ) -> Completion:
         async with self._slots:
-            found = await self._post(body_of(messages, decoding))
-        choice = found["choices"][0]
+            reply = await self._post(body_of(messages, decoding))
+        choice = reply["choices"][0]
         return Completion(choice["message"]["content"], choice["finish_reason"])
 
     async def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
         if self._session is None:
             self._session = _session()
         async with self._session.post(self._url, json=body) as response:
-            found: dict[str, Any] = json.loads(await response.read())
-            return found
+            reply: dict[str, Any] = json.loads(await response.read())
+            return reply
 
     async def close(self) -> None:
         if self._session is not None:
@@ -78,7 +79,7 @@ class AiohttpChat:
 
 
 class InstantChat:
-    """ports.models.ChatModel that answers at once, and always the same."""
+    """A ports.models.ChatModel that answers the same text at once."""
 
     def __init__(self, text: str) -> None:
         self._completion = Completion(text)
@@ -97,52 +98,52 @@ class InstantChat:
         return self._completion
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there are no connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What plain aiohttp did: calls a second, and CPU milliseconds a call."""
+    """The figures of plain aiohttp: calls per second, and CPU milliseconds per call."""
 
     rate: float
     cpu: float
 
 
 async def peer(url: str, body: Mapping[str, Any], in_flight: int, count: int) -> Peer:
-    """Post a body `count` times, `in_flight` at once, and parse the answers."""
+    """Post a body `count` times, `in_flight` concurrently, and parse the answers."""
     async with _session() as session:
 
-        async def post(left: Iterator[int]) -> None:
-            for _ in left:
+        async def post(remaining: Iterator[int]) -> None:
+            for _ in remaining:
                 async with session.post(f"{url}/v1/chat/completions", json=body) as response:
                     json.loads(await response.read())["choices"][0]["message"]["content"]
 
-        async def posted(number: int) -> None:
-            left = iter(range(number))
-            await asyncio.gather(*(post(left) for _ in range(in_flight)))
+        async def post_all(number: int) -> None:
+            remaining = iter(range(number))
+            await asyncio.gather(*(post(remaining) for _ in range(in_flight)))
 
-        # Opens the connections, which nobody should pay for.
-        await posted(in_flight)
-        begun, cpu = time.perf_counter(), time.process_time()
-        await posted(count)
-        seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+        # Warm up: opens the connections.
+        await post_all(in_flight)
+        start, cpu = time.perf_counter(), time.process_time()
+        await post_all(count)
+        seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     return Peer(count / seconds, 1000 * cpu / count)
 
 
 async def paced_peer(
     url: str, body: Mapping[str, Any], pace: float, count: int, delay: float
 ) -> list[float]:
-    """Post a body `count` times, so many a second; the seconds that each call took beyond the
-    `delay` of the model.
+    """Post a body `count` times, `pace` per second; returns the seconds that each call took beyond
+    the `delay` of the model.
     """
     async with _session() as session:
 
         async def post(at: float) -> float:
             await asyncio.sleep(max(0.0, at - time.perf_counter()))
-            begun = time.perf_counter()
+            start = time.perf_counter()
             async with session.post(f"{url}/v1/chat/completions", json=body) as response:
                 json.loads(await response.read())["choices"][0]["message"]["content"]
-            return time.perf_counter() - begun - delay
+            return time.perf_counter() - start - delay
 
         first = time.perf_counter()
         return await asyncio.gather(*(post(first + number / pace) for number in range(count)))
@@ -158,7 +159,7 @@ def _session() -> aiohttp.ClientSession:
 
 @contextmanager
 def stub(text: str, delay: float = DELAY_SECONDS) -> Iterator[str]:
-    """A server in a process of its own that answers `text` after so many seconds; its URL."""
+    """The URL of a server in its own process that answers `text` after `delay` seconds."""
     command = [sys.executable, "-m", "tests.fakes.chat_server", "--delay", str(delay)]
     command += ["--text", text]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

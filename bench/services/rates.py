@@ -1,10 +1,10 @@
-"""Verdicts a second, CPU of a verdict and added latency of the services, beside plain aiohttp in
-the same minute: one judge on the memory stream, then all services as processes on real Kafka and
-MinIO. The stub answers after 250 ms, in a process of its own.
+"""Measures verdicts per second, CPU per verdict and added latency of the services, compared to
+plain aiohttp at the same time: first one judge on the memory stream, then all services in their own
+processes on a real Kafka and MinIO. The stub, also in its own process, answers after 250 ms.
 
     python -m bench.services.rates 3        three rounds of each
 
-CPU is that of whole runs, from being asked for to the report, of all service processes.
+CPU is that of all service processes for whole runs, from the request to the report.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HEAD = (
 
 
 def title(where: str, kind: Kind, size: Size) -> str:
-    """What a table tells."""
+    """The title of a table."""
     return (
         f"{where}, {kind.benchmark}: {size.jobs:,} jobs of {kind.verdicts} verdicts, "
         f"{size.in_flight} in flight, answers after {1000 * size.delay:g} ms"
@@ -51,12 +51,12 @@ def title(where: str, kind: Kind, size: Size) -> str:
 
 
 def share(rate: float, peers: Sequence[Peer]) -> float:
-    """Of what plain aiohttp did, just before and after."""
+    """The ratio of a rate to plain aiohttp's mean rate just before and after."""
     return rate / statistics.fmean(peer.rate for peer in peers)
 
 
 def latency(late: Added) -> str:
-    """Median and 99th percentile, in milliseconds, ours first."""
+    """Median and 99th percentile in milliseconds, of the services and of plain aiohttp."""
     return f"{_percentiles(late.ours)}\nplain aiohttp:\n{_percentiles(late.peer)}"
 
 
@@ -66,32 +66,32 @@ def _percentiles(seconds: Sequence[float]) -> str:
 
 
 def by_service(run: Run) -> str:
-    """CPU of a verdict, with who spent it."""
-    parts = [f"{name} {spent:.2f}" for name, spent in run.cpu.items() if spent >= 0.005]
-    beside = f"beside them Kafka and MinIO {run.servers:.2f}"
-    return "\n".join([f"{run.services:.2f} of all services:", *parts, beside])
+    """CPU per verdict, in total and by service."""
+    parts = [f"{name} {cpu:.2f}" for name, cpu in run.cpu.items() if cpu >= 0.005]
+    servers = f"beside them Kafka and MinIO {run.servers:.2f}"
+    return "\n".join([f"{run.services:.2f} of all services:", *parts, servers])
 
 
 def memory_table(kind: Kind, size: Size, rounds: Sequence[Found]) -> Table:
-    """One row a round, with the peer's CPU beside ours: both are this process's."""
+    """One row per round, with the CPU of both the judge and the peer: both ran in this process."""
     table = Table(*_HEAD, show_lines=True, title=title("one process, memory stream", kind, size))
-    for number, found in enumerate(rounds, 1):
-        peer = found.peers[0]
+    for number, result in enumerate(rounds, 1):
+        peer = result.peers[0]
         table.add_row(
             str(number),
-            f"{found.rate:.0f}",
-            "\n".join(f"{peer.rate:.0f}" for peer in found.peers),
-            f"{share(found.rate, found.peers):.2f}",
-            f"{found.cpu:.2f}\nplain aiohttp {peer.cpu:.2f}",
-            latency(found.added),
+            f"{result.rate:.0f}",
+            "\n".join(f"{peer.rate:.0f}" for peer in result.peers),
+            f"{share(result.rate, result.peers):.2f}",
+            f"{result.cpu:.2f}\nplain aiohttp {peer.cpu:.2f}",
+            latency(result.added),
         )
-    return _bounded(table)
+    return _with_aims(table)
 
 
 def through_table(
     kind: Kind, size: Size, rounds: Sequence[tuple[Run, tuple[Peer, Peer], Added]]
 ) -> Table:
-    """One row a round."""
+    """One row per round."""
     table = Table(*_HEAD, show_lines=True, title=title("through Kafka and MinIO", kind, size))
     for number, (run, peers, late) in enumerate(rounds, 1):
         table.add_row(
@@ -102,17 +102,17 @@ def through_table(
             by_service(run),
             latency(late),
         )
-    return _bounded(table, f"{CPU_BOUNDS[kind]:g}")
+    return _with_aims(table, f"{CPU_BOUNDS[kind]:g}")
 
 
-def _bounded(table: Table, cpu: str = "") -> Table:
+def _with_aims(table: Table, cpu: str = "") -> Table:
     table.add_section()
     table.add_row("aim", "", "", f"{SHARE_BOUND:g}", cpu, "")
     return table
 
 
 def in_memory(kind: Kind, size: Size) -> Found:
-    """One round on the memory stream."""
+    """Measure one round on the memory stream."""
     with TemporaryDirectory() as folder, stub(kind.text, size.delay) as url:
         return uvloop.run(one_judge(url, Path(folder), kind, size))
 
@@ -120,18 +120,18 @@ def in_memory(kind: Kind, size: Size) -> Found:
 async def through(
     there: Servers, folder: Path, kind: Kind, size: Size, rounds: int
 ) -> list[tuple[Run, tuple[Peer, Peer], Added]]:
-    """So many rounds through a broker and a store, after one that is not counted."""
-    found = []
+    """Measure `rounds` rounds through a broker and a store, after a warm-up."""
+    results = []
     with stub(kind.text, size.delay) as url:
         models = {kind.service: f"bench:{url}"}
         async with installation(there, folder, models, size.in_flight) as started:
-            # Opens connections and fills caches, which no round should pay for.
+            # Warm up: opens connections and fills caches.
             warm = Size(size.in_flight, _WARM * size.in_flight // kind.verdicts, 0, size.delay)
             await beside(started, url, kind, warm, 1000)
             for number in range(rounds):
                 run, peers = await beside(started, url, kind, size, number)
-                found.append((run, peers, await added(started, url, kind, size, 2000 + number)))
-    return found
+                results.append((run, peers, await added(started, url, kind, size, 2000 + number)))
+    return results
 
 
 def main(rounds: int = 1) -> None:
@@ -144,9 +144,9 @@ def main(rounds: int = 1) -> None:
         try:
             with servers(folder) as there:
                 for kind, size in THROUGH.items():
-                    (own := folder / kind.service).mkdir()
-                    found = uvloop.run(through(there, own, kind, size, rounds))
-                    console.print(through_table(kind, size, found))
+                    (subfolder := folder / kind.service).mkdir()
+                    results = uvloop.run(through(there, subfolder, kind, size, rounds))
+                    console.print(through_table(kind, size, results))
         except fetch.Missing as reason:
             console.print(f"services_rate: Kafka and MinIO left out: {reason}")
 

@@ -1,4 +1,4 @@
-"""What the benches of the services ask for: runs over data and captions that are made up."""
+"""Requests of the services' benches: runs over synthetic data and captions."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from caliper.wiring.grounds import Ground
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A benchmark as it is measured: the role and the service that examine it, so many verdicts
-    a job, and the text that its stub answers.
+    """A benchmark to measure: the role and service that examine it, the number of verdicts per job,
+    and the text that its stub answers.
     """
 
     benchmark: str
@@ -49,8 +49,8 @@ CAPTIONQA = Kind("captionqa", "reader", "qa_reader", 13, "A")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A backlog of so many `jobs` with so many calls `in_flight`, and after it `paced` jobs, at
-    half the pace that the `delay` of the model, in seconds, bounds.
+    """A backlog of `jobs` jobs with `in_flight` concurrent calls, followed by `paced` jobs at half
+    the maximum pace that the model's `delay`, in seconds, allows.
     """
 
     in_flight: int
@@ -60,15 +60,15 @@ class Size:
 
     @property
     def pace(self) -> float:
-        """Calls a second."""
+        """The pace in calls per second."""
         return self.in_flight / self.delay / 2
 
 
 async def ask_for(
     store: ObjectStore, kind: Kind, folder: Path, samples: int, replicate: int = 0
 ) -> EvaluationRequest:
-    """A request over data and captions that are then in the store. Of equal ones that differ in
-    `replicate` none is answered with the replies of another.
+    """Put data and captions into the store, and return a request over them. Requests that differ in
+    `replicate` do not share replies.
     """
     if kind is CAPTIONQA:
         write_captionqa(folder, samples, kind.verdicts)
@@ -79,12 +79,12 @@ async def ask_for(
     parcel = parcel_of(kind.benchmark, part)
     await push_dataset(store, parcel)
     captions = await put_captions(store, open_sources(kind.benchmark, part).captions or {})
-    asked = BenchmarkRequest(kind.benchmark, parcel.digest, captions)
-    return EvaluationRequest("bench", (asked,), replicate=replicate)
+    request = BenchmarkRequest(kind.benchmark, parcel.digest, captions)
+    return EvaluationRequest("bench", (request,), replicate=replicate)
 
 
 class Collected:
-    """A stream that keeps the jobs of a planner, to be published in the bench's own time."""
+    """A stream that collects the jobs of a planner, for the bench to publish later."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -100,7 +100,7 @@ class Collected:
 async def plan_jobs(
     ground: Ground, stages: StageDirectory, asked: EvaluationRequest
 ) -> list[Message]:
-    """The jobs of a run that is then in the store, not published."""
+    """Store and plan a run, and return its jobs without publishing them."""
     supplies = StoredSupplies(ground.store, open_dataset)
     spec = await resolve(asked, supplies, stages)
     await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
@@ -111,12 +111,12 @@ async def plan_jobs(
 
 
 def body_of_job(ground: Ground, job: Message) -> Mapping[str, Any]:
-    """What the model is sent for the first question of a job: the peer posts the same."""
-    read = ground.codec.read_examine_job(job.value)
-    chosen = benchmark(read.benchmark)
+    """The body of the first question of a job, which the peer posts as well."""
+    decoded = ground.codec.read_examine_job(job.value)
+    chosen = benchmark(decoded.benchmark)
     settings = {setting.name: setting.default for setting in chosen.settings}
-    caption = read.caption.text if read.caption else None
-    batch = next(chosen.examine(read.items[0], caption, settings))
+    caption = decoded.caption.text if decoded.caption else None
+    batch = next(chosen.examine(decoded.items[0], caption, settings))
     if not isinstance(batch, tuple):
         raise TypeError("what is asked for first is no reply of a model")
     ask = batch[0]

@@ -1,9 +1,9 @@
-"""Runs of two sizes with a model that answers at once: what a sample costs, and the most memory
-that each service ever had, should not grow with the run.
+"""Measures runs of two sizes with a model that answers at once: neither the cost per sample nor the
+peak memory of a service should grow with the run.
 
     python -m bench.services.sizes 1000 10000        other sizes
 
-Each size has services of its own, for the most memory of a process never falls.
+Each size has its own services, because the peak memory of a process never falls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FLAT = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A run of so many samples, and the most MiB that each service had by its end."""
+    """A run of `samples` samples, and the peak memory of each service in MiB."""
 
     samples: int
     run: Run
@@ -38,32 +38,32 @@ class Sized:
 
 
 async def measure(there: Servers, folder: Path, samples: int, number: int) -> Sized:
-    """A run of so many samples of CAPability, by services that do nothing else."""
+    """Run `samples` samples of CAPability on otherwise idle services."""
     models = {"judge": f"instant:{CAPABILITY.text}"}
     async with installation(there, folder, models, IN_FLIGHT) as started:
         store = started.ground.store
-        asked = await ask_for(store, CAPABILITY, folder / f"data-{samples}", samples, number)
-        found = await run(started, CAPABILITY, asked, samples, 0.0)
+        request = await ask_for(store, CAPABILITY, folder / f"data-{samples}", samples, number)
+        result = await run(started, CAPABILITY, request, samples, 0.0)
         memory = {name: usage.memory for name, usage in started.usage().items()}
-        return Sized(samples, found, memory)
+        return Sized(samples, result, memory)
 
 
 def table(found: Sequence[Sized]) -> Table:
-    """Both sizes beside each other, with the ratio of the larger to the smaller."""
+    """Both sizes side by side, with the ratio of the larger to the smaller."""
     title = "services_sizes: through Kafka and MinIO, a model that answers at once"
     columns = ("figure", *(f"{one.samples:,} samples" for one in found), "ratio", "bound")
-    shown = Table(*columns, title=title)
-    pairs = {"ms a sample": [1000 * one.run.seconds / one.samples for one in found]}
+    grid = Table(*columns, title=title)
+    rows = {"ms a sample": [1000 * one.run.seconds / one.samples for one in found]}
     for name in found[0].memory:
-        pairs[f"CPU ms a sample, {name}"] = [one.run.cpu[name] for one in found]
-    pairs["CPU ms a sample, Kafka and MinIO"] = [one.run.servers for one in found]
+        rows[f"CPU ms a sample, {name}"] = [one.run.cpu[name] for one in found]
+    rows["CPU ms a sample, Kafka and MinIO"] = [one.run.servers for one in found]
     for name in found[0].memory:
-        pairs[f"peak memory of {name}, MiB"] = [one.memory[name] for one in found]
-    for name, (first, second) in pairs.items():
+        rows[f"peak memory of {name}, MiB"] = [one.memory[name] for one in found]
+    for name, (first, second) in rows.items():
         ratio = f"{second / first:.2f}" if first else ""
         bound = "" if name.startswith("CPU") else f"{FLAT:g}"
-        shown.add_row(name, f"{first:.2f}", f"{second:.2f}", ratio, bound)
-    return shown
+        grid.add_row(name, f"{first:.2f}", f"{second:.2f}", ratio, bound)
+    return grid
 
 
 async def _both(folder: Path, sizes: Sequence[int]) -> list[Sized]:

@@ -1,4 +1,4 @@
-"""A judge or QA reader with the bench's own model: `python -m bench.services.stage judge`.
+"""Runs a judge or QA reader with the bench's own model: `python -m bench.services.stage judge`.
 
 Settings come from the environment as for the service itself; its MODEL is `bench:URL`, or
 `instant:TEXT` for one that answers TEXT at once.
@@ -34,19 +34,19 @@ def chat_model(spec: str, in_flight: int) -> ChatModel:
 
 
 def stage(role: str, settings: Settings, ground: Ground) -> tuple[ServiceParts, RoleModels]:
-    """The stage of a role on some ground, and who answers in it."""
-    answering = RoleModels(role, chat_model(settings.model, settings.in_flight), shipped_pack())
-    closing = ServiceParts((), close=(answering.chat.close,) if answering.chat else ())
-    return together([answering_parts(answering, settings, ground), closing]), answering
+    """The stage of a role on that ground, and its models."""
+    models = RoleModels(role, chat_model(settings.model, settings.in_flight), shipped_pack())
+    closer = ServiceParts((), close=(models.chat.close,) if models.chat else ())
+    return together([answering_parts(models, settings, ground), closer]), models
 
 
 async def judge(settings: JudgeSettings) -> ServiceParts:
-    """A judge in a process of its own."""
+    """A judge in its own process."""
     return stage("judge", settings, ground_of(settings, settings))[0]
 
 
 async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
-    """A QA reader in a process of its own."""
+    """A QA reader in its own process."""
     return stage("reader", settings, ground_of(settings, settings))[0]
 
 

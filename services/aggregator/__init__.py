@@ -1,1 +1,1 @@
-"""The aggregator as a process of its own."""
+"""The aggregator in its own process."""

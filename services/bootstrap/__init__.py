@@ -1,1 +1,1 @@
-"""Makes the Secrets of an installation."""
+"""The bootstrap Job, which creates the Secrets of an installation."""

@@ -1,1 +1,1 @@
-"""The captioner as a process of its own."""
+"""The captioner in its own process."""

@@ -1,1 +1,1 @@
-"""The gateway as a process of its own."""
+"""The gateway in its own process."""

@@ -1,1 +1,1 @@
-"""The judge as a process of its own."""
+"""The judge in its own process."""

@@ -1,1 +1,1 @@
-"""The QA reader as a process of its own."""
+"""The QA reader in its own process."""

@@ -80,26 +80,27 @@ def agreement(
     if raters < 2:
         raise InvalidInput("expected two or more raters: runs, or a run and --labels")
     directories = [find_run(name) for name in runs]
-    _same_captions([directory.read_spec() for directory in directories])
+    _refuse_other_captions([directory.read_spec() for directory in directories])
     opinions = asyncio.run(_opinions(directories))
-    found = opinions.agreements(_people(labels or (), opinions.possible))
+    by_benchmark = opinions.agreements(_people(labels or (), opinions.possible))
     if csv is not None or markdown is not None:
-        beside = [find_run(name) for name in blank or ()]
-        told = asyncio.run(choices(directories, opinions, beside))
-        _write(told, csv, markdown)
+        blank_runs = [find_run(name) for name in blank or ()]
+        _write(asyncio.run(choices(directories, opinions, blank_runs)), csv, markdown)
     elif blank:
         raise InvalidInput("needs --csv or --markdown", field="--blank")
     if json:
-        shown = {
-            name: {dimension: asdict(one) for dimension, one in parts.items()}
-            for name, parts in found.items()
+        values = {
+            name: {dimension: asdict(result) for dimension, result in parts.items()}
+            for name, parts in by_benchmark.items()
         }
-        write_json(shown, sort_keys=True)
+        write_json(values, sort_keys=True)
     else:
-        for name, parts in found.items():
+        for name, parts in by_benchmark.items():
             OUT.print(_table(name, parts))
-    said = any(one.questions for parts in found.values() for one in parts.values())
-    return Exit.DONE if said else Exit.INCONCLUSIVE
+    conclusive = any(
+        result.questions for parts in by_benchmark.values() for result in parts.values()
+    )
+    return Exit.DONE if conclusive else Exit.INCONCLUSIVE
 
 
 async def _opinions(directories: Sequence[RunDirectory]) -> Opinions:
@@ -116,12 +117,12 @@ def _write(choices: Sequence[ModelChoice], csv: Path | None, markdown: Path | No
         write_text(markdown, choice_markdown(choices))
 
 
-def _same_captions(specs: Sequence[RunSpec]) -> None:
-    """Refuse runs over other captions: their judges looked at other things."""
+def _refuse_other_captions(specs: Sequence[RunSpec]) -> None:
+    """Refuse runs over different captions or data: their judges did not judge the same."""
     for spec in specs[1:]:
         for part in spec.benchmarks:
-            known = [other for other in specs[0].benchmarks if other.name == part.name]
-            if any((other.data, other.captions) != (part.data, part.captions) for other in known):
+            firsts = [other for other in specs[0].benchmarks if other.name == part.name]
+            if any((other.data, other.captions) != (part.data, part.captions) for other in firsts):
                 raise InvalidInput(
                     f"the runs {specs[0].name} and {spec.name} have other data or captions of "
                     f"{part.name}: their judges did not look at the same"
@@ -129,8 +130,8 @@ def _same_captions(specs: Sequence[RunSpec]) -> None:
 
 
 def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
-    """People's labels; a warning for those of questions that no run has."""
-    found = []
+    """Read people's labels, with a warning about labels of questions that no run has."""
+    everyone = []
     for path in paths:
         labels = read_labels(path, possible)
         if unknown := sum(question not in possible for question, _ in labels):
@@ -139,28 +140,28 @@ def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
                 "labels are of questions that no run has",
                 soft_wrap=True,
             )
-        found.append(labels)
-    return found
+        everyone.append(labels)
+    return everyone
 
 
 def _table(name: str, parts: Mapping[str, Agreement]) -> Table:
     grid = Table(title=escape(name), title_justify="left", box=None, pad_edge=False)
     grid.add_column("")
-    two = any(one.cohen is not None for one in parts.values())
-    kappa = "Cohen's kappa" if two else "Fleiss' kappa"
+    two_raters = any(result.cohen is not None for result in parts.values())
+    kappa = "Cohen's kappa" if two_raters else "Fleiss' kappa"
     for column in ("questions", "accuracy", kappa, "alpha"):
         grid.add_column(column, justify="right", no_wrap=True)
-    for dimension, one in parts.items():
-        chosen = one.cohen or Coefficient(None) if two else one.fleiss
-        figures = (coefficient(one.accuracy), coefficient(chosen), coefficient(one.alpha))
-        grid.add_row(escape(dimension), f"{one.questions:,}", *figures)
+    for dimension, result in parts.items():
+        chosen = result.cohen or Coefficient(None) if two_raters else result.fleiss
+        figures = (coefficient(result.accuracy), coefficient(chosen), coefficient(result.alpha))
+        grid.add_row(escape(dimension), f"{result.questions:,}", *figures)
     return grid
 
 
-def coefficient(found: Coefficient) -> str:
-    """A coefficient and its interval, for the terminal."""
-    if found.value is None:
+def coefficient(estimate: Coefficient) -> str:
+    """Format a coefficient and its interval for the terminal."""
+    if estimate.value is None:
         return f"[dim]{NO_DATA}[/dim]"
-    if found.low is None or found.high is None:
-        return number(found.value)
-    return f"{number(found.value)} [dim]{number(found.low)}..{number(found.high)}[/dim]"
+    if estimate.low is None or estimate.high is None:
+        return number(estimate.value)
+    return f"{number(estimate.value)} [dim]{number(estimate.low)}..{number(estimate.high)}[/dim]"

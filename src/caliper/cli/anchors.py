@@ -1,4 +1,4 @@
-"""Anchors on the terminal: where two runs' judges differ."""
+"""Warns of judge drift: anchors that the judges of two runs judged differently."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from caliper.local.directory import find_run
 from caliper.local.reports import kept_sittings
 from caliper.pipeline.reports.judge_check import Sittings
 
-_SHOWN = 5
+_MOST_EXAMPLES = 5
 
 
 async def warn_of_drift(runs: Sequence[str]) -> None:
-    """Say on standard error where the anchors of the first run and of another were judged
-    differently. Runs without anchors tell nothing. Raises InvalidInput for what is no run, and
-    for an execution.json that cannot be read.
+    """Report on standard error how anchors were judged differently in the first run and the others.
+
+    Runs without anchors are skipped. Raises InvalidInput if one is not a run, and for an
+    unreadable execution.json.
     """
     first, *others = [(name, await _sittings(name)) for name in runs]
     for other in others:
         for benchmark in first[1].keys() & other[1].keys():
-            said = _drift(benchmark, first, other)
-            if said:
-                ERR.print(f"[yellow]Judge drift:[/yellow] {escape(said)}", soft_wrap=True)
+            warning = _drift(benchmark, first, other)
+            if warning:
+                ERR.print(f"[yellow]Judge drift:[/yellow] {escape(warning)}", soft_wrap=True)
 
 
 async def _sittings(name: str) -> Sittings:
@@ -34,23 +35,27 @@ async def _sittings(name: str) -> Sittings:
 
 
 def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) -> str:
-    """What there is to say of a benchmark's anchors in two runs; empty where they agree."""
+    """The warning about a benchmark's anchors in two runs; empty if they were judged alike."""
     (first, before), (second, after) = (one[0], one[1][name]), (other[0], other[1][name])
-    found = drift(before, after)
-    if found is None:
+    difference = drift(before, after)
+    if difference is None:
         return (
             f"{name}: {first} and {second} were judged beside other anchors: nothing "
             "tells whether the judge has changed"
         )
-    if not found.changed and before.agreement == after.agreement:
+    if not difference.changed and before.agreement == after.agreement:
         return ""
-    listed = ", ".join(found.changed[:_SHOWN])
-    more = f" and {len(found.changed) - _SHOWN} more" if len(found.changed) > _SHOWN else ""
-    changed = f" ({listed}{more})" if found.changed else ""
+    examples = ", ".join(difference.changed[:_MOST_EXAMPLES])
+    more = (
+        f" and {len(difference.changed) - _MOST_EXAMPLES} more"
+        if len(difference.changed) > _MOST_EXAMPLES
+        else ""
+    )
+    changed = f" ({examples}{more})" if difference.changed else ""
     return (
-        f"{name}: the judge gave {len(found.changed)} of {found.paired} anchors another "
+        f"{name}: the judge gave {len(difference.changed)} of {difference.paired} anchors another "
         f"verdict{changed}; judged as known: {_agreed(before)} in {first}, "
-        f"{_agreed(after)} in {second} (p {found.p:.3f}). So much of a difference between "
+        f"{_agreed(after)} in {second} (p {difference.p:.3f}). So much of a difference between "
         "the runs may be the judge's"
     )
 

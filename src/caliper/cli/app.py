@@ -1,4 +1,4 @@
-"""The command `caliper`: its options, and its exit codes."""
+"""The `caliper` command: its global options, and its exit codes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _main(
 
 
 def run() -> None:
-    """Run the command and exit with the codes of `Exit`."""
+    """Run the command and exit with a code of `Exit`."""
     escape_unwritable()
     try:
         code = app(prog_name="caliper", standalone_mode=False)
@@ -78,18 +78,18 @@ def run() -> None:
     except (asyncio.CancelledError, KeyboardInterrupt, typer.Abort):
         code = Exit.INTERRUPTED
     except TyperException as error:
-        # Every usage error is of typer's private ClickException, which its API does not name.
+        # All usage errors derive from typer's ClickException, which is private.
         rich_utils.rich_format_error(error)  # type: ignore[arg-type]
         code = Exit.BAD_INPUT
     except CaliperError as error:
         ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
         code = _code(error)
-    except SystemExit as left:
-        # So shell completion leaves, with 0, and so does rich when nobody reads its output.
-        code = Exit.SURROUNDINGS if left.code else Exit.DONE
+    except SystemExit as stop:
+        # Raised by shell completion, with 0, and by rich when the reader of its output is gone.
+        code = Exit.SURROUNDINGS if stop.code else Exit.DONE
     except BrokenPipeError:
-        # Whoever read our output has seen enough. What is still to be written goes nowhere:
-        # Python would complain when it flushes at the end.
+        # The reader of our output is gone. Discard the rest, or Python would complain when it
+        # flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.SURROUNDINGS
     except OSError as error:
@@ -97,7 +97,7 @@ def run() -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
             ERR.print_exception()
         code = Exit.SURROUNDINGS
-    except Exception:  # noqa: BLE001 - the last resort says that the defect is ours
+    except Exception:  # noqa: BLE001 - the last resort reports an internal error
         ERR.print_exception()
         ERR.print("[bold red]Internal error of Caliper.[/bold red] Please report it.")
         code = Exit.DEFECT

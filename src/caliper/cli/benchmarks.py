@@ -1,4 +1,4 @@
-"""The sub-commands that `evaluate` and `plan` share: one a benchmark, and `--config`."""
+"""The subcommands that `evaluate` and `plan` share: one per benchmark, and `--config`."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ from caliper.local.config import RunConfig
 def benchmark_commands(
     act: Callable[[RunConfig, How], int], shown: type[How], help_text: str
 ) -> typer.Typer:
-    """A group of commands, each of which builds a configuration and hands it to `act`, with
-    the options of `shown`.
+    """A group of commands that each build a configuration and pass it to `act`, with the options
+    of the class `shown`.
     """
     app = typer.Typer(help=help_text)
 
-    def several(
-        context: typer.Context, given: ConfigOption, shared: SharedOptions, how: How
+    def from_config(
+        context: typer.Context, option: ConfigOption, shared: SharedOptions, how: How
     ) -> int:
         if context.invoked_subcommand is not None:
-            if (given, shared, how) != (ConfigOption(), SharedOptions(), shown()):
+            if (option, shared, how) != (ConfigOption(), SharedOptions(), shown()):
                 raise InvalidInput(
                     f"options of {context.invoked_subcommand} go behind its name, and --config "
                     "goes without one"
                 )
             return Exit.DONE
-        if given.config is None:
+        if option.config is None:
             raise InvalidInput(
                 f"name a benchmark ({', '.join(benchmark_names())}) or give --config FILE"
             )
-        return act(from_file(given.config, shared), how)
+        return act(from_file(option.config, shared), how)
 
     app.callback(invoke_without_command=True)(
-        taking(several, ConfigOption, SharedOptions, shown, with_context=True)
+        taking(from_config, ConfigOption, SharedOptions, shown, with_context=True)
     )
     for name in benchmark_names():
-        command = taking(_one(name, act), part_of(name), SharedOptions, shown)
+        command = taking(_single(name, act), part_of(name), SharedOptions, shown)
         app.command(name, help=benchmark(name).about)(command)
     return app
 
 
-def _one(
+def _single(
     name: str, act: Callable[[RunConfig, How], int]
 ) -> Callable[[Any, SharedOptions, How], int]:
-    def one(part: Any, shared: SharedOptions, how: How) -> int:
+    def run(part: Any, shared: SharedOptions, how: How) -> int:
         return act(from_flags(name, part, shared), how)
 
-    return one
+    return run

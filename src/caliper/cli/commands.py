@@ -1,4 +1,4 @@
-"""The commands by name, each imported when it is asked for."""
+"""The commands by name, each imported only when it is used."""
 
 from __future__ import annotations
 
@@ -68,28 +68,28 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Jobs that failed for good: list, explain and retry them.",
     ),
 }
-"""Where a command is, below `caliper.cli`, and the first paragraph of its help.
+"""The location of each command below `caliper.cli`, and the first paragraph of its help.
 
-The line is here so that `caliper --help` imports no command; a test holds it equal to the
+The help is repeated here so that `caliper --help` imports no command; a test keeps it equal to the
 command's own.
 """
 
 
 class CommandsByName(TyperGroup):
-    """A group that lists its commands from `COMMANDS` and imports the one that is run.
+    """A group that lists its commands from `COMMANDS` and imports only the one that runs.
 
-    In `commands` are the commands themselves, imported when they are looked at.
+    `commands` holds the commands themselves, imported on access.
     """
 
     def __init__(self, **declared: Any) -> None:
         super().__init__(**declared)
-        self.commands = _Imported()  # type: ignore[assignment]  # nothing is put in
+        self.commands = _LazyCommands()  # type: ignore[assignment]  # never modified
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as above
-        """The name and the line of a command: enough for help and completion."""
+        """A stub with the name and help of a command: enough for help and completion."""
         if cmd_name not in COMMANDS:
             return None
         return TyperCommand(cmd_name, help=COMMANDS[cmd_name][1])
@@ -102,16 +102,16 @@ class CommandsByName(TyperGroup):
         return name, command, rest
 
 
-class _Imported(Mapping[str, Any]):
+class _LazyCommands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module, _, attribute = COMMANDS[name][0].partition(":")
-        found = getattr(import_module(f"caliper.cli.{module}"), attribute)
-        alone = typer.Typer(rich_markup_mode="rich")
-        if isinstance(found, typer.Typer):
-            alone.add_typer(found, name=name)
+        command = getattr(import_module(f"caliper.cli.{module}"), attribute)
+        group = typer.Typer(rich_markup_mode="rich")
+        if isinstance(command, typer.Typer):
+            group.add_typer(command, name=name)
         else:
-            alone.command(name)(found)
-        return typer.main.get_group(alone).commands[name]
+            group.command(name)(command)
+        return typer.main.get_group(group).commands[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)

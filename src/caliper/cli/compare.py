@@ -1,4 +1,4 @@
-"""`caliper compare`: how much the figures of runs differ from the first's, and what else does."""
+"""`caliper compare`: how the metrics and settings of runs differ from those of a base run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Listed = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What can be said of a comparison."""
+    """The arguments and options of `compare`."""
 
     base: Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
     candidates: Annotated[list[str], typer.Argument(metavar="RUN...", help=_HELP)]
@@ -69,55 +69,57 @@ class CompareOptions:
     quiet: Quiet = False
 
 
-def compare(wanted: CompareOptions) -> int:
-    """Compare, and show or write what was found."""
-    pictures = wanted.html is not None
-    # Flips are listed where they are shown.
-    flips = wanted.flips if pictures or wanted.json else 0
-    wished = ComparisonRequest(wanted.anyway, wanted.partial, flips)
-    runs = (wanted.base, *wanted.candidates)
-    found, thumbnail = compared(runs, wanted.server, wished, pictures=pictures)
-    if wanted.html is not None:
-        write_text(wanted.html, render_comparison(found, thumbnail))
-    if wanted.json:
-        write_out(comparison_json(found))
-    elif not wanted.quiet:
-        _show(found)
-    everywhere = all(candidate.parts for candidate in found.candidates)
+def compare(options: CompareOptions) -> int:
+    """Compare the runs, and show or write the comparison."""
+    pictures = options.html is not None
+    # List flips only if they are shown.
+    flips = options.flips if pictures or options.json else 0
+    request = ComparisonRequest(options.anyway, options.partial, flips)
+    runs = (options.base, *options.candidates)
+    comparison, thumbnail = compared(runs, options.server, request, pictures=pictures)
+    if options.html is not None:
+        write_text(options.html, render_comparison(comparison, thumbnail))
+    if options.json:
+        write_out(comparison_json(comparison))
+    elif not options.quiet:
+        _show(comparison)
+    everywhere = all(candidate.parts for candidate in comparison.candidates)
     return Exit.DONE if everywhere else Exit.INCONCLUSIVE
 
 
-def _show(found: Comparison) -> None:
-    names = found.names
-    for name, side in zip(names, found.sides, strict=True):
+def _show(comparison: Comparison) -> None:
+    names = comparison.names
+    for name, side in zip(names, comparison.sides, strict=True):
         if side.state is not RunState.COMPLETE:
-            told = f"{escape(name)} is {side.state}, not complete: coverage {percent(side.share)}."
-            OUT.print(f"[yellow]{told}[/yellow]")
-    for name, candidate in zip(names[1:], found.candidates, strict=True):
+            warning = (
+                f"{escape(name)} is {side.state}, not complete: coverage {percent(side.share)}."
+            )
+            OUT.print(f"[yellow]{warning}[/yellow]")
+    for name, candidate in zip(names[1:], comparison.candidates, strict=True):
         _show_one((names[0], name), candidate)
-    for told in filter(None, map(stuffed_side, names, found.sides)):
-        OUT.print(f"[bold red]{escape(told)}[/bold red]", soft_wrap=True)
+    for warning in filter(None, map(stuffed_side, names, comparison.sides)):
+        OUT.print(f"[bold red]{escape(warning)}[/bold red]", soft_wrap=True)
 
 
 def _show_one(names: tuple[str, str], candidate: Against) -> None:
-    """The headlines come last: a terminal shows the end."""
-    found = sections(candidate)
-    if not found:
+    """Print the headlines last: a terminal shows the end."""
+    parts = sections(candidate)
+    if not parts:
         OUT.print("The runs share no benchmark, so there is nothing to compare.")
-    for section in (*found[1:], *found[:1]):
+    for section in (*parts[1:], *parts[:1]):
         OUT.print(_table(section, names))
         for label, difference in section.rows:
-            if told := dimensions(difference):
-                OUT.print(f"[yellow]{escape(label)}: {escape(told)}.[/yellow]", soft_wrap=True)
+            if warning := dimensions(difference):
+                OUT.print(f"[yellow]{escape(label)}: {escape(warning)}.[/yellow]", soft_wrap=True)
         OUT.print()
-    if found:
-        OUT.print(_flipped(candidate.flips))
+    if parts:
+        OUT.print(_flip_counts(candidate.flips))
 
 
-def _flipped(found: Flips) -> str:
+def _flip_counts(flips: Flips) -> str:
     return (
-        f"{found.better:,} questions got better, {found.worse:,} worse, "
-        f"{found.same:,} have the same score, {found.unpaired:,} have none in one of the runs."
+        f"{flips.better:,} questions got better, {flips.worse:,} worse, "
+        f"{flips.same:,} have the same score, {flips.unpaired:,} have none in one of the runs."
     )
 
 
@@ -126,17 +128,17 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
     table.add_column("")
     for name in (*map(escape, names), "difference", "95% interval", "p", "detectable", "media"):
         table.add_column(name, justify="right")
-    for label, found in section.rows:
-        clear = found.adjusted is not None and found.adjusted < LEVEL
+    for label, difference in section.rows:
+        clear = difference.adjusted is not None and difference.adjusted < LEVEL
         table.add_row(
             escape(label),
-            number(found.first),
-            number(found.second),
-            f"[bold]{number(found.value)}[/bold]" if clear else number(found.value),
-            interval(found),
-            chance(found),
-            "" if found.detectable is None else number(found.detectable),
-            f"{found.paired:,}",
+            number(difference.first),
+            number(difference.second),
+            f"[bold]{number(difference.value)}[/bold]" if clear else number(difference.value),
+            interval(difference),
+            chance(difference),
+            "" if difference.detectable is None else number(difference.detectable),
+            f"{difference.paired:,}",
         )
     return table
 

@@ -1,4 +1,4 @@
-"""What `compare`, `gate` and `leaderboard` have in common: runs set side by side."""
+"""Compares runs for `compare`, `gate` and `leaderboard`."""
 
 from __future__ import annotations
 
@@ -41,50 +41,52 @@ Partial = Annotated[
 def compared(
     runs: Sequence[str], server: str | None, wished: ComparisonRequest, *, pictures: bool = False
 ) -> tuple[Comparison, Thumbnail]:
-    """The first run and the others against it, here or on an installation, and their pictures.
+    """Compare the first run with the others, locally or on an installation; also their pictures.
 
-    Names on standard error what differs beside the checkpoints, and where anchors tell that a
-    judge has changed. Raises what `comparing.compare_runs` raises; InvalidInput for a run that is
-    not here, and what `RemoteGateway.compare` raises for one that is there.
+    Reports on standard error what differs besides the checkpoints, and drift of the judge between
+    local runs. Raises what `compare_runs` raises, InvalidInput for a local run that does not exist,
+    and what `RemoteGateway.compare` raises on an installation.
     """
     if server is None:
         directories = [find_run(name) for name in runs]
-        found = asyncio.run(compare_runs([each.stored for each in directories], wished))
-        # What one run cannot show, another may: they are paired on the same media.
-        places: dict[str, Path] = {}
+        comparison = asyncio.run(compare_runs([each.stored for each in directories], wished))
+        # Combine all folders: media that one run lacks, another may have.
+        folders: dict[str, Path] = {}
         for directory in directories if pictures else ():
-            places |= media_of(directory)
-        shown = thumbnails_below(places)
+            folders |= media_of(directory)
+        thumbnail = thumbnails_below(folders)
         asyncio.run(warn_of_drift(runs))
     else:
-        found, shown = asyncio.run(_compared_there(runs, server, wished, pictures=pictures))
-    for name, candidate in zip(found.names[1:], found.candidates, strict=True):
-        _name(candidate.differing, name if len(found.candidates) > 1 else "")
-    return found, shown
+        comparison, thumbnail = asyncio.run(
+            _compare_remotely(runs, server, wished, pictures=pictures)
+        )
+    for name, candidate in zip(comparison.names[1:], comparison.candidates, strict=True):
+        _warn_of_distinctions(candidate.differing, name if len(comparison.candidates) > 1 else "")
+    return comparison, thumbnail
 
 
-async def _compared_there(
+async def _compare_remotely(
     runs: Sequence[str], server: str, wished: ComparisonRequest, *, pictures: bool
 ) -> tuple[Comparison, Thumbnail]:
     async with open_gateway(server) as gateway:
-        found, sent = await gateway.compare(runs, wished, pictures=pictures)
-    return found, lambda benchmark, path: sent.get((benchmark, path))
+        comparison, pictures_by_path = await gateway.compare(runs, wished, pictures=pictures)
+    return comparison, lambda benchmark, path: pictures_by_path.get((benchmark, path))
 
 
 def refuse_unlike(first: Report, second: Report, *, anyway: bool) -> tuple[Distinction, ...]:
-    """Everything in which two runs differ beside the checkpoint and its captions.
+    """The differences between two runs besides the checkpoint and its captions.
 
-    Raises NotComparable naming what differs, unless it is wanted `anyway`: then it is returned
-    and named in a warning. A benchmark that only one of them ran is no reason to refuse.
+    Raises NotComparable naming the differences; with `anyway` they are returned, and named in a
+    warning. A benchmark that only one of them ran does not count.
     """
-    found = between(first, second)
+    distinctions = between(first, second)
     if not anyway:
-        likeness.refuse_unlike(found)
-    _name(found)
-    return found
+        likeness.refuse_unlike(distinctions)
+    _warn_of_distinctions(distinctions)
+    return distinctions
 
 
-def _name(differing: Sequence[Distinction], run: str = "") -> None:
+def _warn_of_distinctions(differing: Sequence[Distinction], run: str = "") -> None:
     for distinction in differing:
-        told = f"{run}: {said(distinction)}" if run else said(distinction)
-        ERR.print(f"[yellow]Differs:[/yellow] {escape(told)}", soft_wrap=True)
+        text = f"{run}: {said(distinction)}" if run else said(distinction)
+        ERR.print(f"[yellow]Differs:[/yellow] {escape(text)}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Where the command writes: results to standard output, everything else to standard error."""
+"""Output of the command: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ OUT = Console()
 ERR = Console(stderr=True)
 
 
-def write_json(told: object, *, sort_keys: bool = False) -> None:
+def write_json(value: object, *, sort_keys: bool = False) -> None:
     """Write a value to standard output as JSON, for machines."""
-    text = json.dumps(told, indent=2, ensure_ascii=False, sort_keys=sort_keys)
+    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=sort_keys)
     write_out(text + "\n")
 
 
 def write_out(text: str) -> None:
-    """Write JSON text to standard output as it would stand in a file, in UTF-8 whatever the
-    terminal takes, and lone surrogates as their escapes.
+    """Write JSON text to standard output exactly as to a file: in UTF-8, whatever the encoding of
+    the terminal, and with lone surrogates escaped.
     """
     sys.stdout.flush()
     sys.stdout.buffer.write(encoded(text))
@@ -31,20 +31,20 @@ def write_out(text: str) -> None:
 
 
 def write_reason(text: str) -> None:
-    """Say on standard error why the answer is no, for a command that is to print nothing else."""
+    """Write to standard error why the answer is no, for a command that prints nothing else."""
     ERR.print(escape(text), soft_wrap=True, highlight=False)
 
 
 def plain(text: str) -> str:
-    """Somebody's text as a part of one printed line: no markup, and what is not printable as its
-    escape, so that it neither ends the line nor steers the terminal.
+    """Untrusted text as part of one printed line: without markup, and with unprintable characters
+    escaped, so that it can neither end the line nor control the terminal.
     """
-    return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
+    return escape("".join(char if char.isprintable() else ascii(char)[1:-1] for char in text))
 
 
 def escape_unwritable() -> None:
-    """Let `OUT` show what standard output has no form for by its escape, as `ERR` does: lone
-    surrogates, of somebody's broken JSON.
+    """Make `OUT` escape what standard output cannot encode, as `ERR` does: lone surrogates from
+    broken JSON.
     """
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""`caliper correlation`: do figures rank models as people do?"""
+"""`caliper correlation`: whether metrics rank models like people do."""
 
 from __future__ import annotations
 
@@ -72,28 +72,28 @@ def correlation(
         raise InvalidInput(f"two runs of the model {twice}", field="RUN")
     for report in reports[1:]:
         refuse_unlike(reports[0], report, anyway=anyway)
-    known = [report for report in reports if report.name in scores]
+    scored = [report for report in reports if report.name in scores]
     for name in names:
         if name not in scores:
             ERR.print(f"[yellow]Warning:[/yellow] no score of {escape(name)}", soft_wrap=True)
-    if not known:
-        told = ", ".join(sorted(scores)[:10]) or "none"
+    if not scored:
+        models = ", ".join(sorted(scores)[:10]) or "none"
         raise InvalidInput(
-            f"no run of a model that was scored: {told}", file=str(people), field=MODEL
+            f"no run of a model that was scored: {models}", file=str(people), field=MODEL
         )
-    found = {one: _over(one, known, scores) for one in _columns(known, metric)}
+    estimates = {one: _correlate(one, scored, scores) for one in _columns(scored, metric)}
     if json:
-        write_json(_told(found), sort_keys=True)
+        write_json(_as_json(estimates), sort_keys=True)
     else:
-        OUT.print(_table(found))
-        for remark in dict.fromkeys(one.remark for one in found.values() if one.remark):
+        OUT.print(_table(estimates))
+        for remark in dict.fromkeys(one.remark for one in estimates.values() if one.remark):
             OUT.print(f"[yellow]{escape(remark)}[/yellow]", soft_wrap=True)
-    said = any(one.pearson.value is not None for one in found.values())
-    return Exit.DONE if said else Exit.INCONCLUSIVE
+    conclusive = any(one.pearson.value is not None for one in estimates.values())
+    return Exit.DONE if conclusive else Exit.INCONCLUSIVE
 
 
 def _columns(reports: Sequence[Report], metric: str | None) -> tuple[Column, ...]:
-    """Those of the leaderboards of all benchmarks, in the order of the first run."""
+    """The columns of the leaderboards of all benchmarks, in the order of the first run."""
     columns: dict[Column, None] = dict.fromkeys(headline_columns(reports)) if metric is None else {}
     paths = {(column.benchmark, column.path) for column in columns}
     for part in (part for report in reports for part in report.benchmarks):
@@ -108,7 +108,7 @@ def _columns(reports: Sequence[Report], metric: str | None) -> tuple[Column, ...
     return tuple(columns)
 
 
-def _over(
+def _correlate(
     column: Column, reports: Sequence[Report], scores: Mapping[str, float]
 ) -> CorrelationEstimate:
     values = {
@@ -117,24 +117,24 @@ def _over(
         for part in report.benchmarks
         if part.name == column.benchmark and column.path in part.estimates
     }
-    known = {name: value for name, value in values.items() if value is not None}
-    return correlated(list(known.values()), [scores[name] for name in known])
+    defined = {name: value for name, value in values.items() if value is not None}
+    return correlated(list(defined.values()), [scores[name] for name in defined])
 
 
-def _told(found: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[str, object]]:
-    told: dict[str, dict[str, object]] = {}
-    for column, one in found.items():
-        told.setdefault(column.benchmark, {})[".".join(column.path)] = asdict(one)
-    return told
+def _as_json(estimates: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[str, object]]:
+    values: dict[str, dict[str, object]] = {}
+    for column, estimate in estimates.items():
+        values.setdefault(column.benchmark, {})[".".join(column.path)] = asdict(estimate)
+    return values
 
 
-def _table(found: Mapping[Column, CorrelationEstimate]) -> Table:
+def _table(estimates: Mapping[Column, CorrelationEstimate]) -> Table:
     grid = Table(box=None, pad_edge=False)
     for heading in ("", "figure"):
         grid.add_column(heading)
     for heading in ("models", "Pearson's r", "Kendall's tau", "Spearman's rho"):
         grid.add_column(heading, justify="right", no_wrap=True)
-    for column, one in found.items():
-        shown = [coefficient(getattr(one, word)) for word in _WORDS]
-        grid.add_row(column.benchmark, escape(".".join(column.path)), str(one.models), *shown)
+    for column, estimate in estimates.items():
+        cells = [coefficient(getattr(estimate, word)) for word in _WORDS]
+        grid.add_row(column.benchmark, escape(".".join(column.path)), str(estimate.models), *cells)
     return grid

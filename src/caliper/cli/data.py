@@ -1,4 +1,4 @@
-"""`caliper data push`: a dataset and its media, put into the store of an installation."""
+"""`caliper data push`: pushes a dataset and its media to the store of an installation."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ questions on a second line. Identical media are stored once. After an interrupti
 command resumes: nothing is sent twice.
 """
 
-_NAMED = 5
-"""So many media that are not here are named; their number is told in any case."""
+_MOST_NAMED = 5
+"""The most missing media to name; their number is always shown."""
 
 app = typer.Typer(help="Datasets in the store of an installation.", no_args_is_help=True)
 
@@ -76,7 +76,7 @@ def _group() -> None:
 
 @dataclass(frozen=True, slots=True)
 class PushOptions:
-    """What is to be pushed, and where to."""
+    """What to push, and where to."""
 
     benchmark: Benchmark
     data: Data
@@ -85,25 +85,25 @@ class PushOptions:
     store: Store = None
 
     def parcels(self) -> dict[str, Parcel]:
-        """All that a run needs whose checkpoint captions. Raises InvalidInput."""
-        given = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
-        config = checked({"benchmarks": {self.benchmark: given}}, file="command line")
+        """Everything that a run with a captioner needs. Raises InvalidInput."""
+        values = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
+        config = checked({"benchmarks": {self.benchmark: values}}, file="command line")
         part = config.benchmarks[self.benchmark]
         dataset = parcel_of(self.benchmark, part)
         return {"dataset": dataset, **parcels_from_media(self.benchmark, part)}
 
     def there(self) -> ObjectStore:
-        """The installation's store. Raises InvalidInput where none is named."""
+        """The installation's store. Raises InvalidInput if none is named."""
         settings = read_settings(ClientSettings)
         if self.store is not None:
             settings = settings.model_copy(update={"store": self.store})
         return open_store(settings)
 
 
-def push(wanted: PushOptions, shown: OutputOptions) -> int:
-    """Put a dataset into the store."""
-    parcels, there = wanted.parcels(), wanted.there()
-    size = sum(one.size for one in parcels.values())
+def push(options: PushOptions, shown: OutputOptions) -> int:
+    """Push a dataset to the store."""
+    parcels, store = options.parcels(), options.there()
+    size = sum(parcel.size for parcel in parcels.values())
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -114,18 +114,18 @@ def push(wanted: PushOptions, shown: OutputOptions) -> int:
     )
     with bar:
         task = bar.add_task("pushing", total=size)
-        asyncio.run(_push(there, parcels.values(), lambda sent: bar.advance(task, sent)))
+        asyncio.run(_push(store, parcels.values(), lambda sent: bar.advance(task, sent)))
     lacking = parcels["dataset"].lacking
     if lacking:
-        named = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
-        of = len(lacking) + len(parcels["dataset"].media)
-        told = f"{len(lacking)} of {of} media are not here and were not pushed: {named}"
-        ERR.print(f"[yellow]Warning:[/yellow] {escape(told)}", soft_wrap=True, highlight=False)
-    digests = {field: one.digest for field, one in parcels.items()}
+        names = ", ".join(lacking[:_MOST_NAMED]) + (", ..." if len(lacking) > _MOST_NAMED else "")
+        total = len(lacking) + len(parcels["dataset"].media)
+        text = f"{len(lacking)} of {total} media are not here and were not pushed: {names}"
+        ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True, highlight=False)
+    digests = {field: parcel.digest for field, parcel in parcels.items()}
     if shown.json:
         counts = {
-            "files": sum(len(one.files) for one in parcels.values()),
-            "media": sum(len(one.media) for one in parcels.values()),
+            "files": sum(len(parcel.files) for parcel in parcels.values()),
+            "media": sum(len(parcel.media) for parcel in parcels.values()),
             "lacking": len(lacking),
             "bytes": size,
         }
@@ -138,6 +138,8 @@ def push(wanted: PushOptions, shown: OutputOptions) -> int:
 app.command("push", help=HELP)(taking(push, PushOptions, OutputOptions))
 
 
-async def _push(store: ObjectStore, parcels: Iterable[Parcel], told: Callable[[int], None]) -> None:
+async def _push(
+    store: ObjectStore, parcels: Iterable[Parcel], advance: Callable[[int], None]
+) -> None:
     for parcel in parcels:
-        await push_dataset(store, parcel, told)
+        await push_dataset(store, parcel, advance)

@@ -1,4 +1,4 @@
-"""`caliper dead-letters`: jobs that were put aside, and putting them back."""
+"""`caliper dead-letters`: lists, shows and replays jobs that failed for good."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     error, and whether it was replayed.
     """
     which = Which(run=run, error=error)
-    found = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
+    letters = asyncio.run(_with_kafka(kafka, lambda logs, _: kept_letters(logs, which)))
     if json:
-        write_json([_told(kept) for kept in found])
+        write_json([_as_json(kept) for kept in letters])
         return Exit.DONE
-    if not found:
+    if not letters:
         OUT.print("No dead letters.")
         return Exit.DONE
     table = Table(box=None, pad_edge=False)
     for name in ("letter", "put aside (UTC)", "run", "from", "attempts", "put back", "error"):
         table.add_column(name, overflow="fold")
-    for kept in found:
-        told = _told(kept)
+    for kept in letters:
+        values = _as_json(kept)
         names = ("letter", "time", "run", "from", "attempts")
-        cells = [escape(str(told[name])) for name in names]
+        cells = [escape(str(values[name])) for name in names]
         error_cell = escape(kept.letter.error)
         table.add_row(*cells, "yes" if kept.replayed else "no", error_cell)
     OUT.print(table)
@@ -86,12 +86,12 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
 def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
     """Show one dead letter whole: its headers, and what its job is about."""
     which = Which(names=(letter,))
-    (kept,) = asyncio.run(_on(kafka, lambda logs, _: kept_letters(logs, which)))
-    told = _told(kept) | {"job": _job(kept.letter)}
+    (kept,) = asyncio.run(_with_kafka(kafka, lambda logs, _: kept_letters(logs, which)))
+    values = _as_json(kept) | {"job": _job(kept.letter)}
     if json:
-        write_json(told)
+        write_json(values)
         return Exit.DONE
-    for name, value in (told | told["job"]).items():
+    for name, value in (values | values["job"]).items():
         if name != "job":
             text = ", ".join(value) if isinstance(value, list) else str(value)
             OUT.print(f"[bold]{name}[/bold]  {escape(text)}", soft_wrap=True, highlight=False)
@@ -119,13 +119,13 @@ def replay_letters(
         raise InvalidInput("--all stands alone: letters, --run and --error choose some of them")
     which = Which(tuple(letters or ()), run, error)
 
-    async def replaying(
+    async def replay_chosen(
         logs: LogReader, stream: JobStream
     ) -> tuple[list[KeptLetter], list[KeptLetter]]:
-        found = await kept_letters(logs, which)
-        return await replay(stream, found), [kept for kept in found if kept.replayed]
+        chosen = await kept_letters(logs, which)
+        return await replay(stream, chosen), [kept for kept in chosen if kept.replayed]
 
-    done, before = asyncio.run(_on(kafka, replaying))
+    done, before = asyncio.run(_with_kafka(kafka, replay_chosen))
     if json:
         names = {"replayed": done, "before": before}
         write_json({key: [kept.letter.name for kept in some] for key, some in names.items()})
@@ -134,7 +134,9 @@ def replay_letters(
     return Exit.DONE
 
 
-async def _on(kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Result]]) -> _Result:
+async def _with_kafka(
+    kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Result]]
+) -> _Result:
     access = brokers(kafka)
     stream = streams.KafkaStream(access)
     try:
@@ -143,7 +145,7 @@ async def _on(kafka: str, work: Callable[[LogReader, JobStream], Awaitable[_Resu
         await stream.close()
 
 
-def _told(kept: KeptLetter) -> dict[str, Any]:
+def _as_json(kept: KeptLetter) -> dict[str, Any]:
     letter, headers = kept.letter, kept.letter.headers
     places = (letter.job.topic, headers.get("origin-partition"), headers.get("origin-offset"))
     put_aside = datetime.fromtimestamp(letter.timestamp / 1000, UTC)
@@ -162,7 +164,7 @@ def _told(kept: KeptLetter) -> dict[str, Any]:
 
 
 def _job(letter: Letter) -> dict[str, Any]:
-    """What a job is about; of one that cannot be read, why not."""
+    """A description of a job; if it is unreadable, the reason."""
     about: dict[str, Any] = {"bytes": len(bytes_of(letter.job))}
     try:
         job = read_job(letter, ProtobufCodec())

@@ -1,4 +1,4 @@
-"""The runs of a leaderboard, here or of an installation: their reports, and how they differ."""
+"""The runs of a leaderboard, local or of an installation: their reports and differences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from caliper.pipeline.ledger.declaration import declared
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """`reports` have names that tell them apart; `differing` is what each differs in from the
-    first beside the checkpoint. `apart` gives the differences of all runs from the one at a place,
-    by their places.
+    """The runs of a leaderboard.
+
+    `reports` have distinct names. `differing` lists how each run differs from the first besides
+    the checkpoint. `apart` takes the index of a run and gives the differences of all others from
+    it, by index.
     """
 
     reports: tuple[Report, ...]
@@ -37,26 +39,26 @@ class Entrants:
 
 
 def entrants(runs: Sequence[str], server: str | None, wished: ComparisonRequest) -> Entrants:
-    """The runs of these names; without any those below runs/ that have a report.
+    """The runs of these names; without names, all runs below runs/ that have a report.
 
-    Raises InvalidInput where there are none or one is no run, NotComparable for runs that are not
-    alike and NotReady for one that is not complete unless either is wished, and what
+    Raises InvalidInput if there are none or one is not a run, NotComparable for runs that are not
+    alike and NotReady for one that is not complete, unless `wished` allows them, and what
     `RemoteGateway` raises.
     """
     if server is None:
-        return _here(runs, wished)
+        return _local_runs(runs, wished)
     if not runs:
         raise InvalidInput("the runs of an installation have to be named", field="RUN")
-    return _there(runs, server, wished)
+    return _remote_runs(runs, server, wished)
 
 
-def _here(runs: Sequence[str], wished: ComparisonRequest) -> Entrants:
+def _local_runs(runs: Sequence[str], wished: ComparisonRequest) -> Entrants:
     directories = [find_run(name) for name in runs] or finished_runs()
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
-    # Before a verdict is read: that takes seconds for each run.
+    # Check before reading verdicts, which takes seconds per run.
     specs = [directory.read_spec() for directory in directories]
-    differing = _alike([declared(spec) for spec in specs], wished)
+    differing = _refuse_unlike([declared(spec) for spec in specs], wished)
     reports, totals = [], []
     for directory, spec in zip(directories, specs, strict=True):
         report, tallies = asyncio.run(read_figures(directory))
@@ -71,10 +73,10 @@ def _here(runs: Sequence[str], wished: ComparisonRequest) -> Entrants:
             if number != place
         }
 
-    return Entrants(_named(reports, [spec.run_id for spec in specs]), differing, apart)
+    return Entrants(_with_names(reports, [spec.run_id for spec in specs]), differing, apart)
 
 
-def _alike(
+def _refuse_unlike(
     reports: Sequence[Report], wished: ComparisonRequest
 ) -> tuple[tuple[Distinction, ...], ...]:
     first, *others = reports
@@ -86,37 +88,39 @@ def _refuse_partial(report: Report, run: str, wished: ComparisonRequest) -> None
         refuse_partial(f"run {run} ({report.name})", report.state, report.share)
 
 
-def _there(runs: Sequence[str], server: str, wished: ComparisonRequest) -> Entrants:
+def _remote_runs(runs: Sequence[str], server: str, wished: ComparisonRequest) -> Entrants:
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
-        found: dict[int, Differences] = {}
-        # Whether they are alike and complete was looked at before, in their reports.
+        by_number: dict[int, Differences] = {}
+        # The reports were already checked to be alike and complete.
         anything = ComparisonRequest(anyway=True, partial=True, flips=0)
         async with open_gateway(server) as gateway:
             for start in range(0, len(others), MOST_CANDIDATES):
                 some = others[start : start + MOST_CANDIDATES]
-                asked = [runs[place], *(runs[number] for number in some)]
-                told, _ = await gateway.compare(asked, anything)
-                for number, candidate in zip(some, told.candidates, strict=True):
-                    found[number] = {part.name: dict(part.figures) for part in candidate.parts}
-        return found
+                names = [runs[place], *(runs[number] for number in some)]
+                comparison, _ = await gateway.compare(names, anything)
+                for number, candidate in zip(some, comparison.candidates, strict=True):
+                    by_number[number] = {part.name: dict(part.figures) for part in candidate.parts}
+        return by_number
 
     reports = _reports(runs, server)
-    differing = _alike(reports, wished)
+    differing = _refuse_unlike(reports, wished)
     for report, run in zip(reports, runs, strict=True):
         _refuse_partial(report, run, wished)
-    return Entrants(_named(reports, runs), differing, lambda place: asyncio.run(compared(place)))
+    return Entrants(
+        _with_names(reports, runs), differing, lambda place: asyncio.run(compared(place))
+    )
 
 
 def _reports(runs: Sequence[str], server: str) -> list[Report]:
-    async def fetched() -> list[bytes]:
+    async def fetch() -> list[bytes]:
         async with open_gateway(server) as gateway:
             return [await gateway.report(run, partial=True) for run in runs]
 
-    texts = asyncio.run(fetched())
+    texts = asyncio.run(fetch())
     return [read_report(text.decode(), run) for text, run in zip(texts, runs, strict=True)]
 
 
-def _named(reports: Sequence[Report], runs: Sequence[str]) -> tuple[Report, ...]:
+def _with_names(reports: Sequence[Report], runs: Sequence[str]) -> tuple[Report, ...]:
     names = told_apart([report.name for report in reports], runs)
     return tuple(replace(report, name=name) for report, name in zip(reports, names, strict=True))

@@ -1,4 +1,4 @@
-"""What a run would take, before anything is spent."""
+"""Estimates the cost of a run before it starts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from caliper.pipeline.store.plan import plan_items
 from caliper.ports.models import ChatMessage
 from caliper.wiring.anchors import anchors_of
 
-_CHARACTERS_A_TOKEN = 4
-"""A usual figure for English text; the run's own count stands in execution.json."""
-_BYTES_A_VERDICT = 600
-"""Segments, JSON lines and Parquet of one verdict, without its prompt."""
+_CHARACTERS_PER_TOKEN = 4
+"""A common figure for English text; execution.json has the actual number of tokens."""
+_BYTES_PER_VERDICT = 600
+"""Size of one verdict in segments, JSON lines and Parquet together, without its prompt."""
 
 
 @dataclass(slots=True)
 class BenchmarkEstimate:
-    """What one benchmark would take. `calls` go to a chat model, `anchors` of them about anchors;
-    lexical and replay make none. Tokens are estimates from characters, without those of
-    pictures; `output_tokens` is the upper bound.
+    """The estimated cost of one benchmark.
+
+    `calls` go to a chat model, and `anchors` of them are about anchors; lexical and replay make
+    none. Tokens are estimated from characters, without those of pictures; `output_tokens` is an
+    upper bound.
     """
 
     benchmark: str
@@ -44,39 +46,39 @@ class BenchmarkEstimate:
 
 
 async def estimate(prepared: RunSetup) -> AsyncIterator[BenchmarkEstimate]:
-    """One estimate a benchmark. Plans in memory, writes nothing and calls no chat model.
+    """Yield one estimate per benchmark. Plans in memory, writes nothing and calls no chat model.
 
-    Raises InvalidInput for rows that cannot be planned, BackendError for an embedder that
-    does not answer.
+    Raises InvalidInput for rows that cannot be planned, BackendError for an embedder that does
+    not answer.
     """
     for part in prepared.spec.benchmarks:
         items = plan_items(prepared.spec, part, prepared.supplies.opened[part.name])
-        found = BenchmarkEstimate(part.name, len(items), len({item.sample for item in items}))
+        total = BenchmarkEstimate(part.name, len(items), len({item.sample for item in items}))
         captions = prepared.supplies.opened[part.name].captions
         if captions is None:
-            found.captions_to_write = found.samples
+            total.captions_to_write = total.samples
         asks_model = part.models[benchmark(part.name).role].kind not in ("lexical", "replay")
-        asked = {Source.MEDIA} & part.asked_of_checkpoint
+        sources = {Source.MEDIA} & part.asked_of_checkpoint
         if asks_model:
-            asked |= {Source.CAPTION}
+            sources |= {Source.CAPTION}
         for members in jobs(items):
             for item in members:
-                found.questions += item.size
-                if item.source in asked:
-                    await _add_calls(found, prepared, item, captions)
-        found.storage_bytes = found.questions * _BYTES_A_VERDICT + found.prompt_tokens
+                total.questions += item.size
+                if item.source in sources:
+                    await _add_calls(total, prepared, item, captions)
+        total.storage_bytes = total.questions * _BYTES_PER_VERDICT + total.prompt_tokens
         if asks_model and prepared.config.with_anchors:
-            own = found.calls
+            before_anchors = total.calls
             for anchor in anchors_of(part.name, part.settings):
-                await _add_calls(found, prepared, anchor.item, {anchor.item.sample: anchor.caption})
-            found.anchors = found.calls - own
-        yield found
+                await _add_calls(total, prepared, anchor.item, {anchor.item.sample: anchor.caption})
+            total.anchors = total.calls - before_anchors
+        yield total
 
 
 async def _add_calls(
-    found: BenchmarkEstimate, prepared: RunSetup, item: Item, captions: Mapping[str, str] | None
+    total: BenchmarkEstimate, prepared: RunSetup, item: Item, captions: Mapping[str, str] | None
 ) -> None:
-    """Walk the item's examination with empty-handed models, and count what it asks."""
+    """Run the item's examination with dummy replies, and count its calls."""
     caption = _caption(item, captions)
     settings = prepared.spec.benchmark(item.benchmark).settings
     examination = benchmark(item.benchmark).examine(item, caption, settings)
@@ -93,9 +95,9 @@ async def _add_calls(
                     batch = examination.send(vectors)
                 case asks:
                     for ask in asks:
-                        found.calls += 1
-                        found.prompt_tokens += _tokens(render_ask(prepared.pack, ask))
-                        found.output_tokens += ask.decoding.max_tokens
+                        total.calls += 1
+                        total.prompt_tokens += _tokens(render_ask(prepared.pack, ask))
+                        total.output_tokens += ask.decoding.max_tokens
                     batch = examination.send([Reply(" ")] * len(asks))
     except StopIteration:
         return
@@ -111,8 +113,8 @@ def _tokens(messages: tuple[ChatMessage, ...]) -> int:
     characters = sum(
         len(part) for message in messages for part in message.content if isinstance(part, str)
     )
-    return -(-characters // _CHARACTERS_A_TOKEN)
+    return -(-characters // _CHARACTERS_PER_TOKEN)
 
 
 _TYPICAL_CAPTION = "word " * 200
-"""As long as captions by current models usually are; used where none is written yet."""
+"""Stands in for captions that are not written yet: as long as those of current models."""

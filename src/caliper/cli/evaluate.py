@@ -1,4 +1,4 @@
-"""`caliper evaluate`: run, or take up, an evaluation."""
+"""`caliper evaluate`: runs or resumes an evaluation."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ else:
 
 
 def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
-    # Few objects of a run are in cycles: looking for them as often as Python does takes a tenth of
-    # the time of re-scoring, and saves no memory.
+    # Few objects of a run are in reference cycles: with Python's defaults, garbage collection takes
+    # a tenth of the time of re-scoring and saves no memory.
     gc.set_threshold(20_000, 50, 100)
     if shown.server is not None:
         return asyncio.run(remote.evaluate_there(config, shown.server, shown))
@@ -56,16 +56,16 @@ def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
             finished = runner.run(_run(config, shown))
         except BackendError:
             directory = find_kept(config)
-            kept = None if directory is None else runner.run(read_report(directory))
-            if directory is None or kept is None or kept.partial:
+            stored_report = None if directory is None else runner.run(read_report(directory))
+            if directory is None or stored_report is None or stored_report.partial:
                 raise
-            finished = already(directory, kept)
-    _tell(finished, shown)
+            finished = already(directory, stored_report)
+    _show(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 
 
 async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
-    """The run, ended by SIGTERM as by Ctrl-C: what is done is kept."""
+    """Run the evaluation; SIGTERM interrupts it like Ctrl-C, keeping the work done."""
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -91,10 +91,10 @@ def _watcher(
     return ProgressWatcher(prepared.spec, captioning=captioning)
 
 
-def _tell(finished: RunResult, shown: OutputOptions) -> None:
+def _show(finished: RunResult, shown: OutputOptions) -> None:
     if shown.json:
-        told = report_text(finished.report)
-        write_out(with_execution(told, finished.since, finished.report.reuse))
+        text = report_text(finished.report)
+        write_out(with_execution(text, finished.since, finished.report.reuse))
     elif not shown.quiet:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():
@@ -109,11 +109,11 @@ def _tell(finished: RunResult, shown: OutputOptions) -> None:
 
 
 def _cost(model: str, spent: Cost) -> str:
-    told = f"{model}: {spent.calls:,} calls, {spent.prompt_tokens:,} + "
-    told += f"{spent.completion_tokens:,} tokens"
+    text = f"{model}: {spent.calls:,} calls, {spent.prompt_tokens:,} + "
+    text += f"{spent.completion_tokens:,} tokens"
     if spent.cached_share is None:
-        return told
-    return f"{told}; {spent.cached_share:.0%} of the prompts' from a cache of the server"
+        return text
+    return f"{text}; {spent.cached_share:.0%} of the prompts' from a cache of the server"
 
 
 app = benchmark_commands(

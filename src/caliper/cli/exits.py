@@ -1,4 +1,4 @@
-"""Exit codes, the same everywhere."""
+"""Exit codes, the same for all commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What a command's exit code says."""
+    """The meaning of a command's exit code."""
 
     DONE = 0
     NO = 1

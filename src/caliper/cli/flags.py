@@ -1,4 +1,4 @@
-"""Every flag of `evaluate` and `plan`, declared once."""
+"""The flags of `evaluate` and `plan`, and those that other commands share."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ ConfigFile = Annotated[
 
 
 def also_written(flag: str, what: str) -> typer.models.OptionInfo:
-    """An option for a file that is written beside what the terminal shows."""
+    """An option for a file to write in addition to the terminal output."""
     option: typer.models.OptionInfo = typer.Option(
         flag, metavar="PATH", help=f"Also write {what} to PATH; missing folders are created."
     )

@@ -1,4 +1,4 @@
-"""`caliper gate`: whether a candidate may replace a base, as a policy says."""
+"""`caliper gate`: decides by a policy whether a candidate may replace a base."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ media, a run is not complete, a benchmark is missing, or captions show signs of 
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """What can be said of a gate."""
+    """The arguments and options of `gate`."""
 
     base: Base
     candidate: Candidate
@@ -68,68 +68,68 @@ class GateOptions:
     quiet: Quiet = False
 
 
-def decide(wanted: GateOptions) -> int:
+def decide(options: GateOptions) -> int:
     """Apply the policy; the exit code is the decision."""
-    policy = read_policy(wanted.policy)
-    # A run that goes on is no reason to refuse: nothing is decided by it.
-    wished = ComparisonRequest(wanted.anyway, partial=True, flips=0)
-    told, _ = compared((wanted.base, wanted.candidate), wanted.server, wished)
-    (against,) = told.candidates
+    policy = read_policy(options.policy)
+    # Accept incomplete runs: the gate then decides nothing instead of failing.
+    request = ComparisonRequest(options.anyway, partial=True, flips=0)
+    comparison, _ = compared((options.base, options.candidate), options.server, request)
+    (against,) = comparison.candidates
     differences = {part.name: part.figures for part in against.parts}
-    before, after = told.names
-    base, candidate = map(_bare, told.sides)
-    found = gate(policy, differences, base, candidate)
-    if wanted.markdown is not None:
-        write_text(wanted.markdown, gate_markdown(before, after, found))
-    if wanted.json:
-        write_json(_told(before, after, found), sort_keys=True)
-    elif not wanted.quiet:
-        _show(before, after, found)
-    elif found.decision is not Decision.PASSED:
-        decisive = (each for each in found.findings if each.decision is found.decision)
+    before, after = comparison.names
+    base, candidate = map(_gate_side, comparison.sides)
+    result = gate(policy, differences, base, candidate)
+    if options.markdown is not None:
+        write_text(options.markdown, gate_markdown(before, after, result))
+    if options.json:
+        write_json(_as_json(before, after, result), sort_keys=True)
+    elif not options.quiet:
+        _show(before, after, result)
+    elif result.decision is not Decision.PASSED:
+        decisive = (each for each in result.findings if each.decision is result.decision)
         figures = ", ".join(f"{each.check.benchmark} {each.figure}" for each in decisive)
-        write_reason(f"{found.decision}: {figures}")
-    return _EXITS[found.decision]
+        write_reason(f"{result.decision}: {figures}")
+    return _EXITS[result.decision]
 
 
-def _bare(run: ComparedRun) -> GateSide:
+def _gate_side(run: ComparedRun) -> GateSide:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
     return GateSide(run.state is RunState.COMPLETE, coverage, run.stuffed)
 
 
-def _show(before: str, after: str, found: GateResult) -> None:
+def _show(before: str, after: str, result: GateResult) -> None:
     grid = Table(title_justify="left", box=None, pad_edge=False)
     for column in ("check", "tier", "", before, after, "difference", "allowed drop"):
         right = column not in ("check", "tier", "")
         grid.add_column(escape(column), justify="right" if right else "left")
-    for finding in found.findings:
+    for finding in result.findings:
         grid.add_row(*_row(finding))
     OUT.print(grid)
-    colour = _COLOURS[found.decision]
-    OUT.print(f"\n[{colour}]{found.decision}[/{colour}]")
+    colour = _COLOURS[result.decision]
+    OUT.print(f"\n[{colour}]{result.decision}[/{colour}]")
 
 
 def _row(finding: GateFinding) -> tuple[str, ...]:
     colour, difference = _COLOURS[finding.decision], finding.difference
-    told = f"[{colour}]{finding.decision}[/{colour}]"
-    over = "" if difference is None else dimensions(difference)
-    if reasons := "; ".join(filter(None, (finding.reason, over))):
-        told += f" [dim]{escape(reasons)}[/dim]"
+    verdict = f"[{colour}]{finding.decision}[/{colour}]"
+    dimension_notes = "" if difference is None else dimensions(difference)
+    if reasons := "; ".join(filter(None, (finding.reason, dimension_notes))):
+        verdict += f" [dim]{escape(reasons)}[/dim]"
     figures = ("", "", "")
     if difference is not None:
         values = (difference.first, difference.second, difference.value)
         figures = (number(values[0]), number(values[1]), number(values[2]))
     margin = "" if finding.margin is None else number(finding.margin)
     name = f"{finding.check.benchmark} {finding.figure}"
-    return (escape(name), str(finding.check.tier), told, *figures, margin)
+    return (escape(name), str(finding.check.tier), verdict, *figures, margin)
 
 
-def _told(before: str, after: str, found: GateResult) -> dict[str, object]:
+def _as_json(before: str, after: str, result: GateResult) -> dict[str, object]:
     return {
         "base": before,
         "candidate": after,
-        "decision": found.decision,
-        "findings": [asdict(finding) for finding in found.findings],
+        "decision": result.decision,
+        "findings": [asdict(finding) for finding in result.findings],
     }
 
 

@@ -1,6 +1,6 @@
-"""Gate policies in YAML files.
+"""Reads gate policies from YAML files.
 
-level: 0.05            # optional: how often chance alone may decide
+level: 0.05            # optional: the significance level
 min_coverage: 0.99     # optional: share of a benchmark's questions that have a score
 checks:
   - benchmark: capability
@@ -53,11 +53,11 @@ class _Policy(_Strict):
 def read_policy(path: Path) -> Policy:
     """The policy in a file. Raises InvalidInput naming file and field."""
     try:
-        read = _Policy.model_validate(read_yaml(path))
+        policy = _Policy.model_validate(read_yaml(path))
     except ValidationError as error:
         problem = error.errors()[0]
         field = ".".join(str(part) for part in problem["loc"])
         message = problem["msg"].removeprefix("Value error, ")
         raise InvalidInput(message, file=str(path), field=field) from error
-    checks = tuple(Check(**check.model_dump()) for check in read.checks)
-    return Policy(checks, read.level, read.min_coverage)
+    checks = tuple(Check(**check.model_dump()) for check in policy.checks)
+    return Policy(checks, policy.level, policy.min_coverage)

@@ -33,8 +33,9 @@ def open_gateway(server: str) -> gateway.RemoteGateway:
 
 
 def open_store() -> ObjectStore | None:
-    """The store that CALIPER_STORE names, if it names one. Raises what `read_settings` and
-    `grounds.open_store` raise.
+    """The store that CALIPER_STORE names, or None.
+
+    Raises what `read_settings` and `grounds.open_store` raise.
     """
     client = settings.read_settings(service_settings.ClientSettings)
     return grounds.open_store(client) if client.store else None

@@ -1,4 +1,4 @@
-"""`caliper topics apply` and `caliper storage apply`: what an installation stands on."""
+"""`caliper topics apply` and `caliper storage apply`: set up Kafka and the bucket."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def apply_topics(
     access = brokers(kafka)
     copies = -1 if replication is None else replication
     changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
-    return _tell(changes, json=json, quiet=quiet)
+    return _show(changes, json=json, quiet=quiet)
 
 
 @storage.command("apply")
@@ -103,21 +103,21 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     settings = read_settings(ClientSettings, store=store)
     with store_named(settings, "--store"):
         changes = minio.apply_storage(store_access(settings))
-    return _tell(changes, json=json, quiet=quiet)
+    return _show(changes, json=json, quiet=quiet)
 
 
 def brokers(servers: str) -> KafkaAccess:
     """The brokers that --kafka names. Raises InvalidInput as `kafka_access` does.
 
-    From here on Kafka's client is silent: it logs every refused connection, and what we raise
-    says the same once.
+    Also silences Kafka's client, which logs every refused connection: the error that we raise
+    says so once.
     """
     access = kafka_access(servers, read_settings(ClientSettings), "--kafka")
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     return access
 
 
-def _tell(changes: list[str], *, json: bool, quiet: bool) -> int:
+def _show(changes: list[str], *, json: bool, quiet: bool) -> int:
     if json:
         write_json({"changes": changes})
     elif not quiet:

@@ -1,4 +1,4 @@
-"""Ctrl-C while a command is still being imported."""
+"""Handles Ctrl-C while a command is still being imported."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import threading
 from types import FrameType
 
 _CODE = 130
-"""`Exit.INTERRUPTED`, whose module imports more than a handler should wait for."""
+"""`Exit.INTERRUPTED`; importing it would take too long before the handler is installed."""
 _MESSAGE = b"Interrupted. Rerun the same command to resume.\n"
 
 
 def leave_when_interrupted() -> None:
     """Let Ctrl-C end the process at once, without a traceback, until `started` is called.
 
-    Nothing has begun that would have to be finished. An exception instead would surface inside
-    an import: some libraries turn it into an ImportError, and Python prints those in callbacks.
+    There is nothing to clean up yet. An exception instead would surface inside an import: some
+    libraries turn it into an ImportError, and Python prints those raised in callbacks.
     """
-    # Only the main thread may set handlers. Who starts a command with SIGINT ignored wants that.
+    # Only the main thread may set handlers. A process started with SIGINT ignored keeps it so.
     if threading.current_thread() is not threading.main_thread():
         return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -26,7 +26,7 @@ def leave_when_interrupted() -> None:
 
 
 def started() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt again, for a command that has something to finish."""
+    """Let Ctrl-C raise KeyboardInterrupt again, so that a command can clean up."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

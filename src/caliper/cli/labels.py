@@ -1,11 +1,11 @@
-"""People's labels: scores that they gave to questions of a run.
+"""Reads people's labels: the scores that they gave to questions of a run.
 
-JSON Lines, one row a question, as verdicts.jsonl has them; only these fields are looked at:
+Labels are JSON Lines with one row per question, like verdicts.jsonl; only these fields are read:
 
     {"question_id": "4f1c...", "repeat": 0, "score": -1}
 
-`repeat` may be left out. A score of null says that the person gave none. A score that the
-question cannot have is refused; questions that are in none of the runs are passed over.
+`repeat` is optional. A score of null means that the person gave none. A score that the question
+cannot have is refused; questions that are in none of the runs are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from caliper.core.rows import Row
 Labels = dict[tuple[str, int], str | None]
 """The label by question id and repeat."""
 Possible = Mapping[str, Sequence[float]]
-"""The scores that a question can have, by question id; none where nobody judges it."""
+"""The possible scores of each question, by question id; empty if it is measured, not judged."""
 
 
 def label_of(score: float | None) -> str | None:
@@ -45,11 +45,11 @@ def read_labels(path: Path, possible: Possible) -> Labels:
 
 
 def _refuse_impossible(label: str, scores: Sequence[float], row: Row) -> None:
-    known = [label_of(score) for score in scores]
-    if label not in known:
+    allowed = [label_of(score) for score in scores]
+    if label not in allowed:
         message = (
-            f"the question has no score of {label}; it can have: {', '.join(filter(None, known))}"
-            if known
+            f"the question has no score of {label}; it can have: {', '.join(filter(None, allowed))}"
+            if allowed
             else "the question is measured, and nobody judges it"
         )
         raise row.wrong("score", message)
@@ -68,6 +68,6 @@ def _label(row: Row) -> tuple[tuple[str, int], str | None]:
 
 def _is_score(value: object) -> bool:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        # JSON has whole numbers that no float holds.
+        # JSON has whole numbers that are too large for a float.
         return abs(value) <= sys.float_info.max
     return value is None

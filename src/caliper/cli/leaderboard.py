@@ -1,4 +1,4 @@
-"""`caliper leaderboard`: many checkpoints in one table, as the papers print them."""
+"""`caliper leaderboard`: ranks checkpoints in tables like those of the papers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ Metric = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardOptions:
-    """What can be said of a leaderboard."""
+    """The arguments and options of `leaderboard`."""
 
     runs: Runs = None
     server: InstalledServer = None
@@ -85,49 +85,49 @@ class LeaderboardOptions:
     quiet: Quiet = False
 
 
-def leaderboard(wanted: LeaderboardOptions) -> int:
+def leaderboard(options: LeaderboardOptions) -> int:
     """Read the runs, rank them, and show or write the boards."""
-    if wanted.benchmark is not None and wanted.benchmark not in benchmark_names():
-        raise UnknownName("benchmark", wanted.benchmark, benchmark_names())
-    if wanted.metric is not None and wanted.benchmark is None:
+    if options.benchmark is not None and options.benchmark not in benchmark_names():
+        raise UnknownName("benchmark", options.benchmark, benchmark_names())
+    if options.metric is not None and options.benchmark is None:
         raise InvalidInput("needs --benchmark", field="--metric")
-    entered = entrants(
-        wanted.runs or (), wanted.server, ComparisonRequest(wanted.anyway, wanted.partial)
+    competitors = entrants(
+        options.runs or (), options.server, ComparisonRequest(options.anyway, options.partial)
     )
-    remarks = [tuple(map(said, differing)) for differing in entered.differing]
-    boards = _filled(_boards(wanted, entered.reports), entered, remarks)
-    _write(wanted, boards)
-    if wanted.json:
+    remarks = [tuple(map(said, differing)) for differing in competitors.differing]
+    boards = _with_differences(_boards(options, competitors.reports), competitors, remarks)
+    _write(options, boards)
+    if options.json:
         write_out(leaderboard_json(boards))
-    elif not wanted.quiet:
+    elif not options.quiet:
         for board in boards:
             OUT.print(_table(board))
             OUT.print()
     return Exit.DONE if boards else Exit.INCONCLUSIVE
 
 
-def _boards(wanted: LeaderboardOptions, reports: Sequence[Report]) -> list[Board]:
-    """The headlines when there are several benchmarks, then a board a benchmark."""
+def _boards(options: LeaderboardOptions, reports: Sequence[Report]) -> list[Board]:
+    """One board per benchmark, after a board of headlines if there are several benchmarks."""
     headlines = headline_columns(reports)
     names = [column.benchmark for column in headlines]
-    if wanted.benchmark is not None:
-        names = [name for name in names if name == wanted.benchmark]
+    if options.benchmark is not None:
+        names = [name for name in names if name == options.benchmark]
     boards = []
     if len(names) > 1:
         over = _columns(headlines[0].benchmark, None, reports)
         boards.append(rank("Headline figures", headlines, 0, reports, over))
     for name in names:
-        columns = _columns(name, wanted.metric, reports)
+        columns = _columns(name, options.metric, reports)
         by = _ranking(columns, next(one.path for one in headlines if one.benchmark == name))
-        those = [report for report in reports if any(p.name == name for p in report.benchmarks)]
-        title = next(p.title for p in those[0].benchmarks if p.name == name)
-        metric = f", {wanted.metric}" if wanted.metric else ""
+        entered = [report for report in reports if any(p.name == name for p in report.benchmarks)]
+        title = next(p.title for p in entered[0].benchmarks if p.name == name)
+        metric = f", {options.metric}" if options.metric else ""
         boards.append(rank(f"{title}{metric}", columns, by, reports, columns))
     return boards
 
 
 def _columns(name: str, metric: str | None, reports: Sequence[Report]) -> tuple[Column, ...]:
-    """The union over the runs: one may have been limited to a few dimensions."""
+    """The union of the columns of all runs: one may have been limited to a few dimensions."""
     columns: dict[Column, None] = {}
     for part in (part for report in reports for part in report.benchmarks if part.name == name):
         try:
@@ -138,50 +138,51 @@ def _columns(name: str, metric: str | None, reports: Sequence[Report]) -> tuple[
 
 
 def _ranking(columns: Sequence[Column], headline: tuple[str, ...]) -> int:
-    """The headline's column; else that of its row, as for another metric; else its namesake's,
-    for CaptionQA prints its overall score by both readings, the chosen one first.
+    """The index of the column to rank by: the headline's; else, for another metric, that of the
+    headline's row; else the first with the headline's name, since CaptionQA prints its overall
+    score under both readings, the chosen one first.
     """
     paths = [column.path for column in columns]
-    alike = (
+    candidates = (
         [path == headline for path in paths],
         [path[:-1] == headline[:-1] != () for path in paths],
         [path[0].startswith(headline[0]) for path in paths],
     )
-    return next((found.index(True) for found in alike if any(found)), 0)
+    return next((matches.index(True) for matches in candidates if any(matches)), 0)
 
 
-def _filled(
-    boards: Sequence[Board], entered: Entrants, remarks: Sequence[tuple[str, ...]]
+def _with_differences(
+    boards: Sequence[Board], competitors: Entrants, remarks: Sequence[tuple[str, ...]]
 ) -> list[Board]:
-    """The boards with differences from the best row of each, and with remarks."""
+    """Add the differences from the best row, and the remarks, to each board."""
     apart: dict[int, Mapping[int, Differences]] = {}
-    found = []
+    filled = []
     for board in boards:
         ranking, best = board.columns[board.by], board.standings[0].run
         if best not in apart:
-            apart[best] = entered.apart(best)
+            apart[best] = competitors.apart(best)
         differences: dict[int, Difference | None] = {
             row.run: apart[best][row.run].get(ranking.benchmark, {}).get(ranking.path)
             for row in board.standings[1:]
         }
-        told = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
-        found.append(behind(replace(board, standings=told), differences))
-    return found
+        standings = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
+        filled.append(behind(replace(board, standings=standings), differences))
+    return filled
 
 
-def _write(wanted: LeaderboardOptions, boards: Sequence[Board]) -> None:
-    if wanted.csv is not None:
-        write_text(wanted.csv, "\n".join(map(leaderboard_csv, boards)))
-    if wanted.markdown is not None:
-        write_text(wanted.markdown, "\n".join(map(leaderboard_markdown, boards)))
-    if wanted.html is not None:
-        write_text(wanted.html, render_leaderboard(boards))
+def _write(options: LeaderboardOptions, boards: Sequence[Board]) -> None:
+    if options.csv is not None:
+        write_text(options.csv, "\n".join(map(leaderboard_csv, boards)))
+    if options.markdown is not None:
+        write_text(options.markdown, "\n".join(map(leaderboard_markdown, boards)))
+    if options.html is not None:
+        write_text(options.html, render_leaderboard(boards))
 
 
 def _table(board: Board) -> Table:
-    """Checkpoints down and figures across, or turned when there are more figures."""
+    """One row per checkpoint, or transposed if there are more figures than checkpoints."""
     heads = [*(escape(column.label) for column in board.columns), "behind the best"]
-    names = [_named(row) for row in board.standings]
+    names = [_name_cell(row) for row in board.standings]
     cells = [_cells(board, row) for row in board.standings]
     if len(heads) > len(names):
         heads, names, cells = names, heads, [list(line) for line in zip(*cells, strict=True)]
@@ -194,10 +195,10 @@ def _table(board: Board) -> Table:
     return grid
 
 
-def _named(row: Standing) -> str:
-    told = wording.standing(row)
+def _name_cell(row: Standing) -> str:
+    remark = wording.standing(row)
     return f"{row.place}. {escape(row.name)}" + (
-        f" [yellow]{escape(told)}[/yellow]" if told else ""
+        f" [yellow]{escape(remark)}[/yellow]" if remark else ""
     )
 
 

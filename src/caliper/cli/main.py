@@ -1,4 +1,4 @@
-"""The command `caliper`, from its first instruction on."""
+"""The entry point of the `caliper` command, which imports as little as possible."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ else:
 
 
 def run() -> None:
-    """Run the command and exit with the codes of `Exit`.
+    """Run the command and exit with a code of `Exit`.
 
-    Until the command is imported and begins its work, Ctrl-C ends the process at once.
+    Until the command is imported and starts, Ctrl-C ends the process at once.
     """
     leave_when_interrupted()
     try:

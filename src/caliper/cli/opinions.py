@@ -1,4 +1,4 @@
-"""Opinions about the same captions: those of several judges or readers, and of people."""
+"""Compares verdicts of several judges or readers, and of people, about the same captions."""
 
 from __future__ import annotations
 
@@ -16,64 +16,66 @@ from caliper.local.reports import read_figures, read_report
 from caliper.pipeline.comparing.comparison import differences
 
 ALL = "all"
-"""The name of what is over all dimensions of a benchmark."""
+"""The name for all dimensions of a benchmark together."""
 _CANNOT: Path = ("overall", "cannot")
 
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """The verdicts of each run, and the scores that its questions can have."""
+    """The verdicts of each run, and the possible scores of the questions."""
 
     verdicts: Sequence[Sequence[VerdictRow]]
     possible: Possible
 
     def agreements(self, people: Sequence[Labels] = ()) -> dict[str, dict[str, Agreement]]:
-        """By benchmark and dimension, and over all dimensions of each benchmark. What is measured
-        and not judged is left out: it is the same whoever judges.
+        """The agreement per benchmark and dimension, and over all dimensions of each benchmark.
+
+        Questions that are measured, not judged, are left out: they do not depend on the judge.
         """
-        told = [
+        labels_of_runs = [
             {(row.question_id, row.repeat): label_of(row.score) for row in run}
             for run in self.verdicts
         ]
-        known = {(row.question_id, row.repeat): row for run in self.verdicts for row in run}
-        rated: dict[str, dict[str, list[RatedQuestion]]] = {}
-        for key, row in known.items():
+        rows = {(row.question_id, row.repeat): row for run in self.verdicts for row in run}
+        questions_by: dict[str, dict[str, list[RatedQuestion]]] = {}
+        for key, row in rows.items():
             if not self.possible[row.question_id]:
                 continue
-            labels = tuple(run.get(key) for run in (*told, *people))
+            labels = tuple(run.get(key) for run in (*labels_of_runs, *people))
             question = RatedQuestion(row.cluster, labels)
-            parts = rated.setdefault(row.benchmark, {ALL: []})
+            parts = questions_by.setdefault(row.benchmark, {ALL: []})
             parts[ALL].append(question)
             parts.setdefault(row.dimension, []).append(question)
         return {
             name: {dimension: agree(questions) for dimension, questions in parts.items()}
-            for name, parts in rated.items()
+            for name, parts in questions_by.items()
         }
 
     def beside_the_first(self, place: int) -> Opinions:
-        """Those of the first run and of another one alone."""
+        """The opinions of only the first run and the run at `place`."""
         return Opinions((self.verdicts[0], self.verdicts[place]), self.possible)
 
 
 async def choices(
     directories: Sequence[RunDirectory], opinions: Opinions, blank: Sequence[RunDirectory]
 ) -> list[ModelChoice]:
-    """The judges or readers of each benchmark of the first run, beside that one's; `blank` are
-    runs of some of them over captions that tell nothing.
+    """Compare the judge or reader of each run with that of the first, per benchmark of the first.
+
+    `blank` are runs of some of the readers over captions without information.
     """
     specs = [directory.read_spec() for directory in directories]
-    kept = [await read_figures(directory) for directory in directories]
-    (first, base), *_ = kept
-    empty = await _blank(blank)
-    found: dict[str, list[Candidate]] = {part.name: [] for part in first.benchmarks}
-    for place, (directory, (report, totals)) in enumerate(zip(directories, kept, strict=True)):
+    figures = [await read_figures(directory) for directory in directories]
+    (first, base), *_ = figures
+    cannot_shares = await _blank(blank)
+    candidates_by: dict[str, list[Candidate]] = {part.name: [] for part in first.benchmarks}
+    for place, (directory, (report, totals)) in enumerate(zip(directories, figures, strict=True)):
         apart = differences(base, totals, (specs[0], specs[place])) if place else {}
         agreements = opinions.beside_the_first(place).agreements() if place else {}
         for part in report.benchmarks:
-            if part.name not in found:
+            if part.name not in candidates_by:
                 continue
             who = part.models[benchmark(part.name).role]
-            found[part.name].append(
+            candidates_by[part.name].append(
                 Candidate(
                     run=directory.path.name,
                     who=who,
@@ -81,21 +83,22 @@ async def choices(
                     differences=apart.get(part.name, {}),
                     agreement=agreements.get(part.name, {}).get(ALL),
                     pace=_pace(directory, who),
-                    blank=empty.get((part.name, who)),
+                    blank=cannot_shares.get((part.name, who)),
                 )
             )
-    return [choice(candidates) for candidates in found.values()]
+    return [choice(candidates) for candidates in candidates_by.values()]
 
 
 def _pace(directory: RunDirectory, who: str) -> Throughput | None:
-    """How fast a model answered, as execution.json tells; None for what was not asked by us, such
-    as rules and recorded replies, and where every reply was in the store.
+    """The throughput of a model according to execution.json.
+
+    None if no model was called: for rules and recorded replies, and if all replies were stored.
     """
-    written = directory.read_execution()
+    execution = directory.read_execution()
     try:
-        spent, seconds = written["models"][who], float(written["seconds"])
-        replies = int(spent["calls"]) - int(spent["failed"])
-        tokens = int(spent["prompt_tokens"]) + int(spent["completion_tokens"])
+        usage, seconds = execution["models"][who], float(execution["seconds"])
+        replies = int(usage["calls"]) - int(usage["failed"])
+        tokens = int(usage["prompt_tokens"]) + int(usage["completion_tokens"])
     except (KeyError, TypeError, ValueError):
         return None
     if replies <= 0 or seconds <= 0:
@@ -104,12 +107,12 @@ def _pace(directory: RunDirectory, who: str) -> Throughput | None:
 
 
 async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str], Estimate]:
-    """How often each reader says that the caption does not tell, by benchmark and reader.
+    """How often each reader answers that the caption does not tell, by benchmark and reader.
 
-    Raises InvalidInput for a run whose captions are not one and the same text: then they may tell
-    something.
+    Raises InvalidInput for a run whose captions are not all the same text: they may hold
+    information.
     """
-    found = {}
+    shares = {}
     for directory in directories:
         for name, texts in directory.read_captions().items():
             if len(set(texts.values())) > 1:
@@ -122,5 +125,5 @@ async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str]
         for part in (await read_report(directory)).benchmarks:
             if _CANNOT in part.estimates:
                 who = part.models[benchmark(part.name).role]
-                found[part.name, who] = part.estimates[_CANNOT]
-    return found
+                shares[part.name, who] = part.estimates[_CANNOT]
+    return shares

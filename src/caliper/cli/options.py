@@ -1,4 +1,4 @@
-"""Groups of flags, and the configuration that they build."""
+"""Groups of options, and the configurations built from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from caliper.local.config import RunConfig, checked, read_config
 
 @dataclass(frozen=True, slots=True)
 class SharedOptions:
-    """The options that every run has; over `--config` they win. None: not given."""
+    """The options of every run; they override `--config`. None: not given."""
 
     name: flags.Name = None
     recipe: flags.Recipe = None
@@ -41,11 +41,11 @@ class SharedOptions:
 
     def run_values(self) -> dict[str, Any]:
         """The values of RunConfig that were given."""
-        not_of_the_run = {"settings", "preparation", "caption_tokens", "repeats"}
+        benchmark_options = {"settings", "preparation", "caption_tokens", "repeats"}
         return {
             name: given
             for name in (field.name for field in fields(self))
-            if name not in not_of_the_run and (given := getattr(self, name)) is not None
+            if name not in benchmark_options and (given := getattr(self, name)) is not None
         }
 
 
@@ -57,7 +57,7 @@ class ConfigOption:
 
 
 def part_of(name: str) -> type:
-    """A dataclass of the options of one benchmark, as its declaration wants them."""
+    """Create a dataclass of the options that one benchmark declares."""
     chosen = benchmark(name)
     options: list[tuple[str, Any, Any]] = [
         ("captions", flags.Captions, None),
@@ -87,7 +87,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class EvaluateOptions(OutputOptions):
-    """How `evaluate` goes: where it runs, and how it shows its result."""
+    """Where `evaluate` runs, and how it shows its result."""
 
     server: flags.Server = None
 
@@ -100,9 +100,9 @@ def taking(
 ) -> Callable[..., int]:
     """A function for typer whose parameters are the fields of the dataclasses `groups`.
 
-    It builds one value of each and hands them to `act`, after typer's context if that is
-    wanted: a flag is declared once and serves every command that has it. `help_text` is the
-    command's help.
+    It builds one value of each dataclass and passes them to `act`, preceded by typer's context if
+    `with_context` is true. So a flag is declared once for all commands that have it. `help_text`
+    is the command's help.
     """
 
     def command(**values: Any) -> int:
@@ -141,16 +141,16 @@ def from_flags(name: str, part: Any, shared: SharedOptions) -> RunConfig:
 
 
 def from_file(path: Path, shared: SharedOptions) -> RunConfig:
-    """The configuration in a file, with the flags over it. Raises InvalidInput."""
+    """The configuration in a file, overridden by the flags. Raises InvalidInput."""
     config = read_config(path)
     names = tuple(config.benchmarks)
-    given = split_settings(shared.settings or (), names)
+    settings = split_settings(shared.settings or (), names)
     preparation = _pairs(shared.preparation or (), "--preparation")
-    # Parts over supplied captions have none; where all are, the first says so.
+    # Only captioned parts have a preparation; if there are none, the first reports the error.
     captioned = [name for name, part in config.benchmarks.items() if part.captioner] or names
     parts = {}
     for name, part in config.benchmarks.items():
-        update: dict[str, Any] = {"set": {**part.set, **given[name]}}
+        update: dict[str, Any] = {"set": {**part.set, **settings[name]}}
         if shared.repeats is not None:
             update["repeats"] = shared.repeats
         if preparation and name in captioned:
@@ -159,32 +159,32 @@ def from_file(path: Path, shared: SharedOptions) -> RunConfig:
             update["caption_tokens"] = shared.caption_tokens
         parts[name] = part.model_copy(update=update).model_dump(exclude_unset=True)
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
-    # The file was checked by itself: what is wrong now was given on the command line.
+    # The file is already validated: any error now comes from the command line.
     return checked({**values, "benchmarks": parts}, file="command line")
 
 
 def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """KEY=VALUE pairs by benchmark. KEY is a setting's name, or `benchmark.name` where
-    several benchmarks of the run have it.
+    """Split KEY=VALUE pairs by benchmark. KEY is a setting's name, which applies to all benchmarks
+    that have it, or `benchmark.name`.
 
-    Raises InvalidInput, UnknownName with the settings that there are.
+    Raises InvalidInput, and UnknownName with the existing settings.
     """
     split: dict[str, dict[str, str]] = {name: {} for name in names}
     for key, value in _pairs(settings, "--set").items():
         owner, _, setting = key.rpartition(".")
         owners = [owner] if owner else [name for name in names if setting in _settings(name)]
         if not owners or any(name not in names for name in owners):
-            known = tuple(sorted(key for name in names for key in _settings(name)))
-            raise UnknownName("setting", key, known)
+            existing = tuple(sorted(key for name in names for key in _settings(name)))
+            raise UnknownName("setting", key, existing)
         for name in owners:
             split[name][setting] = value
     return split
 
 
-def _pairs(given: Sequence[str], flag: str) -> dict[str, str]:
-    """The values of a flag by key, the last of each."""
+def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
+    """The values of a flag by key; the last value of a key wins."""
     pairs: dict[str, str] = {}
-    for pair in given:
+    for pair in texts:
         key, equals, value = pair.partition("=")
         if not equals:
             raise InvalidInput(f"expected KEY=VALUE, found {pair!r}", field=flag)

@@ -1,10 +1,10 @@
-"""People's scores of models: a CSV file with a row a model.
+"""Reads people's scores of models from a CSV file with one row per model.
 
     model,score
     my-checkpoint-a,3.42
     my-checkpoint-b,2.39
 
-`model` is the label of a run. Other columns are not looked at.
+`model` is the label of a run. Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_scores(path: Path, column: str) -> dict[str, float]:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
-    # Line ends stay as they are: what stands in quotes may hold them.
+    # Keep line ends as they are: quoted fields may contain them.
     rows = csv.DictReader(io.StringIO(text, newline=""))
     try:
         return _scores(rows, path, column)
@@ -37,8 +37,8 @@ def read_scores(path: Path, column: str) -> dict[str, float]:
 def _scores(rows: csv.DictReader[str], path: Path, column: str) -> dict[str, float]:
     for name in (MODEL, column):
         if name not in (rows.fieldnames or ()):
-            known = ", ".join(rows.fieldnames or ()) or "none"
-            raise InvalidInput(f"no such column; there are: {known}", file=str(path), field=name)
+            existing = ", ".join(rows.fieldnames or ()) or "none"
+            raise InvalidInput(f"no such column; there are: {existing}", file=str(path), field=name)
     scores: dict[str, float] = {}
     for row in rows:
         model = (row[MODEL] or "").strip()
@@ -49,13 +49,13 @@ def _scores(rows: csv.DictReader[str], path: Path, column: str) -> dict[str, flo
     return scores
 
 
-def _number(written: str | None, path: Path, line: int, column: str) -> float:
+def _number(text: str | None, path: Path, line: int, column: str) -> float:
     try:
-        number = float(written or "")
+        number = float(text or "")
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
         raise InvalidInput(
-            f"expected a number, found {written!r:.40}", file=str(path), line=line, field=column
+            f"expected a number, found {text!r:.40}", file=str(path), line=line, field=column
         )
     return number

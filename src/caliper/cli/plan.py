@@ -1,4 +1,4 @@
-"""`caliper plan`: what a run would take, before anything is spent."""
+"""`caliper plan`: shows the estimated cost of a run."""
 
 from __future__ import annotations
 
@@ -22,38 +22,42 @@ from caliper.wiring.settings import access
 
 
 def _plan(config: RunConfig, shown: OutputOptions) -> int:
-    run, directory, found = asyncio.run(_estimated(config, shown))
+    run, directory, estimates = asyncio.run(_estimate(config, shown))
     if shown.json:
-        told = {"run": run, "directory": directory, "benchmarks": [one.to_json() for one in found]}
-        write_json(told)
+        values = {
+            "run": run,
+            "directory": directory,
+            "benchmarks": [one.to_json() for one in estimates],
+        }
+        write_json(values)
         return Exit.DONE
     if shown.quiet:
         return Exit.DONE
     OUT.print(f"run [bold]{run}[/bold] in {escape(directory)}", highlight=False, soft_wrap=True)
-    OUT.print(_table(found))
+    OUT.print(_table(estimates))
     return Exit.DONE
 
 
-async def _estimated(
+async def _estimate(
     config: RunConfig, shown: OutputOptions
 ) -> tuple[str, str, list[BenchmarkEstimate]]:
     prepared = await prepare(config, access(config.concurrency), SystemClock())
     show_gaps(config, prepared.spec, shown)
     try:
         directory = run_directory(prepared).path
-        found = [each async for each in estimate(prepared)]
-        return prepared.spec.run_id, str(directory), found
+        estimates = [one async for one in estimate(prepared)]
+        return prepared.spec.run_id, str(directory), estimates
     finally:
         await prepared.room.close()
 
 
-def _table(found: list[BenchmarkEstimate]) -> Table:
+def _table(estimates: list[BenchmarkEstimate]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("benchmark", "samples", "questions", "captions to write", "calls", "for anchors"):
         table.add_column(name, justify="left" if name == "benchmark" else "right")
     for name in ("prompt tokens", "output tokens at most", "storage"):
         table.add_column(name, justify="right")
-    for one in found:
+    for one in estimates:
         table.add_row(
             one.benchmark,
             f"{one.samples:,}",

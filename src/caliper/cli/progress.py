@@ -1,5 +1,5 @@
-"""Progress of a run: on a terminal a bar per stage with rate, time left and running scores; without
-one a line now and then.
+"""Shows the progress of a run: on a terminal as one bar per stage, with rate, remaining time and
+running scores; elsewhere as a line every 30 seconds.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from caliper.local.silent_watcher import SilentWatcher
 from caliper.ports.clock import Clock
 
 _REFRESH = 1.0
-"""Seconds between two computations of a running score."""
+"""The minimum interval between updates of a running score, in seconds."""
 LOG_SECONDS = 30.0
-"""Seconds between two lines of a run that has no terminal."""
+"""The interval between two lines without a terminal, in seconds."""
 
 
 class _Rate(ProgressColumn):
@@ -45,41 +45,41 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="dim")
 
 
-class _Running:
+class _RunningScore:
     """The running score of one benchmark over what has been examined so far."""
 
     def __init__(self, name: str, settings: dict[str, str]) -> None:
         self._benchmark = benchmark(name)
         self._settings = settings
         self._tally = Tally()
-        self._told = ""
-        self._next = 0.0
+        self._figure = ""
+        self._next_update = 0.0
         self.unscored = 0
 
     def add(self, job: ExamineJob, verdicts: Verdicts) -> None:
         outcomes = {verdict.index: verdict.outcome for verdict in verdicts.verdicts}
         self.unscored += sum(isinstance(outcome, Unscored) for outcome in outcomes.values())
-        members = ((item, _of_item(item, outcomes)) for item in job.items)
+        members = ((item, _outcomes_of(item, outcomes)) for item in job.items)
         self._tally.absorb(self._benchmark.reduce(members, self._settings))
 
     @property
-    def told(self) -> str:
-        """The headline figure, computed anew at most once in a while."""
+    def summary(self) -> str:
+        """The headline figure, updated at most every `_REFRESH` seconds, and the unscored count."""
         now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _REFRESH
+        if now >= self._next_update:
+            self._next_update = now + _REFRESH
             layout = self._benchmark.report(self._tally, self._settings)
             sums = {cell: self._tally.total(cell) for cell in self._tally}
             for figure in layout.figures:
                 if figure.path == layout.headline:
                     value = figure.statistic({cell: sums.get(cell, {}) for cell in figure.cells})
                     name = " ".join(figure.path)
-                    self._told = "" if value is None else f"{name} {value:.1f}"
+                    self._figure = "" if value is None else f"{name} {value:.1f}"
         lost = f" · {self.unscored} unscored" if self.unscored else ""
-        return f"{self._told}{lost}"
+        return f"{self._figure}{lost}"
 
 
-def _of_item(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, int], Outcome]:
+def _outcomes_of(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, int], Outcome]:
     return {
         (question.ordinal, repeat): outcomes[index]
         for index, question, repeat in item.positions()
@@ -88,14 +88,14 @@ def _of_item(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, int], 
 
 
 class WarningWatcher(SilentWatcher):
-    """ports.telemetry.Watcher for those who want no progress: only warnings are told."""
+    """A ports.telemetry.Watcher that shows only warnings."""
 
     def warned(self, text: str) -> None:
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
 class _CountingWatcher(WarningWatcher):
-    """The same, and what is done is counted by stage: `begin` and `advance` show it."""
+    """Also counts progress per stage; subclasses show it in `begin` and `advance`."""
 
     def __init__(self, *, captioning: bool) -> None:
         self._captioning = captioning
@@ -123,7 +123,7 @@ class _CountingWatcher(WarningWatcher):
 
 
 class ProgressLog(_CountingWatcher):
-    """A line on standard error every 30 seconds: for a run without a terminal."""
+    """Writes a line to standard error every 30 seconds, for runs without a terminal."""
 
     def __init__(self, clock: Clock, *, captioning: bool) -> None:
         super().__init__(captioning=captioning)
@@ -156,17 +156,17 @@ class ProgressLog(_CountingWatcher):
         done, total = self._done[stage], self._totals[stage]
         share = done / total if total else 1.0
         rate = (done - before) / LOG_SECONDS
-        left = f", {(total - done) / rate / 60:,.0f} min left" if rate and done < total else ""
-        return f"{stage} {done:,} of {total:,} ({share:.0%}), {rate:,.1f}/s{left}"
+        remaining = f", {(total - done) / rate / 60:,.0f} min left" if rate and done < total else ""
+        return f"{stage} {done:,} of {total:,} ({share:.0%}), {rate:,.1f}/s{remaining}"
 
 
 class ProgressWatcher(_CountingWatcher):
-    """Progress bars on standard error."""
+    """Shows progress bars on standard error."""
 
     def __init__(self, spec: RunSpec, *, captioning: bool) -> None:
         super().__init__(captioning=captioning)
         self._running = {
-            part.name: _Running(part.name, dict(part.settings)) for part in spec.benchmarks
+            part.name: _RunningScore(part.name, dict(part.settings)) for part in spec.benchmarks
         }
         self._bars: dict[str, TaskID] = {}
         self._progress = Progress(
@@ -200,5 +200,5 @@ class ProgressWatcher(_CountingWatcher):
     def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
         running = self._running[job.benchmark]
         running.add(job, verdicts)
-        self._progress.update(self._bars[job.benchmark], told=running.told)
+        self._progress.update(self._bars[job.benchmark], told=running.summary)
         super().examined(job, verdicts)

@@ -1,4 +1,4 @@
-"""What a recipe cannot set, on the terminal."""
+"""Shows the gaps between a run and its recipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from caliper.local.recipes import recipe_gaps
 
 
 def show_gaps(config: RunConfig, spec: RunSpec, shown: OutputOptions) -> None:
-    """Print on standard error in what a run differs from its recipe, unless it is quiet."""
+    """Print to standard error how a run deviates from its recipe, unless `shown` is quiet."""
     if config.recipe is None or shown.quiet:
         return
     for text in recipe_gaps(spec, config.recipe):

@@ -1,4 +1,4 @@
-"""Runs of an installation: evaluated, listed, watched and cancelled through its gateway."""
+"""Evaluates, lists, watches and cancels runs of an installation through its gateway."""
 
 from __future__ import annotations
 
@@ -40,48 +40,50 @@ _INTERVAL = 1.0
 
 
 async def evaluate_there(config: RunConfig, server: str, shown: OutputOptions) -> int:
-    """Push data and captions, start the run, and wait for its end. With --out its report files
-    are written there. Raises what `send` and `RemoteGateway.watch` raise.
+    """Push data and captions, start the run, wait for its end, and write its report files to --out.
+
+    Raises what `send` and `RemoteGateway.watch` raise.
     """
     store = open_store()
     async with open_gateway(server) as gateway:
-        begun = await sending.send(config, gateway, store)
-        # Only a complete run is not taken up again.
-        nothing_asked = begun.state is RunState.COMPLETE
-        show_gaps(config, begun.spec, shown)
+        started = await sending.send(config, gateway, store)
+        # Any other run is resumed.
+        already_complete = started.state is RunState.COMPLETE
+        show_gaps(config, started.spec, shown)
         try:
-            ended = await _watch(gateway, begun.spec.run_id, shown)
+            ended = await _watch(gateway, started.spec.run_id, shown)
         except (BackendUnavailable, BackendTimeout) as error:
             raise BackendUnavailable(
-                f"{error}\nRun {begun.spec.run_id} goes on there all the same: the same command "
+                f"{error}\nRun {started.spec.run_id} goes on there all the same: the same command "
                 "takes it up again."
             ) from error
         if ended.state in (RunState.COMPLETE, RunState.FINISHED):
             if config.out is not None:
-                await _write(gateway, begun.spec.run_id, config.out)
+                await _write(gateway, started.spec.run_id, config.out)
             if shown.json:
-                report = await gateway.report(begun.spec.run_id, partial=True)
-                since = ended.ended if nothing_asked else None
+                report = await gateway.report(started.spec.run_id, partial=True)
+                since = ended.ended if already_complete else None
                 write_out(with_execution(report.decode(), since, ended.reuse))
             elif not shown.quiet:
                 show_reuse(ended.reuse, OUT)
-                if nothing_asked and ended.ended is not None:
+                if already_complete and ended.ended is not None:
                     OUT.print(f"[dim]{unasked(str(ended.state), ended.ended)}[/dim]")
-    _tell_failure(ended, shown)
+    _show_failure(ended, shown)
     return _code(ended)
 
 
 async def report_there(run: str, server: str, out: Path | None, shown: OutputOptions) -> int:
-    """Show the report of a run of an installation, and write its files to `out` if that is
-    given. Raises what `RemoteGateway.report` raises.
+    """Show the report of a run of an installation, and write its files to `out` if given.
+
+    Raises what `RemoteGateway.report` raises.
     """
     async with open_gateway(server) as gateway:
-        found = await gateway.get(run)
-        _tell_failure(found, shown)
+        evaluation = await gateway.get(run)
+        _show_failure(evaluation, shown)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
-            if found.state is RunState.FAILED:
+            if evaluation.state is RunState.FAILED:
                 return Exit.NO
             raise
         if out is not None:
@@ -101,96 +103,98 @@ async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
 
 
 async def _watch(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Evaluation:
-    """Print every change until the run is over."""
+    """Print every change until the run has ended."""
     last = await gateway.get(run)
-    async for found in gateway.watch(run, _INTERVAL):
+    async for change in gateway.watch(run, _INTERVAL):
         if not (shown.quiet or shown.json):
-            OUT.print(_line(found), soft_wrap=True, highlight=False)
-        last = found
+            OUT.print(_line(change), soft_wrap=True, highlight=False)
+        last = change
     return last
 
 
-def _line(found: Evaluation) -> str:
-    parts = [f"{found.spec.run_id} {plain(found.spec.name)} [bold]{found.state}[/bold]"]
-    for part in found.benchmarks:
-        known = part.coverage.scored + sum(part.coverage.unscored.values())
+def _line(evaluation: Evaluation) -> str:
+    parts = [
+        f"{evaluation.spec.run_id} {plain(evaluation.spec.name)} [bold]{evaluation.state}[/bold]"
+    ]
+    for part in evaluation.benchmarks:
+        answered = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
-        parts.append(f"{part.title} {value} ({known}/{part.coverage.planned})")
-    return "  ".join([*parts, f"[red]{plain(found.error)}[/red]"] if found.error else parts)
+        parts.append(f"{part.title} {value} ({answered}/{part.coverage.planned})")
+    return "  ".join(
+        [*parts, f"[red]{plain(evaluation.error)}[/red]"] if evaluation.error else parts
+    )
 
 
-def _tell_failure(found: Evaluation, shown: OutputOptions) -> None:
-    """Say why a run failed, however little else is shown; and where nothing is, what else keeps
-    it from being complete.
-    """
-    if found.state is RunState.FAILED:
-        ERR.print(f"[red]The run failed: {plain(found.error)}[/red]", soft_wrap=True)
-    elif found.state is not RunState.COMPLETE and shown.quiet and not shown.json:
-        write_reason(f"Run {found.spec.run_id} is {found.state}, not complete.")
+def _show_failure(evaluation: Evaluation, shown: OutputOptions) -> None:
+    """Print why a run failed, in every output mode; in quiet mode also that it is not complete."""
+    if evaluation.state is RunState.FAILED:
+        ERR.print(f"[red]The run failed: {plain(evaluation.error)}[/red]", soft_wrap=True)
+    elif evaluation.state is not RunState.COMPLETE and shown.quiet and not shown.json:
+        write_reason(f"Run {evaluation.spec.run_id} is {evaluation.state}, not complete.")
 
 
-def _told(found: Evaluation) -> dict[str, str]:
+def _as_json(evaluation: Evaluation) -> dict[str, str]:
     return {
-        "run": found.spec.run_id,
-        "name": found.spec.name,
-        "state": str(found.state),
-        "started": found.started.isoformat(),
-        "error": found.error,
+        "run": evaluation.spec.run_id,
+        "name": evaluation.spec.name,
+        "state": str(evaluation.state),
+        "started": evaluation.started.isoformat(),
+        "error": evaluation.error,
     }
 
 
-def _code(found: Evaluation) -> Exit:
-    return Exit.DONE if found.state is RunState.COMPLETE else Exit.NO
+def _code(evaluation: Evaluation) -> Exit:
+    return Exit.DONE if evaluation.state is RunState.COMPLETE else Exit.NO
 
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
     """Watch a run of an installation until it ends. Exit code 1 if it is not complete."""
     shown = OutputOptions(json=json, quiet=quiet)
 
-    async def watching() -> Evaluation:
+    async def watch_to_end() -> Evaluation:
         async with open_gateway(server) as gateway:
             return await _watch(gateway, run, shown)
 
-    ended = asyncio.run(watching())
-    _tell_failure(ended, shown)
+    ended = asyncio.run(watch_to_end())
+    _show_failure(ended, shown)
     if json:
-        write_json(_told(ended))
+        write_json(_as_json(ended))
     return _code(ended)
 
 
 def runs(server: Server, name: Name = "", json: Json = False) -> int:
     """List the runs of an installation, newest first."""
 
-    async def listing() -> list[Evaluation]:
-        found: list[Evaluation] = []
+    async def list_all() -> list[Evaluation]:
+        listed: list[Evaluation] = []
         token = ""
         async with open_gateway(server) as gateway:
             while True:
                 page = await gateway.list(token=token, name=name)
-                found += page.evaluations
+                listed += page.evaluations
                 token = page.next
                 if not token:
-                    return found
+                    return listed
 
-    found = asyncio.run(listing())
+    evaluations = asyncio.run(list_all())
     if json:
-        told = [_told(one) for one in found]
-        write_json(told)
+        write_json([_as_json(evaluation) for evaluation in evaluations])
         return Exit.DONE
-    for one in found:
-        OUT.print(f"{one.started:%Y-%m-%d %H:%M}  {_line(one)}", soft_wrap=True, highlight=False)
+    for evaluation in evaluations:
+        started = f"{evaluation.started:%Y-%m-%d %H:%M}"
+        OUT.print(f"{started}  {_line(evaluation)}", soft_wrap=True, highlight=False)
     return Exit.DONE
 
 
 def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
     """Cancel a run of an installation."""
 
-    async def cancelling() -> Evaluation:
+    async def send_cancel() -> Evaluation:
         async with open_gateway(server) as gateway:
             return await gateway.cancel(run)
 
-    found = asyncio.run(cancelling())
+    evaluation = asyncio.run(send_cancel())
     if not quiet:
-        OUT.print(_line(found), soft_wrap=True, highlight=False)
+        OUT.print(_line(evaluation), soft_wrap=True, highlight=False)
     return Exit.DONE

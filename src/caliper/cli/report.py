@@ -1,4 +1,4 @@
-"""`caliper report`: a kept run's report."""
+"""`caliper report`: shows the report of a run and rewrites its files."""
 
 from __future__ import annotations
 

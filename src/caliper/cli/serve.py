@@ -75,7 +75,7 @@ TLS, tokens, health port and metrics port are set by the environment, as for the
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What is served where."""
+    """What to serve, and where."""
 
     listen: Listen = "127.0.0.1:50051"
     page: Page = None
@@ -86,46 +86,47 @@ class ServeOptions:
     captioner: Captioner = None
 
     def gateway(self) -> GatewaySettings:
-        """The settings of the gateway, with what was told here. Raises what `read_settings`
-        raises.
+        """The settings of the gateway, overridden by the options.
+
+        Raises what `read_settings` raises.
         """
-        told = {"listen": self.listen}
+        overrides = {"listen": self.listen}
         if self.page is not None:
-            told["page_address"] = self.page
-        return read_settings(GatewaySettings, **told)
+            overrides["page_address"] = self.page
+        return read_settings(GatewaySettings, **overrides)
 
 
-def serve(served: ServeOptions) -> int:
-    """Run it."""
+def serve(options: ServeOptions) -> int:
+    """Run all services until SIGTERM or Ctrl-C."""
     log("%(levelname)s %(name)s %(message)s")
     give_back()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(served))
+        runner.run(_serve(options))
     return Exit.DONE
 
 
-async def _serve(served: ServeOptions) -> None:
-    settings = served.gateway()
-    client = read_settings(ClientSettings, store=served.store)
-    kept = open_store(client)
-    if served.kafka is None:
-        ground = memory_ground(kept)
+async def _serve(options: ServeOptions) -> None:
+    settings = options.gateway()
+    client = read_settings(ClientSettings, store=options.store)
+    store = open_store(client)
+    if options.kafka is None:
+        ground = memory_ground(store)
     else:
-        ground = kafka_ground(kept, kafka_access(served.kafka, client, "--kafka"))
-    captioning = None
-    if served.captioner is not None:
-        captioning = read_settings(CaptionerSettings, model=served.captioner)
+        ground = kafka_ground(store, kafka_access(options.kafka, client, "--kafka"))
+    captioner_settings = None
+    if options.captioner is not None:
+        captioner_settings = read_settings(CaptionerSettings, model=options.captioner)
     parts = await everything(
         ground,
-        read_settings(JudgeSettings, model=served.judge),
-        read_settings(QaReaderSettings, model=served.reader),
-        captioning,
+        read_settings(JudgeSettings, model=options.judge),
+        read_settings(QaReaderSettings, model=options.reader),
+        captioner_settings,
         settings.page(),
     )
-    await serve_parts(settings.server(), measured(parts, ground, settings), _tell)
+    await serve_parts(settings.server(), measured(parts, ground, settings), _show_address)
 
 
-def _tell(running: ServiceRun) -> None:
+def _show_address(running: ServiceRun) -> None:
     ERR.print(f"Serving on {running.server.address}", highlight=False)
 
 

@@ -1,4 +1,4 @@
-"""A report on the terminal."""
+"""Shows a report on the terminal."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def show_report(report: Report, console: Console) -> None:
         for fact in facts(part, report.spec):
             if fact.brief:
                 style = "yellow" if fact.warning else "dim"
-                told = escape(f"{fact.label}: {fact.text}")
-                console.print(told, style=style, highlight=False, soft_wrap=True)
+                line = escape(f"{fact.label}: {fact.text}")
+                console.print(line, style=style, highlight=False, soft_wrap=True)
         for note in part.notes:
             console.print(f"[yellow]{escape(note)}[/yellow]")
     if report.partial:
@@ -49,28 +49,28 @@ def show_headlines(report: Report, console: Console) -> None:
 
 
 def show_place(path: Path, console: Console) -> None:
-    """Print where the page lies: on a line of its own, in one piece, brackets and all."""
+    """Print the path of the page on its own line, unwrapped and without markup."""
     console.print(f"\n{path}", soft_wrap=True, highlight=False, markup=False)
 
 
 def show_reuse(found: Reuse | None, console: Console) -> None:
-    """Print how much of a run rests on replies of earlier runs, if anything does."""
-    if told := reuse(found):
-        console.print(f"[yellow]{told}[/yellow]", highlight=False, soft_wrap=True)
+    """Print how many replies of earlier runs a run reused, if any."""
+    if text := reuse(found):
+        console.print(f"[yellow]{text}[/yellow]", highlight=False, soft_wrap=True)
 
 
 def with_execution(report: str, since: datetime | None, found: Reuse | None) -> str:
-    """report.json as `evaluate --json` prints it: with `already_ended` where nothing was asked, and
-    `reuse` where replies of earlier runs were.
+    """report.json as `evaluate --json` prints it: with `already_ended` if no model was asked, and
+    `reuse` if replies of earlier runs were reused.
     """
-    told: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
     if since is not None:
-        told["already_ended"] = since.isoformat(timespec="seconds")
+        extra["already_ended"] = since.isoformat(timespec="seconds")
     if found is not None:
-        told["reuse"] = asdict(found)
-    if not told:
+        extra["reuse"] = asdict(found)
+    if not extra:
         return report
-    whole = {**json.loads(report), **told}
+    whole = {**json.loads(report), **extra}
     return json.dumps(whole, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -78,10 +78,10 @@ def _grid(part: BenchmarkReport, table: Table) -> Grid:
     grid = Grid(title=escape(table.title), title_justify="left", box=None, pad_edge=False)
     grid.add_column("")
     for place, column in enumerate(table.columns):
-        # On a narrow terminal labels break before intervals do.
+        # On a narrow terminal, wrap labels rather than intervals.
         grid.add_column(column, justify="right", no_wrap=place == table.chart)
     for row in table.rows:
-        # An interval for every figure would not fit a terminal: the files have them all.
+        # The intervals of all figures do not fit a terminal; the files have them.
         grid.add_row(
             escape(row.label),
             *(
@@ -95,7 +95,7 @@ def _grid(part: BenchmarkReport, table: Table) -> Grid:
 
 
 def shown(estimate: Estimate | None, *, interval: bool = True) -> str:
-    """A figure as people read it: the value, and if wanted its interval."""
+    """Format an estimate: its value, and optionally its interval."""
     if estimate is None or estimate.value is None:
         return NO_DATA
     if not interval or estimate.low is None or estimate.high is None:

@@ -1,4 +1,4 @@
-"""A run on an installation: local files are pushed first, then its gateway is asked."""
+"""Submits a run to an installation: pushes local files, then starts it at the gateway."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from caliper.wiring.models import ModelRoom
 async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
     """Push data and captions, and start the run.
 
-    `store` is the installation's, None where the datasets are there already. Models are those
-    of the installation: a captioner, judge or reader is named as it is configured there.
-    Raises InvalidInput naming file, line and field of what cannot be planned, and what
-    the gateway and the store raise.
+    `store` is the installation's store; None if it already has the datasets. Models are those of
+    the installation: a captioner, judge or reader is named as it is configured there. Raises
+    InvalidInput naming file, line and field of rows that cannot be planned, and what the gateway
+    and the store raise.
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
@@ -56,21 +56,21 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             field="name",
         )
     check_name(config.label)
-    # All of them before anything is sent: what cannot be planned there is refused here.
+    # Plan everything before sending anything: errors are raised here, not at the installation.
     supplies = {name: _supplies(config, name) for name in config.benchmarks}
     parts = []
     for name, part in config.benchmarks.items():
         if store is not None:
-            for one in supplies[name].parcels.values():
-                await push_dataset(store, one)
-        parts.append(await _asked(name, part, supplies[name], gateway))
-    found, _ = await gateway.start(run_request(config, config.label, parts))
-    return found
+            for parcel in supplies[name].parcels.values():
+                await push_dataset(store, parcel)
+        parts.append(await _part_request(name, part, supplies[name], gateway))
+    evaluation, _ = await gateway.start(run_request(config, config.label, parts))
+    return evaluation
 
 
 @dataclass(frozen=True, slots=True)
 class _Supplies:
-    """What a benchmark is sent with: parcels by the field of a request, and captions."""
+    """The data of a benchmark to send: parcels by field of the request, and captions."""
 
     parcels: Mapping[str, Parcel]
     captions: Mapping[str, str] | None
@@ -93,40 +93,40 @@ def _supplies(config: RunConfig, name: str) -> _Supplies:
         qa_rows=qa_rows,
     )
     for _ in chosen.plan(sources.data.rows(chosen.data), request):
-        # What cannot be planned is raised.
+        # Planning raises for invalid rows; the items are not needed.
         pass
     return _Supplies(parcels, sources.captions)
 
 
 def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
-    """A dataset to push; its media only where a captioner has to look at them.
+    """A dataset to push, with its media only if a captioner needs them.
 
-    Raises InvalidInput for files that are not what the benchmark's layout says.
+    Raises InvalidInput for files that do not match the benchmark's layout.
     """
     root = None if part.captioner is None else part.media_root
     return parcel_at(name, part.data, root, _qa_path(part))
 
 
 def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
-    """What the questions from the media need, by the field of a request: recorded replies go
-    by the revision of who gives them.
+    """The parcels for questions about the media, by field of the request. The digest of recorded
+    replies is the revision of the model that gave them.
 
-    Raises InvalidInput naming file and line of recordings that cannot be read, and where the
-    questions are not those of the benchmark.
+    Raises InvalidInput naming file and line of unreadable recordings, and if the questions are not
+    those of the benchmark.
     """
-    found: dict[str, Parcel] = {}
+    parcels: dict[str, Parcel] = {}
     if part.qa is None and part.qa_replies is None:
-        return found
+        return parcels
     path = _qa_path(part)
     layout = qa_layout(name, given=path is not None)
     if layout is not None and path is not None:
-        found["qa_data"] = _parcel(path, layout)
+        parcels["qa_data"] = _parcel(path, layout)
     if part.qa_replies is not None:
         revision = ModelRoom.replay(name, part.qa_replies, Source.MEDIA).identity.revision
         replies = benchmark(name).qa_replies
-        assert replies is not None  # noqa: S101 - or they could not have been read
-        found["qa_replies"] = replace(_parcel(part.qa_replies, replies), digest=revision)
-    return found
+        assert replies is not None  # noqa: S101 - ModelRoom.replay has read them
+        parcels["qa_replies"] = replace(_parcel(part.qa_replies, replies), digest=revision)
+    return parcels
 
 
 def _qa_path(part: BenchmarkConfig) -> Path | None:
@@ -139,10 +139,10 @@ def _parcel(data: Path, layout: Layout) -> Parcel:
 
 
 def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = None) -> Parcel:
-    """A dataset to push, with those of its media that lie below `media_root`; None: without.
-    `qa` is the dataset in question form, whose media belong to it as well.
+    """A dataset to push, with its media below `media_root`, or without media if that is None.
 
-    Raises InvalidInput for files that are not what the benchmark's layout says.
+    `qa` is the dataset in question form, whose media are included. Raises InvalidInput for files
+    that do not match the benchmark's layout.
     """
     parcel = _parcel(data, benchmark(name).data)
     if media_root is None:
@@ -154,10 +154,10 @@ def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = 
 def _media(
     name: str, data: Path, qa: Path | None, root: Path
 ) -> tuple[dict[str, Path], tuple[str, ...]]:
-    """The media that are there, by path, and the paths of those that are not: nothing outside of
-    the media folder is ever sent.
+    """The existing media by path, and the paths of missing ones. Nothing outside of the media
+    folder is ever sent.
 
-    Raises InvalidInput when the folder is not there.
+    Raises InvalidInput if the folder does not exist.
     """
     if not root.is_dir():
         raise InvalidInput("no such folder", file=str(root), field="media")
@@ -168,22 +168,22 @@ def _media(
     settings = {setting.name: setting.default for setting in chosen.settings}
     rows = DatasetFiles(data).rows(chosen.data)
     items = chosen.plan(rows, PlanRequest(settings=settings, qa_rows=qa_rows))
-    found, lacking = {}, []
+    existing, lacking = {}, []
     for path in sorted({path for item in items for path in item.media}):
         try:
-            found[path] = find(root, path)
+            existing[path] = find(root, path)
         except (MediaMissing, InvalidInput):
             lacking.append(path)
-    return found, tuple(lacking)
+    return existing, tuple(lacking)
 
 
-async def _asked(
+async def _part_request(
     name: str, part: BenchmarkConfig, supplies: _Supplies, gateway: RemoteGateway
 ) -> BenchmarkRequest:
     captions = None
     if supplies.captions is not None:
         captions = await gateway.upload(name, supplies.captions)
-    digests = {field: one.digest for field, one in supplies.parcels.items()}
-    given = {"judge": part.judge, "reader": part.reader}
-    answerers = {role: spec for role, spec in given.items() if spec is not None}
+    digests = {field: parcel.digest for field, parcel in supplies.parcels.items()}
+    specs = {"judge": part.judge, "reader": part.reader}
+    answerers = {role: spec for role, spec in specs.items() if spec is not None}
     return part_request(name, part, {**digests, "captions": captions}, part.captioner, answerers)

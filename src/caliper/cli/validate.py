@@ -1,4 +1,4 @@
-"""`caliper validate`: check files before anything is run on them."""
+"""`caliper validate`: checks files before a run."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
     """
     if name is not None and name not in benchmark_names():
         raise UnknownName("benchmark", name, benchmark_names())
-    found = check(path, name)
+    result = check(path, name)
     if json:
-        write_json(asdict(found))
+        write_json(asdict(result))
     elif not quiet:
-        OUT.print(escape(found.summary), highlight=False)
-        for problem in found.problems:
+        OUT.print(escape(result.summary), highlight=False)
+        for problem in result.problems:
             ERR.print(f"[yellow]{escape(problem)}[/yellow]", soft_wrap=True, highlight=False)
-    elif found.problems:
-        count = len(found.problems)
+    elif result.problems:
+        count = len(result.problems)
         problems = "1 problem" if count == 1 else f"{count:,} problems"
-        write_reason(f"{problems}. The first: {found.problems[0]}")
-    return Exit.NO if found.problems else Exit.DONE
+        write_reason(f"{problems}. The first: {result.problems[0]}")
+    return Exit.NO if result.problems else Exit.DONE

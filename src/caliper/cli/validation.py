@@ -1,4 +1,4 @@
-"""Checking files before anything is run on them."""
+"""Checks datasets, captions, runs and configurations before a run."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from caliper.wiring.models import split_spec
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """What was found in a path. `problems`: rows that would end Unscored, blank captions, or what
-    a run lacks.
+    """The content of a path. `problems` are rows that would be Unscored, blank captions, or what an
+    incomplete run lacks.
     """
 
     kind: str
@@ -36,10 +36,10 @@ class ValidationResult:
 
 
 def validate(path: Path, name: str | None = None) -> ValidationResult:
-    """Tell what a path holds, and everything that is wrong with its rows or its run.
+    """Identify the content of a path, and list all problems of its rows or its run.
 
-    `name` is the benchmark; without it the content decides. Raises InvalidInput naming
-    file, line and field of what makes the whole file unusable.
+    `name` is the benchmark; by default it is derived from the content. Raises InvalidInput naming
+    file, line and field of an error that makes the whole file unusable.
     """
     if (path / "run.yaml").is_file():
         return _run(RunDirectory(path))
@@ -47,12 +47,12 @@ def validate(path: Path, name: str | None = None) -> ValidationResult:
         return _config(path)
     if not path.exists():
         raise InvalidInput("no such file or folder", file=str(path))
-    name, kind = _recognised(path, name)
+    name, kind = _recognise(path, name)
     return _captions(path, name) if kind == "captions" else _data(path, name)
 
 
 def _config(path: Path) -> ValidationResult:
-    """Everything that the configuration names is checked, but for endpoints."""
+    """Check everything that the configuration names except endpoints."""
     config = read_config(path)
     problems: list[str] = []
     for name, part in config.benchmarks.items():
@@ -64,37 +64,37 @@ def _config(path: Path) -> ValidationResult:
 
 
 def _run(directory: RunDirectory) -> ValidationResult:
-    """Reads the plan and every outcome: what is wrong with them is raised."""
-    found, spec = asyncio.run(read_report(directory)), directory.read_spec()
+    """Read the plan and all outcomes; errors in them are raised."""
+    report, spec = asyncio.run(read_report(directory)), directory.read_spec()
     parts = ", ".join(part.name for part in spec.benchmarks)
-    problems = (f"the run is {found.state}, not complete",) if found.partial else ()
-    summary = f"run {spec.run_id} ({spec.name}) over {parts}: {found.state}"
+    problems = (f"the run is {report.state}, not complete",) if report.partial else ()
+    summary = f"run {spec.run_id} ({spec.name}) over {parts}: {report.state}"
     return ValidationResult("run", summary, problems)
 
 
-def _recognised(path: Path, name: str | None) -> tuple[str, str]:
+def _recognise(path: Path, name: str | None) -> tuple[str, str]:
     """The benchmark and kind (data or captions) that the content looks like.
 
-    With `name` the benchmark is that one; what looks like none of its kinds is held against
-    its data, whose layouts are the more various.
+    `name` fixes the benchmark. Its content of unknown kind is checked as data, which has more
+    layouts than captions.
     """
     names = benchmark_names() if name is None else (name, *benchmark_names())
-    found = _looks_like(path, _first_value(path), names)
+    match = _looks_like(path, _first_value(path), names)
     if name is not None:
-        return name, found[1] if found else "data"
-    if found is None:
+        return name, match[1] if match else "data"
+    if match is None:
         raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(names)}", file=str(path))
-    return found
+    return match
 
 
 def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str] | None:
-    found = {name: benchmark(name).looks_like(path.suffix, first) for name in names}
-    return next(((name, kind) for name, kind in found.items() if kind is not None), None)
+    kinds = {name: benchmark(name).looks_like(path.suffix, first) for name in names}
+    return next(((name, kind) for name, kind in kinds.items() if kind is not None), None)
 
 
 def _first_value(path: Path) -> Any:
-    """The first row of a list or of JSON lines, or the first key of an object; None for files
-    of other kinds. Raises InvalidInput naming the line that is broken.
+    """The first row of a list or of JSON lines, or the first key of an object; None for files of
+    other kinds. Raises InvalidInput naming the broken line.
     """
     files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
     suffix = files[0].suffix.lower() if files else ""

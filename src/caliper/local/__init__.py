@@ -1,1 +1,1 @@
-"""A run in one process: its configuration, its directory, and the services wired on memory."""
+"""A local run: its configuration, its directory, and all services in one process."""

@@ -1,4 +1,4 @@
-"""What a plan tells about its inputs: captions that are missing or extra, unusable rows."""
+"""Warnings about the inputs of a plan: missing or extra captions, unusable rows."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.plan import PlanReader
 
-_LISTED = 10
+_MOST_EXAMPLES = 10
 
 
 async def warnings(
     spec: RunSpec, captions: Mapping[str, Mapping[str, str]], plan: PlanReader
 ) -> list[str]:
-    """Sentences for people, the first ten of each kind listed.
+    """Warnings as sentences, each with at most ten examples.
 
-    `captions` are the supplied ones by benchmark. With a limit of items, captions that nobody
-    asked for are expected and not told.
+    `captions` are the supplied ones by benchmark. A run limited to drawn items does not warn of
+    unused captions: they are expected.
     """
     samples: dict[str, dict[str, None]] = {}
     unusable: dict[str, list[str]] = {}
@@ -37,7 +37,7 @@ async def warnings(
         *_about_captions(captions, samples, drawn=spec.limit is not None),
         *_about_blanks(spec, captions, samples),
         *(
-            f"{name}: {len(notes)} questions cannot be used ({_listed(notes, '; ')})"
+            f"{name}: {len(notes)} questions cannot be used ({_examples(notes, '; ')})"
             for name, notes in unusable.items()
             if notes
         ),
@@ -61,12 +61,12 @@ def _about_captions(
         if missing:
             yield (
                 f"{name}: {len(missing)} samples without a caption "
-                f"({_listed(missing)}): Unscored(no_caption)"
+                f"({_examples(missing)}): Unscored(no_caption)"
             )
         allowed = benchmark(name).unused_caption
         extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
         if extra and not drawn:
-            yield f"{name}: {len(extra)} captions of unknown samples ignored ({_listed(extra)})"
+            yield f"{name}: {len(extra)} captions of unknown samples ignored ({_examples(extra)})"
 
 
 def _about_blanks(
@@ -79,9 +79,9 @@ def _about_blanks(
         if blank:
             answers = blank_is_answer(spec.benchmark(name).settings)
             what = "answers that mention nothing" if answers else "Unscored(no_caption)"
-            yield f"{name}: {len(blank)} blank captions ({_listed(blank)}): {what}"
+            yield f"{name}: {len(blank)} blank captions ({_examples(blank)}): {what}"
 
 
-def _listed(names: Sequence[str], separator: str = ", ") -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return separator.join(names[:_LISTED]) + more
+def _examples(names: Sequence[str], separator: str = ", ") -> str:
+    more = f" and {len(names) - _MOST_EXAMPLES} more" if len(names) > _MOST_EXAMPLES else ""
+    return separator.join(names[:_MOST_EXAMPLES]) + more

@@ -1,7 +1,7 @@
-"""The configuration of a local run: what the command line and run.yaml can say.
+"""The configuration of a local run, from the command line or a run.yaml.
 
-What is measured is resolved from it into a RunSpec; where things are (paths, endpoints,
-concurrency) stays here and is never part of a fingerprint.
+The parts that determine what is measured are resolved into a RunSpec. The rest (paths, endpoints,
+concurrency) is never part of a fingerprint.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class BenchmarkConfig(_Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
     Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
-    `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the
-    folder that the dataset's media paths are relative to, by default that of the data.
-    `qa` has the captioner asked questions from the media: the dataset in question form, or
-    true where the benchmark's own questions serve. `qa_replies` are recorded replies to them.
-    `preparation` says what the captioner is shown of media: the fields of
-    core.preparation.Preparation by name. `taxonomy` is a file of the nodes that the caption
-    prompt lists (docs/data.md), and `caption_tokens` the most that it may write of a caption.
+    `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the folder that the
+    dataset's media paths are relative to, by default the folder of the data. With `qa` the
+    captioner is asked questions about the media: either the dataset in question form, or true to
+    use the benchmark's own questions. `qa_replies` are recorded replies to them. `preparation`
+    sets how media are shown to the captioner: the fields of core.preparation.Preparation by name.
+    `taxonomy` is a file of the nodes that the caption prompt lists (docs/data.md), and
+    `caption_tokens` the maximum output tokens per caption.
     """
 
     data: Path
@@ -67,9 +67,9 @@ class BenchmarkConfig(_Strict):
     @field_validator("set", "preparation", mode="before")
     @classmethod
     def _plain_values(cls, value: object) -> object:
-        """YAML reads `max_tokens: 4` as a number; settings are texts."""
+        """Convert values to text: YAML reads `max_tokens: 4` as a number."""
         if isinstance(value, Mapping):
-            return {name: str(chosen) for name, chosen in value.items()}
+            return {name: str(setting) for name, setting in value.items()}
         return value
 
     @property
@@ -79,7 +79,7 @@ class BenchmarkConfig(_Strict):
 
     @property
     def prepared(self) -> Preparation | None:
-        """What the captioner is shown of media; None where there is no captioner."""
+        """How media are shown to the captioner; None without a captioner."""
         return None if self.captioner is None else Preparation.of(self.preparation)
 
     @model_validator(mode="after")
@@ -112,15 +112,15 @@ class BenchmarkConfig(_Strict):
 class RunConfig(_Strict):
     """A run over one or more benchmarks.
 
-    `name` is the checkpoint's label, `limit` draws that many items a task or domain by
-    `seed`, `out` the run's directory and `store` where replies are kept between runs;
-    `share_replies` shares those of models without a revision, too. `recipe` names how known
-    figures were made: what the run does not say itself is set so.
-    `max_calls` and `max_tokens` cap what it may spend; see pipeline.budget. `anchors` are known
-    captions that are judged beside it; see runtime.anchors.
+    `name` is the checkpoint's label, `limit` the number of items to draw per task or domain with
+    `seed`, `out` the run's directory and `store` the store of replies across runs;
+    `share_replies` also shares replies of models without a revision. `recipe` names the settings
+    behind published figures, which apply to everything that the run does not set itself.
+    `max_calls` and `max_tokens` cap its cost. With `anchors`, captions with a known verdict are
+    judged alongside it; see wiring.anchors.
     """
 
-    # Before the benchmarks: their validation reads it.
+    # Declared before the benchmarks: their validation reads it.
     recipe: str | None = None
     benchmarks: Mapping[str, BenchmarkConfig] = Field(min_length=1)
     name: str | None = None
@@ -154,7 +154,7 @@ class RunConfig(_Strict):
             raise ValueError(
                 f"unknown benchmark {unknown[0]!r}; known: {', '.join(benchmark_names())}"
             )
-        # One order for all, so that the same benchmarks named in another order are one run.
+        # A fixed order, so that the order in which benchmarks are named does not change the run.
         recipe = info.data.get("recipe")
         return {
             name: _by_recipe(name, value[name], recipe)
@@ -164,18 +164,18 @@ class RunConfig(_Strict):
 
     @property
     def caps(self) -> Caps:
-        """What one start of the run may spend."""
+        """The caps on one start of the run."""
         return Caps(self.max_calls, self.max_tokens)
 
     @property
     def with_anchors(self) -> bool:
-        """Whether anchors are judged beside the run."""
+        """Whether anchors are judged alongside the run."""
         return check_wanted(self.caps, asked=self.anchors)
 
     @property
     def label(self) -> str:
-        """The checkpoint's label: its name, else the stem of its first captions, else the
-        model that its captioner names. Empty when none of them tells; never part of a URL.
+        """The checkpoint's label: its name, else the stem of its first captions file, else the
+        model in its captioner's SPEC. Empty if none of them is given; never part of a URL.
         """
         if self.name:
             return self.name
@@ -183,27 +183,27 @@ class RunConfig(_Strict):
             if part.captions is not None:
                 return part.captions.stem or "captions"
         captioner = next(iter(self.benchmarks.values())).captioner or ""
-        # What stands behind the # of a Triton model are options.
-        named = "" if captioner.startswith("triton:") else captioner.partition("#")[2]
-        return named.rsplit("/", 1)[-1]
+        # After the # of a Triton SPEC come options, not a model.
+        model = "" if captioner.startswith("triton:") else captioner.partition("#")[2]
+        return model.rsplit("/", 1)[-1]
 
 
 def _by_recipe(name: str, part: BenchmarkConfig, recipe: str | None) -> BenchmarkConfig:
-    """The part, where what it does not say is what the recipe says."""
+    """The part, with the recipe's values for everything that it does not set."""
     if recipe is None:
         return part
     values = recipe_values(name, recipe, captioned=part.captioner is not None)
-    said = part.model_dump(exclude_unset=True)
-    given = {key: value for key, value in said.items() if value is not None}
+    explicit = part.model_dump(exclude_unset=True)
+    merged = {key: value for key, value in explicit.items() if value is not None}
     for key in ("set", "preparation"):
-        given[key] = {**values.get(key, {}), **getattr(part, key)}
-    return BenchmarkConfig.model_validate({**values, **given})
+        merged[key] = {**values.get(key, {}), **getattr(part, key)}
+    return BenchmarkConfig.model_validate({**values, **merged})
 
 
-def checked(written: Mapping[str, Any], *, file: str = "") -> RunConfig:
+def checked(values: Mapping[str, Any], *, file: str = "") -> RunConfig:
     """A configuration from plain values. Raises InvalidInput naming file and field."""
     try:
-        return RunConfig.model_validate(written)
+        return RunConfig.model_validate(values)
     except ValidationError as error:
         raise _first_problem(error, file) from error
 
@@ -223,13 +223,13 @@ def read_config(path: Path) -> RunConfig:
 
     Raises InvalidInput naming file, line and field.
     """
-    written = read_yaml(path)
-    if isinstance(written, dict) and "fingerprint" in written:
-        # The run.yaml of a kept run: what was asked for stands below `config`.
-        written = written.get("config")
-    if not isinstance(written, dict):
+    values = read_yaml(path)
+    if isinstance(values, dict) and "fingerprint" in values:
+        # The run.yaml of an existing run has its configuration below `config`.
+        values = values.get("config")
+    if not isinstance(values, dict):
         raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
-    return relative_to(checked(written, file=str(path)), path.parent)
+    return relative_to(checked(values, file=str(path)), path.parent)
 
 
 def relative_to(config: RunConfig, folder: Path) -> RunConfig:
@@ -248,23 +248,22 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
 
 
 def as_asked(config: RunConfig) -> dict[str, Any]:
-    """The configuration as plain values with absolute paths: what run.yaml keeps of it.
+    """The configuration as plain values with absolute paths, for run.yaml.
 
-    Without what the same run may have otherwise the next time: folders to write to,
-    concurrency, caps.
+    Leaves out what may change when the same run is resumed: output folders, concurrency, caps.
     """
-    here = Path.cwd()
-    absolute = relative_to(config, here)
-    # Left out where it is off, as before there was such a thing.
+    folder = Path.cwd()
+    absolute = relative_to(config, folder)
+    # Left out if off, for equality with the run.yaml of releases without it.
     unshared = set() if config.share_replies else {"share_replies"}
-    written = absolute.model_dump(mode="json", exclude=_OF_ONE_TIME | unshared)
+    values = absolute.model_dump(mode="json", exclude=_TRANSIENT | unshared)
     for name, part in absolute.benchmarks.items():
-        written["benchmarks"][name]["media"] = str(here / part.media_root)
-    return written
+        values["benchmarks"][name]["media"] = str(folder / part.media_root)
+    return values
 
 
-# A recipe is there as what it set.
-_OF_ONE_TIME = {"recipe", "out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
+# A recipe is already present as the values that it set.
+_TRANSIENT = {"recipe", "out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")

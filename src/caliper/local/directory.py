@@ -1,11 +1,11 @@
-"""A run's directory: what people keep, and below `state/` what resuming needs.
+"""A run's directory: its results, and below `state/` what resuming needs.
 
-run.yaml         everything resolved: the spec, and where things were
+run.yaml         everything resolved: the spec and the configuration
 captions.jsonl   the captions that were examined
-verdicts.*       one row a question, as JSON lines and as Parquet
-report.*         the report for machines, for reading, and for browsing
-execution.json   how the run went: times, calls, tokens (never part of a figure)
-state/           the plan and the verdicts, as they came
+verdicts.*       one row per question, as JSON lines and as Parquet
+report.*         the report as JSON, Markdown and HTML
+execution.json   times, calls and tokens of the run (never part of a figure)
+state/           the plan, and the verdicts in the order of their arrival
 """
 
 from __future__ import annotations
@@ -42,45 +42,44 @@ class RunDirectory:
 
     @classmethod
     def default(cls, spec: RunSpec) -> RunDirectory:
-        """`runs/<name>-<run id>`, with what no file system likes left out of the name."""
+        """`runs/<name>-<run id>`, without characters that are awkward in file names."""
         name = re.sub(r"[^\w.+-]+", "-", spec.name).strip("-.") or "run"
-        # File systems count bytes: names in other scripts need up to four a letter.
+        # File systems count bytes: letters of other scripts take up to four each.
         short = name.encode()[:80].decode("utf-8", "ignore")
         return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
     def store(self, spec: RunSpec, shared: Path | None = None) -> RunStore:
-        """What the store of an installation would hold of this run, with replies in `shared`, by
-        default beside the directory.
+        """This run's view of a store, as an installation has it. Replies are in `shared`, by
+        default in `.store` beside the directory.
         """
         return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
 
     @property
     def stored(self) -> StoredRun:
-        """The run, to be opened. Raises NewerSchema or InvalidInput where there is none."""
+        """The run, ready to be opened. Raises NewerSchema, or InvalidInput if there is none."""
         spec = self.read_spec()
         return StoredRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: RunLedger) -> dict[str, dict[str, str]]:
-        """Caption texts by benchmark and sample, as far as they are known.
+        """The known caption texts by benchmark and sample.
 
         Raises InvalidInput when they cannot be read, StoreUnavailable.
         """
-        found = self.read_captions()
+        texts = self.read_captions()
         for part in run.spec.benchmarks:
             if part.captions is None:
                 written = await read_written(self.store(run.spec), run.run, part.name)
                 if written:
-                    found[part.name] = {**found.get(part.name, {}), **written}
-        return found
+                    texts[part.name] = {**texts.get(part.name, {}), **written}
+        return texts
 
     @contextmanager
     def claim(self, spec: RunSpec) -> Iterator[None]:
-        """Hold the directory for this run. It is gone again if nothing was kept in it.
+        """Lock the directory for this run; afterwards it is removed if it has no run.yaml.
 
-        Raises InvalidInput when it holds another run or files of somebody else's, which
-        ours could overwrite, or another process works in it,
-        NewerSchema when a newer release wrote it, StoreUnavailable when it cannot be
-        written.
+        Raises InvalidInput when it holds another run or unrelated files, which could be
+        overwritten, or is locked by another process; NewerSchema when a newer release wrote it;
+        StoreUnavailable when it cannot be written.
         """
         self._refuse_foreign()
         state = self.path / "state"
@@ -104,12 +103,13 @@ class RunDirectory:
                 yield
             finally:
                 if not (self.path / "run.yaml").exists():
-                    self._leave_nothing()
+                    self._remove_state()
 
     def _refuse_foreign(self) -> None:
-        """A run that was killed before its run.yaml was there left `state/` and no more.
+        """Refuse a directory with files but without a run.
 
-        Verdicts say whose they are, so beside them our reports are ours.
+        A run that was killed before it wrote its run.yaml leaves only `state/`. Verdicts name
+        their run, so reports next to verdicts belong to it.
         """
         ours = (
             self.path / "run.yaml",
@@ -133,16 +133,16 @@ class RunDirectory:
 
     def _refuse_another(self, spec: RunSpec) -> None:
         if (self.path / "run.yaml").exists():
-            held = self.read_spec()
-            if held.fingerprint != spec.fingerprint:
+            other = self.read_spec()
+            if other.fingerprint != spec.fingerprint:
                 raise InvalidInput(
-                    f"holds run {held.run_id} ({held.name}), not {spec.run_id}; choose another "
+                    f"holds run {other.run_id} ({other.name}), not {spec.run_id}; choose another "
                     "directory with --out",
                     file=str(self.path),
                 )
 
-    def _leave_nothing(self) -> None:
-        """Remove what a start noted of a run that could not be planned."""
+    def _remove_state(self) -> None:
+        """Remove the files of a start whose run could not be planned."""
         state = self.path / "state"
         with suppress(OSError):
             for name in ("lock", STARTED, CANCELLED, REFUSED):
@@ -154,31 +154,31 @@ class RunDirectory:
                 folder.rmdir()
 
     def keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
-        """Write run.yaml: from now on the directory is this run's.
+        """Write run.yaml, which makes the directory this run's.
 
         Raises StoreFull or StoreUnavailable.
         """
-        written = {
+        values = {
             "schema": SCHEMA,
             "run": spec.run_id,
             "fingerprint": spec.fingerprint,
             "spec": spec.to_json(),
             "config": dict(asked),
         }
-        text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         write_text(self.path / "run.yaml", text)
 
     def read_run(self) -> dict[str, Any]:
-        """What run.yaml holds. Raises NewerSchema, or InvalidInput when it is none."""
+        """The content of run.yaml. Raises NewerSchema, or InvalidInput when it is not one."""
         file = self.path / "run.yaml"
         try:
-            written = yaml.safe_load(file.read_text("utf-8"))
+            values = yaml.safe_load(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise InvalidInput(f"not a run directory: {error}", file=str(file)) from error
-        if not isinstance(written, dict):
+        if not isinstance(values, dict):
             raise InvalidInput("not a run.yaml", file=str(file))
-        refuse_newer(written.get("schema"), str(file))
-        return written
+        refuse_newer(values.get("schema"), str(file))
+        return values
 
     def read_spec(self) -> RunSpec:
         """The resolved spec in run.yaml. Raises NewerSchema or InvalidInput."""
@@ -189,7 +189,7 @@ class RunDirectory:
         return RunSpec.from_json(spec, file=file)
 
     def write_captions(self, captions: Mapping[str, Mapping[str, str]]) -> None:
-        """captions.jsonl: one row a caption. Raises StoreFull or StoreUnavailable."""
+        """Write captions.jsonl, one row per caption. Raises StoreFull or StoreUnavailable."""
         lines = (
             _caption_line(name, sample, text)
             for name, texts in captions.items()
@@ -198,9 +198,9 @@ class RunDirectory:
         write_atomically(self.path / "captions.jsonl", b"".join(lines))
 
     def read_captions(self) -> dict[str, dict[str, str]]:
-        """Caption texts by benchmark and sample, none where none were kept yet.
+        """The caption texts in captions.jsonl by benchmark and sample; empty without the file.
 
-        A line that a crash cut off does not count. Raises InvalidInput naming the line.
+        A last line truncated by a crash is ignored. Raises InvalidInput naming the line.
         """
         file = self.path / "captions.jsonl"
         captions: dict[str, dict[str, str]] = {}
@@ -221,43 +221,43 @@ class RunDirectory:
         return captions
 
     def begin(self) -> None:
-        """Until its last file is there anew, the run has not ended."""
+        """Mark the run as not ended, until its last file is written again."""
         for file in (self.path / "execution.json", self.path / "state" / END):
             file.unlink(missing_ok=True)
 
     @property
     def written(self) -> bool:
-        """Whether an earlier process got as far as the last file."""
+        """Whether an earlier process wrote the last file."""
         return (self.path / "execution.json").exists()
 
     def write_execution(self, figures: Mapping[str, Any]) -> None:
-        """execution.json. Raises StoreFull or StoreUnavailable."""
+        """Write execution.json. Raises StoreFull or StoreUnavailable."""
         text = json.dumps({"schema": SCHEMA, **figures}, indent=2, sort_keys=True)
         write_text(self.path / "execution.json", text + "\n")
 
     def read_execution(self) -> dict[str, Any]:
-        """What execution.json holds, nothing where there is none yet.
+        """The content of execution.json; empty if it does not exist yet.
 
         Raises NewerSchema, or InvalidInput when it cannot be read.
         """
         file = self.path / "execution.json"
         try:
-            written = json.loads(file.read_bytes())
+            values = json.loads(file.read_bytes())
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             raise InvalidInput(f"cannot be read: {error}", file=str(file)) from error
-        if not isinstance(written, dict):
+        if not isinstance(values, dict):
             raise InvalidInput("expected an object", file=str(file))
-        refuse_newer(written.get("schema"), str(file))
-        return written
+        refuse_newer(values.get("schema"), str(file))
+        return values
 
     @property
     def reuse(self) -> Reuse | None:
-        """What execution.json says of reused replies. Raises NewerSchema or InvalidInput."""
-        told = self.read_execution().get("reuse")
+        """The reuse of replies in execution.json. Raises NewerSchema or InvalidInput."""
+        fields = self.read_execution().get("reuse")
         try:
-            return None if told is None else Reuse(**told)
+            return None if fields is None else Reuse(**fields)
         except TypeError as error:
             file = str(self.path / "execution.json")
             raise InvalidInput(str(error), file=file, field="reuse") from error
@@ -273,17 +273,17 @@ def _caption_line(benchmark: str, sample: str, text: str) -> bytes:
 def find_run(name: str) -> RunDirectory:
     """The run directory at a path, or the one below `runs/` with that name or run id.
 
-    Raises InvalidInput saying which runs there are.
+    Raises InvalidInput listing the existing runs.
     """
     path = Path(name)
     if (path / "run.yaml").is_file():
         return RunDirectory(path)
-    known = sorted(file.parent for file in DEFAULT_ROOT.glob("*/run.yaml"))
-    matching = [run for run in known if run.name == name or run.name.endswith(f"-{name}")]
+    folders = sorted(file.parent for file in DEFAULT_ROOT.glob("*/run.yaml"))
+    matching = [run for run in folders if run.name == name or run.name.endswith(f"-{name}")]
     if len(matching) == 1:
         return RunDirectory(matching[0])
-    there = ", ".join(run.name for run in known[-10:]) or "none yet"
-    raise InvalidInput(f"no run directory; below {DEFAULT_ROOT}/ there are: {there}", file=name)
+    names = ", ".join(run.name for run in folders[-10:]) or "none yet"
+    raise InvalidInput(f"no run directory; below {DEFAULT_ROOT}/ there are: {names}", file=name)
 
 
 def finished_runs() -> list[RunDirectory]:

@@ -1,4 +1,4 @@
-"""One run in one process: its gateway, planner, workers and aggregator."""
+"""Executes a run in one process, with its own gateway, planner, workers and aggregator."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ from caliper.wiring.roles import Examiners
 from caliper.wiring.sinks import sinks, thumbnails_below
 from caliper.wiring.standing_anchors import StandingAnchors
 
-_MOST_WAITING = Bounds(verdicts=500)
-_PACE = FollowerTiming(conclude=0.05, keep=2.0, patience=None, snapshots=False)
-"""Verdicts wait two seconds at most until they are on the disk, and a disk that fails ends it."""
+_BOUNDS = Bounds(verdicts=500)
+_TIMING = FollowerTiming(conclude=0.05, keep=2.0, patience=None, snapshots=False)
+"""Verdicts reach the disk within two seconds, and a failing disk ends the run."""
 
 
 class LocalRun:
-    """One run, with the gateway, the planner, the workers and the aggregator of its process.
+    """One run, with its own gateway, planner, workers and aggregator.
 
-    `known` says that an earlier process left nothing to do; `missing` counts the jobs that this
-    one had.
+    `known` is true if an earlier process left nothing to do; `missing` is the number of jobs of
+    this process.
     """
 
     def __init__(
@@ -67,59 +67,59 @@ class LocalRun:
         self._store = directory.store(prepared.spec, prepared.config.store)
         self._stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._codec = IdentityCodec()
-        files = ReportFiles(self._planned, self._sinks, directory.path, self._complete)
-        outlets = Outlets(self._hear, _refuse)
-        self._board = Aggregator(self._store, self._codec, clock, files, outlets, _MOST_WAITING)
-        self._resumed, self._over = asyncio.Event(), asyncio.Event()
+        files = ReportFiles(self._planned_captions, self._sinks, directory.path, self._complete)
+        outlets = Outlets(self._on_run_ended, _refuse)
+        self._board = Aggregator(self._store, self._codec, clock, files, outlets, _BOUNDS)
+        self._resumed, self._ended = asyncio.Event(), asyncio.Event()
         self._report: Report | None = None
-        self._written: dict[str, dict[str, str]] = {}
+        self._own_captions: dict[str, dict[str, str]] = {}
         self._sittings: Sittings | None = None
         self.warnings: list[str] = []
         self.missing, self.known = 0, False
 
     async def work(self) -> Report:
-        """Work until there is no more to do, and write the report."""
+        """Run to the end, and write the report."""
         prepared, run = self._prepared, self._prepared.spec.run_id
         runs = RunBook(self._store, self._clock)
         store, stream, codec, supplies = self._store, self._stream, self._codec, prepared.supplies
         stages, board = prepared.stages, self._board
         outside = Outside(store, stream, codec, self._clock, supplies, stages, board)
-        if not await self._whole(run):
+        if not await self._is_finished(run):
             self._directory.begin()
-        found, _ = await Gateway(outside, runs).start(prepared.asked)
-        if found.state is RunState.COMPLETE:
+        record, _ = await Gateway(outside, runs).start(prepared.asked)
+        if record.state is RunState.COMPLETE:
             await self._resume(run, None)
-            return await kept_report(self._directory, await self._tracked(run), self._captions)
+            return await kept_report(self._directory, await self._ledger(run), self._captions)
         await self._work(Planner(store, stream, codec, runs, supplies, self._resume))
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
-        tracked = await self._tracked(run)
-        self._directory.write_captions(await self._planned(tracked))
+        ledger = await self._ledger(run)
+        self._directory.write_captions(await self._planned_captions(ledger))
         return self._report
 
-    async def _whole(self, run: str) -> bool:
-        """Whether an earlier process got as far as the last file, all is there that it tells of,
-        and a run that it completed has nothing left that may have passed.
+    async def _is_finished(self, run: str) -> bool:
+        """Whether an earlier process wrote the last file, its report covers all verdicts, and a
+        complete run has no failures left that may be transient.
         """
         planned = self._directory.written and await read_summary(run_store(self._store, run))
         if not planned:
             return False
-        tracked = await self._tracked(run)
+        tracked = await self._ledger(run)
         if tracked.ended is RunState.COMPLETE and tracked.ledger.passing():
             return False
         return tracked.ended is None or tracked.reported == tracked.ledger.changes
 
-    async def _tracked(self, run: str) -> RunLedger:
-        found = await self._board.find(run)
-        if found is None:
+    async def _ledger(self, run: str) -> RunLedger:
+        ledger = await self._board.find(run)
+        if ledger is None:
             raise InvalidInput("the run cannot be read", file=str(self._directory.path))
-        return found
+        return ledger
 
     async def _resume(self, run: str, end: int | None) -> Resumption:
-        """Tell where the planned run stands, and make ready for what is missing of it."""
+        """Report the progress of the planned run, and prepare for its missing jobs."""
         prepared, directory, watcher = self._prepared, self._directory, self._watcher
-        tracked = await self._tracked(run)
-        # Only now: rows that cannot be planned will be mended, and then it is another run.
+        tracked = await self._ledger(run)
+        # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.keep_spec(tracked.spec, as_asked(prepared.config))
         watcher.planned(tracked.summary)
         supplied = prepared.supplies.captions
@@ -128,7 +128,7 @@ class LocalRun:
         for planned in tracked.summary.benchmarks:
             scored, unscored = tracked.ledger.count(planned.first, planned.questions)
             watcher.resumed(planned.name, scored + sum(unscored.values()))
-        self._written = await directory.captions(tracked) if prepared.captioners else {}
+        self._own_captions = await directory.captions(tracked) if prepared.captioners else {}
         async for items in before(tracked.plan, end)():
             self.missing += sum(any(map(tracked.ledger.lacks, job)) for job in jobs(items))
         complete = tracked.settled and tracked.ended is RunState.COMPLETE
@@ -137,11 +137,11 @@ class LocalRun:
             self._sittings = await kept_sittings(directory, tracked.spec)
         else:
             directory.begin()
-            directory.write_captions(await self._planned(tracked))
-        # For a run that an earlier release left, too, which did not count its starts.
+            directory.write_captions(await self._planned_captions(tracked))
+        # Also for runs of earlier releases, which did not count their starts.
         tracked.try_again(end)
         self._resumed.set()
-        return Resumption(tracked.ledger, self._written)
+        return Resumption(tracked.ledger, self._own_captions)
 
     async def _work(self, planner: Planner) -> None:
         options = self._prepared.decoders
@@ -185,32 +185,32 @@ class LocalRun:
             clock=self._clock,
             limits=WorkerLimits(prepared.config.concurrency, prepared.room.access.retry_budget),
             keep_caption=self._keep_caption,
-            over=self._over,
+            over=self._ended,
         )
 
     def _anchors(self) -> StandingAnchors:
-        access, asked = self._prepared.room.access, self._prepared.config.anchors
-        for part in self._prepared.spec.benchmarks if asked else ():
+        access, anchors_asked = self._prepared.room.access, self._prepared.config.anchors
+        for part in self._prepared.spec.benchmarks if anchors_asked else ():
             if part.models[benchmark(part.name).role].kind == REPLAY:
                 self._watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
         patience = access.timeout + access.retry_budget
-        return StandingAnchors(self._store, SILENT, patience, asked=asked)
+        return StandingAnchors(self._store, SILENT, patience, asked=anchors_asked)
 
     async def _follow(self) -> None:
-        # Before, a run that an earlier process ended would end as it is.
+        # Earlier, a run that another process had ended would end again as it is.
         await self._resumed.wait()
-        await Follower(self._board, self._stream, self._clock, _PACE).run()
+        await Follower(self._board, self._stream, self._clock, _TIMING).run()
 
-    async def _hear(self, _: RunEnded) -> None:
-        self._over.set()
+    async def _on_run_ended(self, _: RunEnded) -> None:
+        self._ended.set()
 
     async def _keep_caption(self, benchmark: str, caption: Caption) -> None:
         await keep_written(self._store, self._prepared.spec.run_id, benchmark, caption)
-        self._written.setdefault(benchmark, {})[caption.sample] = caption.plain
+        self._own_captions.setdefault(benchmark, {})[caption.sample] = caption.plain
 
     @property
     def _captions(self) -> Captions:
-        return {**self._written, **self._prepared.supplies.captions}
+        return {**self._own_captions, **self._prepared.supplies.captions}
 
     def _complete(self, report: Report) -> Report:
         self._report = report
@@ -218,9 +218,9 @@ class LocalRun:
             self._report = with_checks(report, self._sittings)
         return self._report
 
-    async def _planned(self, run: RunLedger) -> Captions:
-        known = {part.name: self._captions.get(part.name, {}) for part in run.spec.benchmarks}
-        return await planned_captions(known, run.plan)
+    async def _planned_captions(self, run: RunLedger) -> Captions:
+        captions = {part.name: self._captions.get(part.name, {}) for part in run.spec.benchmarks}
+        return await planned_captions(captions, run.plan)
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._prepared.config.benchmarks
@@ -240,5 +240,5 @@ class LocalRun:
 
 
 def _refuse(_: Trouble, text: str) -> None:
-    """What cannot be read of a run's own messages and store ends the run."""
+    """End the run: its own messages or store are unreadable."""
     raise InvalidInput(text)

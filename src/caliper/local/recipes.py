@@ -1,4 +1,4 @@
-"""Recipes: runs set to how known figures were made, and what cannot be set so."""
+"""Recipes: the settings behind published figures, and their gaps, which settings cannot close."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from caliper.benchmarks.registry import benchmark
 from caliper.core.run import BenchmarkSpec, RunSpec
 
-_WORKED = {
+_VERBS = {
     "judge": "judged by",
     "reader": "read by",
     "tagger": "made with nouns from",
@@ -17,23 +17,23 @@ _WORKED = {
 
 
 def recipe_values(name: str, recipe: str, *, captioned: bool) -> dict[str, Any]:
-    """The keys of a benchmark's configuration as the recipe has them, for a run whose captions a
-    model writes (`captioned`) or that are supplied. Nothing where the benchmark lacks the recipe.
+    """The configuration of a benchmark that the recipe prescribes, for captions that a model
+    writes (`captioned`) or that are supplied. Empty if the benchmark does not have the recipe.
     """
-    found = benchmark(name).recipes.get(recipe)
+    chosen = benchmark(name).recipes.get(recipe)
     settings = {setting.name for setting in benchmark(name).settings}
     values: dict[str, Any] = {}
-    for one in () if found is None else found.ingredients:
-        if one.needs not in ("", "captioner" if captioned else "captions"):
+    for ingredient in () if chosen is None else chosen.ingredients:
+        if ingredient.needs not in ("", "captioner" if captioned else "captions"):
             continue
-        group, _, key = one.key.rpartition(".")
-        group = "set" if one.key in settings else group
-        (values.setdefault(group, {}) if group else values)[key] = one.value
+        group, _, key = ingredient.key.rpartition(".")
+        group = "set" if ingredient.key in settings else group
+        (values.setdefault(group, {}) if group else values)[key] = ingredient.value
     return values
 
 
 def recipe_gaps(spec: RunSpec, recipe: str) -> Iterator[str]:
-    """A sentence for everything in which the run cannot follow the recipe."""
+    """One sentence for each way in which the run cannot follow the recipe."""
     for part in spec.benchmarks:
         title = benchmark(part.name).title
         for text in _gaps(part, recipe):
@@ -41,16 +41,16 @@ def recipe_gaps(spec: RunSpec, recipe: str) -> Iterator[str]:
 
 
 def _gaps(part: BenchmarkSpec, recipe: str) -> Iterator[str]:
-    found = benchmark(part.name).recipes.get(recipe)
-    if found is None:
+    chosen = benchmark(part.name).recipes.get(recipe)
+    if chosen is None:
         yield f"no recipe {recipe}"
         return
-    for role, name in found.models.items():
-        here = part.models[role]
-        if name.casefold() not in here.name.casefold():
-            worked = _WORKED[role]
-            yield f"{recipe} figures were {worked} {name}; this run is {worked} {here.label}"
+    for role, name in chosen.models.items():
+        own = part.models[role]
+        if name.casefold() not in own.name.casefold():
+            verb = _VERBS[role]
+            yield f"{recipe} figures were {verb} {name}; this run is {verb} {own.label}"
     source = "captions" if part.captions is not None else "captioner"
-    for gap in found.gaps:
+    for gap in chosen.gaps:
         if gap.needs in ("", source):
             yield gap.text

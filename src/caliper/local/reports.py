@@ -1,4 +1,4 @@
-"""Runs that are kept: read back for reporting anew and for comparing."""
+"""Reads stored runs back, to report again and to compare."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ from caliper.wiring.sinks import sinks, thumbnails_below
 
 
 async def read_report(directory: RunDirectory) -> Report:
-    """The report of a run as far as it went, from its plan and verdicts.
+    """The report of a run, complete or not, from its plan and verdicts.
 
-    Raises NewerSchema, InvalidInput for what is no run or cannot be read, and NotReady for a run
-    without a whole plan.
+    Raises NewerSchema, InvalidInput if the directory is not a readable run, and NotReady for a run
+    whose plan is incomplete.
     """
     run = await directory.stored.open()
     return await kept_report(directory, run, await directory.captions(run))
 
 
 async def kept_report(directory: RunDirectory, run: RunLedger, captions: Captions) -> Report:
-    """The report of a run that is open. Raises InvalidInput when its plan is lost."""
-    found = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    return with_checks(found, await kept_sittings(directory, run.spec))
+    """The report of an open run. Raises InvalidInput when its plan is lost."""
+    bare = await report(run.spec, run.summary, run.plan, run.ledger, captions)
+    return with_checks(bare, await kept_sittings(directory, run.spec))
 
 
 async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
-    """How the anchors were judged beside a run: nothing where none were.
+    """The sittings of a run's anchors; empty if none were judged.
 
-    Raises NewerSchema, StoreUnavailable, InvalidInput for an execution.json that cannot be read.
+    Raises NewerSchema, StoreUnavailable, InvalidInput for an unreadable execution.json.
     """
-    found = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
-    if found:
-        return found
+    stored = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
+    if stored:
+        return stored
     try:
-        # A release before kept them here alone.
+        # Earlier releases stored them only here.
         written = directory.read_execution().get("anchors", {})
         return {str(name): Sitting.from_json(sitting) for name, sitting in written.items()}
     except (ValueError, AttributeError) as error:
@@ -63,28 +63,27 @@ async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
 
 
 async def write_report(directory: RunDirectory) -> Report:
-    """`read_report`, with its files written anew. Raises StoreFull or StoreUnavailable too."""
-    run, written = await directory.stored.open(), list[Report]()
+    """`read_report`, and write its files again. Raises also StoreFull or StoreUnavailable."""
+    run, reports = await directory.stored.open(), list[Report]()
     sittings = await kept_sittings(directory, run.spec)
 
-    def complete(found: Report) -> Report:
-        told = replace(found, reuse=directory.reuse)
-        written.append(with_checks(told, sittings))
-        return written[0]
+    def complete(bare: Report) -> Report:
+        reports.append(with_checks(replace(bare, reuse=directory.reuse), sittings))
+        return reports[0]
 
     def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         return sinks(captions, thumbnails_below(media_of(directory)))
 
     files = ReportFiles(directory.captions, files_of, directory.path, complete)
     await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
-    return written[0]
+    return reports[0]
 
 
 async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
     """`read_report`, and the tally of each benchmark."""
     run = await directory.stored.open()
-    found = await kept_report(directory, run, await directory.captions(run))
-    return found, await tallies(run.spec, run.plan, run.ledger)
+    whole = await kept_report(directory, run, await directory.captions(run))
+    return whole, await tallies(run.spec, run.plan, run.ledger)
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
@@ -94,43 +93,43 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
-    """One row a verdict that a run has, in plan order. Raises like `read_report`."""
+    """One row per verdict of a run, in plan order. Raises like `read_report`."""
     run = await directory.stored.open()
     shards = verdict_rows(run.spec, run.plan, run.ledger)
     return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
-    """The scores that each question of a run can have, by its id. Raises like `read_report`."""
+    """The possible scores of each question of a run, by its id. Raises like `read_report`."""
     run = await directory.stored.open()
-    found = {}
+    by_question = {}
     async for items in run.plan():
         for item in items:
             for question in item.questions:
                 scores = benchmark(item.benchmark).scores(question)
                 key = id_of(run.spec.benchmark(item.benchmark), item, question)
-                found[key] = tuple(map(float, scores))
-    return found
+                by_question[key] = tuple(map(float, scores))
+    return by_question
 
 
 def find_kept(config: RunConfig) -> RunDirectory | None:
-    """The run of an equal configuration over the same data and captions that has a report.
+    """A run with a report, of an equal configuration over the same data and captions.
 
-    For a command whose endpoint is down: without it the models cannot be resolved, and so
-    the fingerprint is not known.
+    For commands whose endpoint is down: then the models cannot be resolved, and the fingerprint is
+    unknown.
     """
-    asked = as_asked(config)
-    places = [config.out] if config.out else sorted(DEFAULT_ROOT.glob("*"))
-    for path in places:
+    wanted_config = as_asked(config)
+    paths = [config.out] if config.out else sorted(DEFAULT_ROOT.glob("*"))
+    for path in paths:
         directory = RunDirectory(path)
-        told = (path / "report.json").is_file()
-        if told and _asked_for(directory) == asked and _same_files(config, directory):
+        reported = (path / "report.json").is_file()
+        if reported and _config_of(directory) == wanted_config and _same_files(config, directory):
             return directory
     return None
 
 
-def _asked_for(directory: RunDirectory) -> object:
-    """The configuration in run.yaml; None where that cannot be read."""
+def _config_of(directory: RunDirectory) -> object:
+    """The configuration in run.yaml; None if it is unreadable."""
     try:
         return directory.read_run().get("config")
     except InvalidInput:
@@ -142,10 +141,10 @@ def _same_files(config: RunConfig, directory: RunDirectory) -> bool:
     if (spec.version, spec.pack) != (__version__, open_pack(config).digest):
         return False
     for name, part in config.benchmarks.items():
-        held = spec.benchmark(name)
-        found = digests(name, open_sources(name, part))
-        if any(getattr(held, kind) != value for kind, value in found.items()):
+        stored = spec.benchmark(name)
+        current = digests(name, open_sources(name, part))
+        if any(getattr(stored, kind) != value for kind, value in current.items()):
             return False
-        if held.taxonomy != taxonomy_of(name, part):
+        if stored.taxonomy != taxonomy_of(name, part):
             return False
     return True

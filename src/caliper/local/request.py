@@ -1,4 +1,4 @@
-"""What a configuration asks of a gateway, and of the local run alike."""
+"""Builds the evaluation request of a configuration, for a gateway and for a local run alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationReq
 def run_request(
     config: RunConfig, name: str, parts: Sequence[BenchmarkRequest]
 ) -> EvaluationRequest:
-    """The evaluation of the checkpoint of that name over `parts`."""
+    """The request to evaluate the checkpoint `name` on `parts`."""
     return EvaluationRequest(
         name=name,
         benchmarks=tuple(parts),
@@ -32,12 +32,13 @@ def part_request(
     captioner: str | None,
     answerers: Mapping[str, str],
 ) -> BenchmarkRequest:
-    """One benchmark of it. `digests` stand for its data, captions, qa_data and qa_replies;
-    `captioner` and `answerers` are named as whoever resolves it knows them.
+    """One benchmark of the request.
 
-    Raises InvalidInput naming file, line and field of a taxonomy that cannot be used.
+    `digests` are those of its data, captions, qa_data and qa_replies; `captioner` and `answerers`
+    are names known to the gateway that resolves it. Raises InvalidInput naming file, line and
+    field of an unusable taxonomy.
     """
-    # Recorded replies spare the captioner the questions.
+    # With recorded replies the captioner is not asked.
     from_media = part.qa is not None and part.qa_replies is None
     return BenchmarkRequest(
         name=name,

@@ -1,4 +1,4 @@
-"""A whole run in one process, and what execution.json tells of it."""
+"""Runs an evaluation in one process, and writes its execution.json."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from caliper.ports.telemetry import Watcher
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended: its report, where it is kept, and what its calls cost by model. `since` is
-    when an earlier process ended it, None where this one had something to do.
+    """The result of a run: its report, its directory, and the cost of its calls by model. `since`
+    is when an earlier process ended the run; None if this one had something to do.
     """
 
     report: Report
@@ -36,48 +36,48 @@ class RunResult:
 
 
 async def evaluate(prepared: RunSetup, watcher: Watcher, clock: Clock) -> RunResult:
-    """Run to the end, or take up where an earlier process left off.
+    """Run to the end, resuming where an earlier process left off.
 
     Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
-    StoreFull; what is done by then is kept, and the same call goes on from there.
+    StoreFull. The work done by then is kept, and the same call resumes it.
     """
-    _take_up(prepared)
+    _adopt_stored_spec(prepared)
     spec, directory = prepared.spec, run_directory(prepared)
-    begun, started = clock.monotonic(), clock.now()
+    start, started = clock.monotonic(), clock.now()
     with directory.claim(spec):
         run = LocalRun(prepared, directory, watcher, clock)
-        found = await run.work()
+        report = await run.work()
         if run.known:
-            return already(directory, found)
+            return already(directory, report)
         sittings = await kept_sittings(directory, spec)
-        reuse = {} if found.reuse is None else {"reuse": asdict(found.reuse)}
+        reuse = {} if report.reuse is None else {"reuse": asdict(report.reuse)}
         directory.write_execution(
             {
                 "run": spec.run_id,
-                "state": found.state,
+                "state": report.state,
                 "started": started.isoformat(timespec="seconds"),
                 "finished": clock.now().isoformat(timespec="seconds"),
-                "seconds": round(clock.monotonic() - begun, 3),
+                "seconds": round(clock.monotonic() - start, 3),
                 "jobs": run.missing,
                 "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 "warnings": run.warnings,
                 **reuse,
-                **_surroundings(),
+                **_environment(),
             }
         )
-    return RunResult(found, directory.path, None, prepared.room.costs)
+    return RunResult(report, directory.path, None, prepared.room.costs)
 
 
 def already(directory: RunDirectory, found: Report) -> RunResult:
-    """A run that an earlier process ended, with its report. Raises NewerSchema or InvalidInput."""
-    told = directory.read_execution().get("finished")
-    since = None if told is None else datetime.fromisoformat(told)
+    """The result of a run that an earlier process ended. Raises NewerSchema or InvalidInput."""
+    finished = directory.read_execution().get("finished")
+    since = None if finished is None else datetime.fromisoformat(finished)
     return RunResult(replace(found, reuse=directory.reuse), directory.path, since)
 
 
-def _take_up(prepared: RunSetup) -> None:
-    """Go on with a run that an earlier commit began, under the spec that it has."""
+def _adopt_stored_spec(prepared: RunSetup) -> None:
+    """Adopt the stored spec if an earlier commit began the same run."""
     before = replace(prepared, spec=prepared.spec.by_origin)
     with suppress(InvalidInput):
         if run_directory(before).read_spec() == before.spec:
@@ -85,13 +85,13 @@ def _take_up(prepared: RunSetup) -> None:
 
 
 def run_directory(prepared: RunSetup) -> RunDirectory:
-    """Where the run is kept: `--out`, else below `runs/`."""
+    """The run's directory: `--out`, else below `runs/`."""
     if prepared.config.out is not None:
         return RunDirectory(prepared.config.out)
     return RunDirectory.default(prepared.spec)
 
 
-def _surroundings() -> dict[str, Any]:
+def _environment() -> dict[str, Any]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "host": platform.node(),

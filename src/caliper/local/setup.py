@@ -1,4 +1,4 @@
-"""Preparing a local run: files are opened, models resolved, and the spec follows."""
+"""Sets up a local run: opens its files, resolves its models and the spec."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from caliper.wiring.models import Access, ModelRoom
 
 @dataclass(slots=True)
 class RunSetup:
-    """A run that is ready to be planned. `captioners` by benchmark, where one writes;
-    `decoders` says how media are decoded for them.
+    """A run that is ready to be planned. `captioners` are by benchmark, for those whose captions a
+    model writes; `decoders` are the options for decoding their media.
     """
 
     config: RunConfig
@@ -55,7 +55,7 @@ class RunSetup:
 
 @dataclass(slots=True)
 class _Parts:
-    """What preparing gathers, benchmark by benchmark; `identities` by benchmark and role."""
+    """Accumulates the setup of all benchmarks; `identities` are by benchmark and role."""
 
     asked: list[BenchmarkRequest] = field(default_factory=list)
     supplies: FileSupplies = field(default_factory=FileSupplies)
@@ -69,8 +69,8 @@ class _Parts:
 async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
     """Open, read and resolve everything that a run depends on.
 
-    Raises InvalidInput naming file, line and field; BackendError when an endpoint that a
-    model is resolved at does not answer.
+    Raises InvalidInput naming file, line and field; BackendError when the endpoint of a model does
+    not answer.
     """
     check_name(config.label)
     pack = open_pack(config)
@@ -80,17 +80,17 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
         for name in config.benchmarks:
             await _prepare_part(name, config, parts, pack, room)
         _refuse_nameless(config, parts)
-        asked = run_request(config, config.label or _model_name(parts), parts.asked)
+        request = run_request(config, config.label or _model_name(parts), parts.asked)
         everybody = StageDescription(parts.identities, pack.digest)
         stages = LocalStages(dict.fromkeys(("captioner", "judge", "reader"), everybody))
-        spec = await resolve(asked, parts.supplies, stages)
+        spec = await resolve(request, parts.supplies, stages)
     except BaseException:
         await room.close()
         raise
     models = Models(parts.answerers, parts.tagger, parts.embedder)
     return RunSetup(
         config=config,
-        asked=asked,
+        asked=request,
         supplies=parts.supplies,
         stages=stages,
         spec=spec,
@@ -102,7 +102,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
 
 
 def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
-    """Raise InvalidInput where neither revision nor name tells one checkpoint from the next."""
+    """Raise InvalidInput if neither a revision nor a name distinguishes the checkpoint."""
     for model in parts.captioners.values():
         if not model.identity.revision and config.name is None:
             raise InvalidInput(
@@ -114,7 +114,7 @@ def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
 
 
 def _model_name(parts: _Parts) -> str:
-    """What the endpoint calls the checkpoint, without its owner."""
+    """The endpoint's name of the checkpoint, without its owner."""
     return next(iter(parts.captioners.values())).identity.name.rsplit("/", 1)[-1]
 
 
@@ -122,7 +122,7 @@ async def _prepare_part(
     name: str, config: RunConfig, parts: _Parts, pack: PromptPack, room: ModelRoom
 ) -> None:
     chosen, part = benchmark(name), config.benchmarks[name]
-    # What is wrong with files and settings is told before any model is asked.
+    # Report errors in files and settings before calling any model.
     resolved_settings(name, part.set)
     parts.supplies.opened[name] = sources = open_sources(name, part)
     if part.qa is not None or part.qa_replies is not None:
@@ -131,41 +131,41 @@ async def _prepare_part(
     seed = sampling_seed(config.seed, config.replicate)
     answerer = await room.answerer(answering_spec(name, part), name, pack, seed)
     parts.answerers[f"{name}/{chosen.role}"] = answerer
-    found = {chosen.role: answerer.identity}
+    identities = {chosen.role: answerer.identity}
     if part.captioner is not None:
         parts.captioners[name] = await room.chat_model(part.captioner)
-        found["captioner"] = parts.captioners[name].identity
-    named = digests(name, sources)
+        identities["captioner"] = parts.captioners[name].identity
+    file_digests = digests(name, sources)
     if part.qa_replies is not None:
         media = parts.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
-        named["qa_replies"] = media.identity.revision
+        file_digests["qa_replies"] = media.identity.revision
     if chosen.needs_language:
         parts.tagger = room.tagger(part.tagger)
         parts.embedder = await room.embedder(part.embedder)
-        found |= {"tagger": parts.tagger.identity, "embedder": parts.embedder.identity}
-    parts.identities |= {f"{name}/{role}": identity for role, identity in found.items()}
-    parts.supplies.digests.update(digest for digest in named.values() if digest is not None)
-    captioner = found["captioner"].name if "captioner" in found else None
-    parts.asked.append(part_request(name, part, named, captioner, {}))
+        identities |= {"tagger": parts.tagger.identity, "embedder": parts.embedder.identity}
+    parts.identities |= {f"{name}/{role}": identity for role, identity in identities.items()}
+    parts.supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
+    captioner = identities["captioner"].name if "captioner" in identities else None
+    parts.asked.append(part_request(name, part, file_digests, captioner, {}))
 
 
 def answering_spec(name: str, part: BenchmarkConfig) -> str:
-    """The SPEC of who judges or reads; a role that the benchmark does not have is refused."""
-    given: dict[str, Any] = {"judge": part.judge, "reader": part.reader}
+    """The SPEC of the judge or reader. Raises InvalidInput for a role that the benchmark lacks."""
+    specs: dict[str, Any] = {"judge": part.judge, "reader": part.reader}
     role = benchmark(name).role
-    for other, spec in given.items():
+    for other, spec in specs.items():
         if other != role and spec is not None:
             raise InvalidInput(f"{name} has no {other}; it has a {role}", field=other)
-    return given[role] or "lexical"
+    return specs[role] or "lexical"
 
 
 def open_pack(config: RunConfig) -> PromptPack:
-    """The prompts of a run. Raises InvalidInput naming the file that cannot be used."""
+    """The prompts of a run. Raises InvalidInput naming the unusable file."""
     return folder_pack(config.pack) if config.pack else shipped_pack()
 
 
 def digests(name: str, sources: Sources) -> dict[str, str | None]:
-    """The digests that stand for a benchmark's files in the spec, by its fields' names."""
+    """The digests of a benchmark's files, by their field of the spec."""
     chosen = benchmark(name)
     qa_data = None
     if sources.qa_data is not None and chosen.qa_data is not None:
@@ -178,7 +178,7 @@ def digests(name: str, sources: Sources) -> dict[str, str | None]:
 
 
 def open_sources(name: str, part: BenchmarkConfig) -> Sources:
-    """What planning reads for a benchmark. Raises InvalidInput naming file and line."""
+    """The input files of a benchmark. Raises InvalidInput naming file and line."""
     qa_data = open_dataset(part.qa) if isinstance(part.qa, Path) else None
     return Sources(open_dataset(part.data), _captions(name, part), qa_data)
 

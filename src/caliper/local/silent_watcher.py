@@ -1,4 +1,4 @@
-"""A watcher for runs that nobody watches."""
+"""A watcher that does nothing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from caliper.core.plan import PlanSummary
 
 
 class SilentWatcher:
-    """ports.telemetry.Watcher that lets everything pass."""
+    """A ports.telemetry.Watcher that ignores everything; subclasses override what they show."""
 
     def planned(self, summary: PlanSummary) -> None:
-        """Nothing to tell."""
+        """Do nothing."""
 
     def warned(self, text: str) -> None:
-        """Nothing to tell."""
+        """Do nothing."""
 
     def resumed(self, benchmark: str, known: int) -> None:
-        """Nothing to tell."""
+        """Do nothing."""
 
     def captioned(self, benchmark: str, sample: str) -> None:
-        """Nothing to tell."""
+        """Do nothing."""
 
     def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        """Nothing to tell."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""The stages of one run in one process, joined by the stream in memory."""
+"""The stages of a run in one process, connected by an in-memory stream."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ from caliper.ports.telemetry import Watcher
 
 @dataclass(slots=True)
 class Stages:
-    """Works on the run whose plan-job is on the stream, until it is `over`.
+    """Works on the run whose plan-job is on the stream, until the event `over` is set.
 
-    `planner` publishes its jobs. `examiner_of` and `captioner_of` give who works on a job, `used`
-    is told of it before what came of it is published. `follow` reads the verdicts off the stream.
+    `planner` publishes the jobs of the run. `examiner_of` and `captioner_of` provide the examiner
+    and captioner of a job; `used` is called with a job before its results are published. `follow`
+    consumes the verdicts on the stream.
 
-    `keep_caption` is handed the benchmark and the caption of every sample that a captioner
-    wrote about, before the caption is examined.
+    `keep_caption` is called with the benchmark and each caption that a captioner wrote, before the
+    caption is examined.
     """
 
     planner: Planner
@@ -66,21 +67,21 @@ class Stages:
     async def work(self) -> None:
         """Work the run to its end.
 
-        Raises ModelChanged or StoreUnavailable as soon as a stage meets one; what is done
-        by then is kept. Raises InvalidInput when the run cannot be planned.
+        Raises ModelChanged or StoreUnavailable as soon as a stage meets one; the work done by then
+        is kept. Raises InvalidInput when the run cannot be planned.
         """
         try:
             async with asyncio.TaskGroup() as group:
-                planning = group.create_task(self._plan())
-                stage = self._examining()
+                plan_task = group.create_task(self._plan())
+                examine = self._examining()
                 for topic in (JUDGE_JOBS, QA_JOBS):
-                    group.create_task(self._worker(topic, stage.handle, stage.give_up))
-                captioning = CaptionHandler(stage, self.captioner_of, self._keep)
-                group.create_task(self._worker(CAPTION_JOBS, captioning.handle, captioning.give_up))
+                    group.create_task(self._worker(topic, examine.handle, examine.give_up))
+                caption = CaptionHandler(examine, self.captioner_of, self._keep)
+                group.create_task(self._worker(CAPTION_JOBS, caption.handle, caption.give_up))
                 group.create_task(self.follow())
                 await self.over.wait()
-                # What a cap leaves out is told of a run that was over before, too.
-                await planning
+                # Report what a cap leaves out even of a run that had ended before.
+                await plan_task
                 for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS):
                     await self.stream.close_topic(topic)
         except BaseExceptionGroup as failures:

@@ -1,4 +1,4 @@
-"""The files that a configuration names, as what runs can be over."""
+"""The files that a configuration names, as the supplies of a run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from caliper.ports.storage import Sources
 
 @dataclass(frozen=True, slots=True)
 class FileSupplies:
-    """ports.storage.Supplies of files that are open: `opened` by benchmark, and the `digests` of
-    all that is there.
+    """ports.storage.Supplies of open files: `opened` by benchmark, and the `digests` of all of
+    them.
     """
 
     opened: dict[str, Sources] = field(default_factory=dict)
@@ -29,14 +29,14 @@ class FileSupplies:
 
     @asynccontextmanager
     async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
-        """The files of the run's benchmarks, where they lie."""
+        """The files of the run's benchmarks."""
         yield {part.name: self.opened[part.name] for part in spec.benchmarks}
 
     @property
     def captions(self) -> dict[str, Mapping[str, str]]:
         """The supplied captions by benchmark and sample."""
         return {
-            name: found.captions
-            for name, found in self.opened.items()
-            if found.captions is not None
+            name: sources.captions
+            for name, sources in self.opened.items()
+            if sources.captions is not None
         }

@@ -1,12 +1,12 @@
-"""The taxonomy file that a captioner's prompt is hinted from.
+"""Reads the taxonomy file whose nodes a caption prompt lists.
 
-A YAML mapping of domains to top categories to their subcategories:
+It is a YAML mapping from domains to top categories to subcategories:
 
     natural:
       Object Existence: [Object presence, Use of named entities]
       Attribute: [Color, Shape]
 
-A domain that the file leaves out keeps the nodes of the paper's tables.
+A domain that is not in the file keeps the nodes of the paper's tables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from caliper.local.yaml_text import read_nodes
 
 
 def taxonomy_of(name: str, part: BenchmarkConfig) -> Taxonomy:
-    """The taxonomy that a benchmark's configuration names; empty where it names none.
+    """The taxonomy that a benchmark's configuration names; empty if it names none.
 
     Raises InvalidInput naming file, line and field.
     """
@@ -36,26 +36,26 @@ def read_taxonomy(name: str, path: Path) -> Taxonomy:
 
     Raises InvalidInput naming file, line and field.
     """
-    here = _Place(path)
-    found: dict[str, list[str]] = {}
-    for key, tree in here.pairs(read_nodes(path), "", "domains"):
-        domain = here.text(key, "")
+    reader = _NodeReader(path)
+    taxonomy: dict[str, list[str]] = {}
+    for key, tree in reader.pairs(read_nodes(path), "", "domains"):
+        domain = reader.text(key, "")
         try:
             benchmark(name).caption_prompt(domain, "taxonomy")
         except InvalidInput as error:
-            raise here.wrong(key, domain, error.message) from error
-        nodes = found.setdefault(domain, [])
-        for top, subcategories in here.pairs(tree, domain, "top categories"):
-            first = here.text(top, domain)
-            nodes += here.nodes(first, subcategories, f"{domain}.{first}")
+            raise reader.wrong(key, domain, error.message) from error
+        nodes = taxonomy.setdefault(domain, [])
+        for top, subcategories in reader.pairs(tree, domain, "top categories"):
+            first = reader.text(top, domain)
+            nodes += reader.nodes(first, subcategories, f"{domain}.{first}")
     try:
-        return checked(found)
+        return checked(taxonomy)
     except InvalidInput as error:
         raise InvalidInput(error.message, file=str(path), field=error.field) from error
 
 
-class _Place:
-    """Reads the YAML nodes of one file, and tells where one of them is wrong."""
+class _NodeReader:
+    """Reads the YAML nodes of one file; errors name the place of the wrong node."""
 
     def __init__(self, path: Path) -> None:
         self._file = str(path)
@@ -72,22 +72,22 @@ class _Place:
         yield from node.value
 
     def text(self, node: yaml.Node, field: str) -> str:
-        """The words of a node, as they are written: a category may be `No` or `3`."""
+        """The literal text of a node: a category may be `No` or `3`."""
         if not isinstance(node, yaml.ScalarNode):
             raise self.wrong(node, field, "expected text")
         words: str = node.value
         return words.strip()
 
-    def nodes(self, top: str, listed: yaml.Node, field: str) -> list[str]:
-        if not isinstance(listed, yaml.SequenceNode) or not listed.value:
-            raise self.wrong(listed, field, "expected a list of subcategories")
-        found: dict[str, None] = {}
-        for place, entry in enumerate(listed.value):
+    def nodes(self, top: str, sequence: yaml.Node, field: str) -> list[str]:
+        if not isinstance(sequence, yaml.SequenceNode) or not sequence.value:
+            raise self.wrong(sequence, field, "expected a list of subcategories")
+        unique: dict[str, None] = {}
+        for place, entry in enumerate(sequence.value):
             own = f"{field}[{place}]"
             node = f"{top}{ARROW}{self.text(entry, own)}"
             try:
-                check_node(node, found, own)
+                check_node(node, unique, own)
             except InvalidInput as error:
                 raise self.wrong(entry, own, error.message) from error
-            found[node] = None
-        return list(found)
+            unique[node] = None
+        return list(unique)

@@ -1,4 +1,4 @@
-"""YAML as people write it: read strictly, and told exactly where it is broken."""
+"""Reads handwritten YAML strictly, with exact locations in errors."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from caliper.core.errors import InvalidInput
 
 
 def read_yaml(path: Path) -> Any:
-    """The value in a file. Raises what `read_nodes` raises."""
+    """The value in a file. Raises like `read_nodes`."""
     return _read(path)[1]
 
 
 def read_nodes(path: Path) -> yaml.Node | None:
-    """What is in a file, with the lines where it stands; None for an empty one.
+    """The root node of a file, with line numbers; None if the file is empty.
 
-    Refused beside broken YAML: the same key twice in one mapping (which one counts?). Raises
-    InvalidInput naming file and line.
+    Raises InvalidInput naming file and line, for broken YAML and for a key that appears twice in
+    one mapping.
     """
     return _read(path)[0]
 
@@ -28,12 +28,12 @@ def _read(path: Path) -> tuple[yaml.Node | None, Any]:
     try:
         text = path.read_text("utf-8")
         root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
-        twin = _stands_twice(root)
-        if twin is not None:
+        duplicate = _duplicate_key(root)
+        if duplicate is not None:
             raise InvalidInput(
-                f"the key {twin.value} appears twice in one mapping",
+                f"the key {duplicate.value} appears twice in one mapping",
                 file=str(path),
-                line=twin.start_mark.line + 1,
+                line=duplicate.start_mark.line + 1,
             )
         return root, yaml.safe_load(text)
     except OSError as error:
@@ -41,7 +41,7 @@ def _read(path: Path) -> tuple[yaml.Node | None, Any]:
     except UnicodeDecodeError as error:
         raise InvalidInput("not UTF-8", file=str(path)) from error
     except (ValueError, RecursionError) as error:
-        # A date that no calendar has, a number that is too long, brackets without end.
+        # Impossible dates, numbers that are too long, brackets nested too deep.
         raise InvalidInput(f"not YAML: {error}", file=str(path)) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -50,17 +50,17 @@ def _read(path: Path) -> tuple[yaml.Node | None, Any]:
         raise InvalidInput(f"not YAML: {problem}", file=str(path), line=line) from error
 
 
-def _stands_twice(root: yaml.Node | None) -> yaml.ScalarNode | None:
-    """The first key found to stand twice in one mapping, as it was written."""
-    waiting, seen = [root], set[int]()
-    while waiting:
-        node = waiting.pop()
-        # An alias leads back to a node that was looked at before.
+def _duplicate_key(root: yaml.Node | None) -> yaml.ScalarNode | None:
+    """The second occurrence of the first key that appears twice in one mapping."""
+    pending, seen = [root], set[int]()
+    while pending:
+        node = pending.pop()
+        # An alias refers to a node that was visited before.
         if node is None or id(node) in seen:
             continue
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            waiting.extend(node.value)
+            pending.extend(node.value)
         elif isinstance(node, yaml.MappingNode):
             keys = set[str]()
             for key, value in node.value:
@@ -68,5 +68,5 @@ def _stands_twice(root: yaml.Node | None) -> yaml.ScalarNode | None:
                     if key.value in keys:
                         return key
                     keys.add(key.value)
-                waiting.append(value)
+                pending.append(value)
     return None

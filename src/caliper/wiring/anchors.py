@@ -1,4 +1,4 @@
-"""The anchors: captions whose verdict is known, from the `anchors.yaml` of each benchmark."""
+"""Anchors: captions with a known verdict, from the `anchors.yaml` of each benchmark."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _FILE = "anchors.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A caption and the one question about it that counts: the last of `item`.
+    """A caption and the one question about it that counts: the last question of `item`.
 
-    `expected` is the word for the verdict that the caption deserves.
+    `expected` is the label of the correct verdict.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Anchor:
     expected: str
 
     def given(self, outcome: Outcome) -> str | None:
-        """The word for a verdict; None where there is none."""
+        """The label of a verdict; None if the outcome has no score."""
         if not isinstance(outcome, Scored):
             return None
         chosen = benchmark(self.item.benchmark)
@@ -35,7 +35,7 @@ class Anchor:
 
 
 def anchors_of(name: str, settings: Settings) -> tuple[Anchor, ...]:
-    """The anchors of a benchmark, planned under its settings; it may have none."""
+    """The anchors of a benchmark, planned under its settings; empty if it has none."""
     return tuple(
         Anchor(
             f"{question['id']}/{expected}",
@@ -49,5 +49,5 @@ def anchors_of(name: str, settings: Settings) -> tuple[Anchor, ...]:
 
 
 def digest_of(name: str) -> str:
-    """Names the texts of a benchmark's anchors: 16 hexadecimal digits."""
+    """The digest of a benchmark's anchor texts: 16 hexadecimal digits."""
     return digest(list(questions_of(name, _FILE)))[:16]

@@ -1,4 +1,4 @@
-"""Makes the Secrets of an installation: once, and whatever is missing when run again."""
+"""The bootstrap Job: creates the Secrets of an installation that do not exist yet."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from caliper.core.errors import CaliperError, InvalidInput
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import PREFIX, Settings, read_settings, variable
 
-_DONE, _NO, _BAD_INPUT, _SURROUNDINGS = 0, 1, 2, 4
+_OK, _INCONSISTENT, _BAD_INPUT, _ENVIRONMENT = 0, 1, 2, 4
 
 
 class BootstrapSettings(Settings):
     """The bootstrap Job: CALIPER_BOOTSTRAP_...
 
-    Secrets go through the API server at `api` into the `namespace`, with the `account` that
-    Kubernetes gives to a pod: a folder with token and ca.crt. With `directory` they become
-    files in that folder instead. Certificates are good for `certificate_days`, who signs them
-    for `authority_days`. An API server that is away is tried again for `patience` seconds.
+    Secrets are created in `namespace` through the API server at `api`, with the service account
+    that Kubernetes mounts into the pod at `account`: a folder with token and ca.crt. If
+    `directory` is set, they are written as files into that folder instead. Certificates are valid
+    for `certificate_days`, those of their authority for `authority_days`. Requests to an
+    unavailable API server are retried for `patience` seconds.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}BOOTSTRAP_")
 
     api: str = "https://kubernetes.default.svc"
     account: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-    # A label of DNS, as it stands in the names that certificates are for.
+    # A DNS label: it becomes part of the host names in certificates.
     namespace: str = Field(default="caliper", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
     directory: Path | None = None
     authority_days: int = Field(default=3650, ge=1, le=36500)
@@ -42,7 +43,7 @@ class BootstrapSettings(Settings):
     patience: float = Field(default=120.0, ge=0, le=3600)
 
     def keeper(self) -> SecretStore:
-        """Where Secrets are kept. Raises InvalidInput naming what is wrong."""
+        """The store of Secrets. Raises InvalidInput naming the wrong variable."""
         if self.directory is not None:
             return FolderSecrets(self.directory)
         if not self.api.startswith("https://"):
@@ -52,7 +53,7 @@ class BootstrapSettings(Settings):
         return ClusterSecrets(ClusterAccess(url, self.namespace, self.account, self.patience))
 
     def plan(self) -> SecretPlan:
-        """What is made when it is made now."""
+        """The Secrets to create, with certificates valid from now."""
         return SecretPlan(
             self.namespace,
             SystemClock().now(),
@@ -62,8 +63,9 @@ class BootstrapSettings(Settings):
 
 
 def bootstrap() -> int:
-    """Make what is missing, with settings from the environment. Returns the exit code: 1 where
-    Secrets that are there do not fit each other.
+    """Create the missing Secrets, with settings from the environment.
+
+    Returns the exit code: 1 if existing Secrets do not match each other.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
@@ -71,7 +73,7 @@ def bootstrap() -> int:
         faults = complete(settings.keeper(), recipes(settings.plan()))
     except CaliperError as error:
         sys.stderr.write(f"Error: {error}\n")
-        return _BAD_INPUT if isinstance(error, InvalidInput) else _SURROUNDINGS
+        return _BAD_INPUT if isinstance(error, InvalidInput) else _ENVIRONMENT
     for fault in faults:
         sys.stderr.write(f"Error: {fault}\n")
-    return _NO if faults else _DONE
+    return _INCONSISTENT if faults else _OK

@@ -1,4 +1,4 @@
-"""The clock of this machine."""
+"""The system clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of services that have a model: which one, and how its endpoint is reached."""
+"""Settings of the services that call a model: which model, and how to reach its endpoint."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from caliper.wiring.settings import Settings, variable
 
 
 class EndpointSettings(Settings):
-    """Which model works here, and how its endpoint is reached.
+    """Which model a service uses, and how to reach its endpoint.
 
-    `model` is a SPEC as on the command line, `pack` a folder of prompts instead of the shipped
-    ones. `model_ca` is a PEM file of certificates to trust over TLS instead of those that this
-    machine trusts. `timeout` is in seconds a call, `in_flight` the most calls at once,
-    `retry_budget` the seconds for which a job is tried again.
+    `model` is a SPEC as on the command line, `pack` a folder of prompts that replaces the shipped
+    ones. `model_ca` is a PEM file of certificates to trust over TLS instead of those of this
+    machine. `timeout` is in seconds per call, `in_flight` the maximum number of concurrent calls,
+    `retry_budget` the seconds for which a job is retried.
     """
 
     model: str = "lexical"
@@ -31,11 +31,11 @@ class EndpointSettings(Settings):
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The models that work here."""
+        """The SPECs of all models of the service."""
         return (self.model,)
 
     def access(self) -> Access:
-        """How endpoints are reached. Raises InvalidInput for a CA that nothing is checked by."""
+        """How to reach the endpoints. Raises InvalidInput for a CA that no endpoint would use."""
         if self.model_ca is not None and not any(map(encrypted, self.specs)):
             message = f"has no effect: {', '.join(self.specs)} is not reached over https://"
             field = variable(type(self), "model_ca")
@@ -50,8 +50,10 @@ class EndpointSettings(Settings):
 
 
 class ExaminingSettings(EndpointSettings):
-    """Of a judge or a reader: unless `anchors` is false, known captions are judged beside every
-    run, and its report and the metrics tell how many were judged correctly.
+    """Settings of a judge or a reader.
+
+    Unless `anchors` is false, anchors (captions with a known verdict) are judged alongside every
+    run; its report and the metrics show how many were judged correctly.
     """
 
     anchors: bool = True

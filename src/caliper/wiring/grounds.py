@@ -1,4 +1,4 @@
-"""What services stand on, from settings: Kafka and MinIO, or the memory and a directory."""
+"""The infrastructure of services, from settings: Kafka and MinIO, or memory and a directory."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What services stand on. `logs` reads the topics of `stream` as logs; `close` is called
-    when the services have left it.
+    """The infrastructure that services run on. `logs` reads the topics of `stream` as logs;
+    `close` is called after the services have stopped.
     """
 
     store: ObjectStore
@@ -55,7 +55,7 @@ class Ground:
     telemetry: Telemetry = SILENT
 
     def consumer(self, topic: str, stage: Telemetry) -> Callable[[], Consumer]:
-        """What makes a member of the one group of a topic, for that stage."""
+        """A factory of consumers for a stage, all in the one consumer group of the topic."""
 
         def make() -> Consumer:
             member = self.stream.consumer(topic, topic)
@@ -66,12 +66,12 @@ class Ground:
 
     @property
     def runs(self) -> RunBook:
-        """The runs in the store, with a memory of its own."""
+        """The runs in the store, with a cache of their own."""
         return RunBook(self.store, self.clock)
 
 
 def open_store(settings: StoreSettings) -> ObjectStore:
-    """The store of the settings. Raises InvalidInput naming the variable that is missing."""
+    """The store named by the settings. Raises InvalidInput naming the missing variable."""
     if not settings.store:
         field = variable(type(settings), "store")
         raise InvalidInput("a directory or an S3 endpoint", file="environment", field=field)
@@ -83,7 +83,7 @@ def open_store(settings: StoreSettings) -> ObjectStore:
 
 @contextmanager
 def store_named(settings: StoreSettings, url: str) -> Iterator[None]:
-    """Have errors about the store's URL or bucket name what gave them: `url`, or the variable."""
+    """Make errors about the store's URL or bucket name their source: `url`, or the variable."""
     fields = {"url": url, "bucket": variable(type(settings), "store_bucket")}
     try:
         yield
@@ -94,8 +94,9 @@ def store_named(settings: StoreSettings, url: str) -> Iterator[None]:
 
 
 def store_access(settings: StoreSettings) -> minio.StoreAccess:
-    """How the S3 endpoint of the settings is reached. Raises InvalidInput naming the variable
-    that is missing or wrong.
+    """How to reach the S3 endpoint of the settings.
+
+    Raises InvalidInput naming the missing or wrong variable.
     """
     if settings.store_ca is not None and settings.store.startswith("http://"):
         field = variable(type(settings), "store_ca")
@@ -120,7 +121,7 @@ def _secret(settings: StoreSettings, name: str) -> str:
 
 
 def memory_ground(store: ObjectStore) -> Ground:
-    """For all services in one process."""
+    """The ground of services that share one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
     return Ground(
         store, stream, stream, IdentityCodec(), SystemClock(), telemetry=process_telemetry()
@@ -130,17 +131,17 @@ def memory_ground(store: ObjectStore) -> Ground:
 def kafka_access(
     servers: str, settings: KafkaSettings, field: str, session: float = 15.0
 ) -> brokers.KafkaAccess:
-    """How the brokers at `servers`, which `field` names, are reached.
+    """How to reach the brokers at `servers`, which were given in `field`.
 
-    Raises InvalidInput for what is no list of host:port, and for settings of Kafka that do not
-    go together or name a file that cannot be used.
+    Raises InvalidInput if `servers` is not a list of host:port, and for Kafka settings that
+    contradict each other or name an unusable file.
     """
     addresses = [Address.parse(server, field) for server in servers.split(",")]
     return brokers.KafkaAccess(servers, settings.security(addresses), session=session)
 
 
 def kafka_ground(store: ObjectStore, access: brokers.KafkaAccess) -> Ground:
-    """For services that find each other over a Kafka cluster."""
+    """The ground of services that communicate through a Kafka cluster."""
     stream = kafka.KafkaStream(access)
     return Ground(
         store,
@@ -154,8 +155,9 @@ def kafka_ground(store: ObjectStore, access: brokers.KafkaAccess) -> Ground:
 
 
 def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
-    """What a service in a process of its own stands on. Raises InvalidInput naming the
-    variable that is missing or wrong.
+    """The ground of a service in its own process.
+
+    Raises InvalidInput naming the missing or wrong variable.
     """
     field = variable(type(stream), "kafka")
     if not stream.kafka:

@@ -1,4 +1,4 @@
-"""Models by SPEC: the one place where an adapter is chosen."""
+"""Opens models by SPEC: the only place that chooses a model adapter."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How this process reaches endpoints: `timeout` in seconds a try, `in_flight` calls.
+    """How this process reaches endpoints.
 
-    A job is tried again for `retry_budget` seconds; one call of it has half of them. `ca` is a
-    PEM file of certificates to trust over https:// instead of those that this machine trusts.
+    `timeout` is in seconds per try, `in_flight` the maximum number of concurrent calls. A job is
+    retried for `retry_budget` seconds, each of its calls for half of that. `ca` is a PEM file of
+    certificates to trust over https:// instead of those of this machine.
     """
 
     token: SecretStr | None = None
@@ -73,10 +74,10 @@ class Access:
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """The kind of a SPEC, and what stands behind its colon.
+    """Split a SPEC at its colon into the kind and the rest.
 
-    Raises UnknownName, and InvalidInput for a bare URL. Neither repeats a URL: it may hold a
-    secret.
+    Raises UnknownName, and InvalidInput for a bare URL. Neither message contains the URL: it may
+    hold a secret.
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
@@ -87,8 +88,8 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 
 def split_recording(rest: str) -> tuple[Path, str]:
-    """The folder of recorded replies, and the model that gave them: what stands behind the colon
-    of `replay:DIR[#model]`. Raises InvalidInput for a blank name.
+    """Split the `DIR[#model]` of a `replay:` SPEC into the folder of recorded replies and the
+    name of the model that gave them. Raises InvalidInput for a blank name.
     """
     folder, mark, model = rest.rpartition("#")
     if not mark:
@@ -99,13 +100,14 @@ def split_recording(rest: str) -> tuple[Path, str]:
 
 
 def encrypted(spec: str) -> bool:
-    """Whether a model or an embedder of that SPEC is reached by TLS, at any of its endpoints."""
+    """Whether any endpoint of a model or embedder SPEC uses TLS."""
     return "https://" in spec
 
 
 class ModelRoom:
-    """The models of one process. Asked twice for the same SPEC, it gives the same chat model or
-    embedder, with the same connections.
+    """Opens and closes the models of one process.
+
+    The same SPEC always gives the same chat model or embedder, with the same connections.
     """
 
     def __init__(self, access: Access, clock: Clock, telemetry: Telemetry = SILENT) -> None:
@@ -116,10 +118,11 @@ class ModelRoom:
         self._pools: list[Replicas[Any]] = []
 
     async def chat_model(self, spec: str) -> Pool:
-        """The chat model behind a SPEC, its identity resolved.
+        """The chat model of a SPEC, with its identity resolved.
 
-        Raises UnknownName, InvalidInput for a SPEC that is no chat model and for a token that
-        would go to another machine in plaintext, BackendError when the endpoint does not answer.
+        Raises UnknownName, InvalidInput for a SPEC that is not a chat model and for a token that
+        would be sent to another machine in plaintext, BackendError when the endpoint does not
+        answer.
         """
         kind, rest = split_spec(spec)
         if kind not in ("tgi", "triton"):
@@ -127,13 +130,13 @@ class ModelRoom:
                 f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
             )
         if spec not in self._chat_models:
-            self._chat_models[spec] = await self._resolved(Pool, self._endpoints(kind, rest))
+            self._chat_models[spec] = await self._resolve(Pool, self._endpoints(kind, rest))
         return self._chat_models[spec]
 
-    async def _resolved(
+    async def _resolve(
         self, of: type[_Pool], endpoints: Sequence[tuple[str, ResolvableEndpoint]]
     ) -> _Pool:
-        """The model of that kind behind those endpoints."""
+        """Open a pool of the endpoints and resolve the identity of its model."""
         access = self.access
         pool = of(
             endpoints,
@@ -151,7 +154,7 @@ class ModelRoom:
         return pool
 
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, ChatEndpoint]]:
-        """The adapters of the servers behind a kind's colon, each under its host."""
+        """The adapter of each server in a SPEC, with the server's host."""
         access = self.access
         if kind == "triton":
             addresses = triton.parse_chat_addresses(rest)
@@ -178,17 +181,17 @@ class ModelRoom:
         ]
 
     def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
-        for one in addresses:
+        for address in addresses:
             refuse_plaintext(
                 self.access.token,
-                Address.parse(one.target),
-                encrypted=one.encrypted,
-                way_out=f"https://{one.target}",
+                Address.parse(address.target),
+                encrypted=address.encrypted,
+                way_out=f"https://{address.target}",
                 field="triton",
             )
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
-        """Who answers the questions about captions of benchmark `name` in a run of that seed.
+        """The answerer of the questions about captions of benchmark `name`, in a run with `seed`.
 
         Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
@@ -202,10 +205,10 @@ class ModelRoom:
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:
-        """Recorded replies of a `model` to a benchmark's questions about captions, or from the
-        media.
+        """An answerer that replays the recorded replies of `model` to a benchmark's questions:
+        those about captions, or those about the media.
 
-        Raises InvalidInput naming file and line of what cannot be read.
+        Raises InvalidInput naming file and line of unreadable recordings.
         """
         chosen = benchmark(name)
         layout = chosen.replies if source is Source.CAPTION else chosen.qa_replies
@@ -217,8 +220,9 @@ class ModelRoom:
 
     @staticmethod
     def tagger(spec: str) -> NounTagger:
-        """The noun tagger of that name. Raises UnknownName, or InvalidInput when its model
-        is not installed.
+        """The noun tagger of that name.
+
+        Raises UnknownName, or InvalidInput when its model is not installed.
         """
         if spec == "rules":
             return rule_tagger.RuleTagger()
@@ -228,14 +232,16 @@ class ModelRoom:
         raise UnknownName("tagger", spec, TAGGERS)
 
     async def embedder(self, spec: str) -> Embedder:
-        """The embedder of that name. Raises UnknownName, InvalidInput when its model is not
-        installed, BackendError when its server does not answer.
+        """The embedder of that name.
+
+        Raises UnknownName, InvalidInput when its model is not installed, BackendError when its
+        server does not answer.
         """
         if spec not in self._embedders:
-            self._embedders[spec] = await self._opened_embedder(spec)
+            self._embedders[spec] = await self._open_embedder(spec)
         return self._embedders[spec]
 
-    async def _opened_embedder(self, spec: str) -> Embedder:
+    async def _open_embedder(self, spec: str) -> Embedder:
         if spec == "ngram":
             return ngrams.NgramEmbedder()
         kind, _, folder = spec.partition(":")
@@ -249,7 +255,7 @@ class ModelRoom:
         addresses = triton_embedder.parse_embedder_addresses(rest)
         self._check_triton(addresses)
         access = self.access
-        return await self._resolved(
+        return await self._resolve(
             EmbedderPool,
             [
                 (
@@ -264,26 +270,24 @@ class ModelRoom:
 
     @property
     def calls_endpoints(self) -> bool:
-        """Whether any model that was opened is behind endpoints: rules cannot go away."""
+        """Whether any open model has endpoints, which can become unavailable; rules cannot."""
         return bool(self._pools)
 
     @property
     def costs(self) -> dict[str, Cost]:
-        """What the calls of models cost so far, by the label of their identity: one model may
-        stand behind several SPECs.
-        """
-        found: dict[str, Cost] = {}
+        """The cost of all calls so far, by identity label: several SPECs may be one model."""
+        costs: dict[str, Cost] = {}
         for pool in self._pools:
             label = pool.identity.label
-            found[label] = found.get(label, Cost()) + pool.cost
-        return found
+            costs[label] = costs.get(label, Cost()) + pool.cost
+        return costs
 
     async def check(self) -> None:
-        """Raises BackendUnavailable while the endpoints of an opened model are gone."""
+        """Raises BackendUnavailable while the endpoints of an open model are unreachable."""
         for pool in self._pools:
             await pool.check()
 
     async def close(self) -> None:
-        """Close every model that was opened."""
+        """Close all open models."""
         for pool in self._pools:
             await pool.close()

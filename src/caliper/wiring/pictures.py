@@ -1,4 +1,4 @@
-"""Thumbnails of media that lie in the store: those of media in a folder, to the byte."""
+"""Thumbnails of media in the store, byte for byte those of the same media in a folder."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _Result = TypeVar("_Result")
 
 
 class StoredPictures:
-    """Thumbnails for the page of a run, asked for one by one from another thread than that of
-    the event loop that this was made in. What was not pushed has none.
+    """Thumbnails for the page of a run; media that were not pushed have none.
+
+    Create it in the event loop, and call it from another thread, one thumbnail at a time.
     """
 
     def __init__(self, store: ObjectStore, index: MediaIndex, spec: RunSpec) -> None:
@@ -30,27 +31,27 @@ class StoredPictures:
         self._loop = asyncio.get_running_loop()
 
     def __call__(self, benchmark: str, path: str) -> bytes | None:
-        """JPEG bytes of a picture, or of a clip's middle frame; None where there is none.
+        """JPEG bytes of a picture, or of the middle frame of a clip; None if it has none.
 
         Raises StoreUnavailable.
         """
-        ending = PurePosixPath(path).suffix.lower()
-        most = self._limits.most_bytes(clip=ending in CLIPS)
-        data = self._wait(self._data(benchmark, path, most))
+        suffix = PurePosixPath(path).suffix.lower()
+        limit = self._limits.most_bytes(clip=suffix in CLIPS)
+        data = self._wait(self._data(benchmark, path, limit))
         if data is None:
             return None
-        # Clips are opened by their path, and told from pictures by its ending.
-        name = f"clip{ending}" if ending in CLIPS else "picture"
+        # Clips are opened by path, and recognised by the suffix.
+        name = f"clip{suffix}" if suffix in CLIPS else "picture"
         with TemporaryDirectory(prefix="caliper-picture-") as folder:
             Path(folder, name).write_bytes(data)
             return Thumbnails(Path(folder), self._limits).jpeg(name)
 
-    async def _data(self, benchmark: str, path: str, most: int) -> bytes | None:
+    async def _data(self, benchmark: str, path: str, limit: int) -> bytes | None:
         key = await self._index.key(self._spec.benchmark(benchmark).data, path)
         if key is None:
             return None
         with suppress(InvalidInput):
-            return await self._store.get(key, most)
+            return await self._store.get(key, limit)
         return None
 
     def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:

@@ -1,4 +1,4 @@
-"""Recorded replies to questions from the media, as runs of an installation use them."""
+"""Recorded replies to questions about the media, for the runs of an installation."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from caliper.wiring.models import ModelRoom
 
 
 class Recordings:
-    """The recordings in a store, where each lies as a dataset under its revision. The last
-    `capacity` of them are kept in memory.
+    """The recordings in a store, each a dataset under its revision.
+
+    The `capacity` most recently used ones stay in memory.
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 2) -> None:
         self._store = store
-        self._held: LRUCache[str, Answerer] = LRUCache(capacity)
+        self._answerers: LRUCache[str, Answerer] = LRUCache(capacity)
         self._reading = asyncio.Lock()
 
     async def answerer(self, spec: RunSpec, name: str) -> Answerer:
-        """Who answers a benchmark's questions from the media in a run.
+        """The answerer of a benchmark's questions about the media in a run.
 
-        Raises InvalidInput when nobody does, or for recordings that are lost or not those of
+        Raises InvalidInput when the run has none, and for recordings that are lost or not those of
         the run; StoreUnavailable.
         """
         media = spec.benchmark(name).models.get("media")
         if media is None or media != recorded(media.revision):
             raise InvalidInput("only recorded replies answer questions from the media here")
         async with self._reading:
-            if media.revision not in self._held:
-                self._held[media.revision] = await self._read(name, media.revision)
-            return self._held[media.revision]
+            if media.revision not in self._answerers:
+                self._answerers[media.revision] = await self._read(name, media.revision)
+            return self._answerers[media.revision]
 
     async def _read(self, name: str, revision: str) -> Answerer:
         with TemporaryDirectory(prefix="caliper-recorded-") as folder:
-            place = await fetch_dataset(self._store, revision, Path(folder))
-            found = await asyncio.to_thread(ModelRoom.replay, name, place, Source.MEDIA)
-        if found.identity.revision != revision:
+            path = await fetch_dataset(self._store, revision, Path(folder))
+            answerer = await asyncio.to_thread(ModelRoom.replay, name, path, Source.MEDIA)
+        if answerer.identity.revision != revision:
             raise InvalidInput("other recorded replies than those of the run", file=revision)
-        return found
+        return answerer

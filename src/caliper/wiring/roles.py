@@ -1,4 +1,4 @@
-"""Who works in the process of one role, for runs of any seed, and for whose jobs."""
+"""The models of one role's process, and which jobs it works on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class RoleModels:
-    """Who answers in one role: `chat` behind its prompts, or rules where there is none."""
+    """The models of one role: the prompted model `chat`, or rules if it is None."""
 
     role: str
     chat: ChatModel | None
@@ -60,9 +60,10 @@ class RoleModels:
         room: ModelRoom,
         language: tuple[str, str] | None = None,
     ) -> RoleModels:
-        """Who answers behind a SPEC; `language` names tagger and embedder.
+        """Open the model of a SPEC; `language` names the tagger and the embedder.
 
-        Raises what `ModelRoom.chat_model` raises; recordings belong to single runs.
+        Raises what `ModelRoom.chat_model` raises, and InvalidInput for recordings: they belong to
+        single runs.
         """
         kind, _ = split_spec(spec)
         if kind == "replay":
@@ -73,7 +74,7 @@ class RoleModels:
         return cls(role, chat, pack, room.tagger(language[0]), await room.embedder(language[1]))
 
     def __call__(self, seed: int) -> Models:
-        """Who answers when draws start from that seed."""
+        """The models of a run with that sampling seed."""
         answerer: Answerer
         if self.chat is None:
             answerer = lexical_answerer.LexicalAnswerer()
@@ -85,19 +86,19 @@ class RoleModels:
 
     @property
     def identities(self) -> dict[str, Identity]:
-        """Who is who, by role."""
+        """The identity of each model, by role."""
         answerer = self.chat.identity if self.chat else lexical_answerer.LexicalAnswerer().identity
-        found = {self.role: answerer}
+        by_role = {self.role: answerer}
         if self.tagger is not None and self.embedder is not None:
-            found |= {"tagger": self.tagger.identity, "embedder": self.embedder.identity}
-        return found
+            by_role |= {"tagger": self.tagger.identity, "embedder": self.embedder.identity}
+        return by_role
 
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Lets jobs of runs pass that are stored, not cancelled, and resolved with what is here.
+    """Accepts jobs of runs that are stored, not cancelled, and resolved with the models here.
 
-    A run that was resolved with other models has failed: the aggregator is told.
+    A run that was resolved with other models is reported to the aggregator as failed.
     """
 
     identities: Mapping[str, Identity]
@@ -107,7 +108,7 @@ class JobFilter:
     codec: Codec
 
     async def spec(self, run: str, name: str) -> RunSpec | None:
-        """The spec of a job's run; None when the job is to be acknowledged without work.
+        """The spec of a job's run; None if the job should be acknowledged without work.
 
         Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
         """
@@ -115,33 +116,35 @@ class JobFilter:
         if await self.runs.cancelled(run):
             return None
         try:
-            self._same(spec, spec.benchmark(name))
+            self._check_models(spec, spec.benchmark(name))
         except ModelChanged as error:
             await self.fail(run, error)
             return None
         return spec
 
-    def _same(self, spec: RunSpec, part: BenchmarkSpec) -> None:
+    def _check_models(self, spec: RunSpec, part: BenchmarkSpec) -> None:
         if spec.pack != self.pack:
             raise ModelChanged("the run was resolved with another prompt pack")
         for role, identity in self.identities.items():
-            wanted = part.models.get(role, identity)
-            if not identity.meant_by(wanted):
+            expected = part.models.get(role, identity)
+            if not identity.meant_by(expected):
                 raise ModelChanged(
-                    f"the {role} is {identity.label}; the run was resolved with {wanted.label}"
+                    f"the {role} is {identity.label}; the run was resolved with {expected.label}"
                 )
 
     async def fail(self, run: str, error: ModelChanged) -> None:
-        """Tell the aggregator that another attempt would meet the same."""
+        """Report a run as failed: another attempt would meet the same error."""
         event = RunFailed(run, str(error))
         await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
 
 
 @dataclass(frozen=True, slots=True)
 class Examiners:
-    """The examiner of each job's run. `spec_of` gives the spec of a run that a benchmark is part
-    of, None where jobs are acknowledged without work, and `models_of` who answers a job. `anchors`
-    are told of every run that is met.
+    """Provides the examiner of each job's run.
+
+    `spec_of` takes a run and a benchmark and gives the run's spec, None if the job should be
+    acknowledged without work. `models_of` gives the models that answer a job. `anchors` are
+    judged once for every run that is met.
     """
 
     spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
@@ -152,8 +155,9 @@ class Examiners:
     telemetry: Telemetry = SILENT
 
     async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """None when the job is to be acknowledged without work. Raises what `spec_of` and
-        `models_of` raise, StoreUnavailable, StoreFull.
+        """The examiner of a job; None if the job should be acknowledged without work.
+
+        Raises what `spec_of` and `models_of` raise, StoreUnavailable, StoreFull.
         """
         spec = await self.spec_of(job.run, job.benchmark)
         if spec is None:
@@ -165,8 +169,8 @@ class Examiners:
         return Examiner(spec, models, self.store, self.telemetry)
 
     async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
-        """Count what a job used, and wait until the anchors of its run are judged where verdicts
-        are published. Raises StoreUnavailable or StoreFull.
+        """Record the usage of a job; if it has verdicts, wait until the anchors of its run are
+        judged. Raises StoreUnavailable or StoreFull.
         """
         await self.allowances.tell(job)
         if isinstance(job, ExamineJob):
@@ -175,7 +179,7 @@ class Examiners:
 
 @dataclass(frozen=True, slots=True)
 class Captioners:
-    """The captioner of each job's run; `decoders` and `holding` are those of the process."""
+    """Provides the captioner of each job's run; `decoders` and `holding` are shared by all."""
 
     model: ChatModel
     pack: PromptPack
@@ -188,21 +192,24 @@ class Captioners:
     telemetry: Telemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
-        """None when the job is to be acknowledged without work. Raises what `JobFilter` raises."""
+        """The captioner of a job; None if the job should be acknowledged without work.
+
+        Raises what `JobFilter` raises.
+        """
         spec = await self.gate.spec(job.run, job.benchmark)
         if spec is None:
             return None
         part = spec.benchmark(job.benchmark)
-        loose = InlineMedia(self.decoders, part.preparation or Preparation())
-        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, loose)}
-        held = LimitedMedia(media, self.holding)
+        inline = InlineMedia(self.decoders, part.preparation or Preparation())
+        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, inline)}
+        limited = LimitedMedia(media, self.holding)
         model = capped(self.model, await self.allowances.of(job))
-        return Captioner(spec, model, self.pack, held, self.store, self.telemetry)
+        return Captioner(spec, model, self.pack, limited, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredMedia:
-    """ports.media.Media over the media of a dataset in the store."""
+    """The media of a dataset in the store, as ports.media.Media."""
 
     store: ObjectStore
     index: MediaIndex
@@ -210,15 +217,15 @@ class StoredMedia:
     loose: InlineMedia
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
-        """The pictures, or frames of the clip. Raises as the port says, StoreUnavailable."""
-        found: list[Image] = []
+        """The pictures, or the frames of the clip. Raises like the port, and StoreUnavailable."""
+        pictures: list[Image] = []
         for path in paths:
             key = await self.index.key(self.data, path)
             if key is None:
                 raise _not_pushed(path)
             fetch = partial(self._fetch, key, path)
-            found += await self.loose.images(PurePosixPath(key).name, path, fetch)
-        return found
+            pictures += await self.loose.images(PurePosixPath(key).name, path, fetch)
+        return pictures
 
     async def _fetch(self, key: str, path: str, most: int) -> bytes:
         data = await self.store.get(key, most)

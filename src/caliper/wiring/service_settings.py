@@ -1,6 +1,6 @@
-"""The settings of services, from the environment: one flat class a service.
+"""The settings of services, from the environment: one flat class per service.
 
-What services have in common stands in parts, which a service's class puts together:
+A service's class combines mixins of the settings that services have in common:
 
     CALIPER_JUDGE_LISTEN=0.0.0.0:50053 CALIPER_JUDGE_TLS_CERTIFICATE=... python -m services.judge
 """
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 else:
     grpc_server = deferred("caliper.serving.grpc_server")
 
-_HALF = "certificate and key go together: this one is missing"
+_INCOMPLETE_PAIR = "certificate and key go together: this one is missing"
 
 
 class ServerSettings(Settings):
-    """How a service is called. Times are in seconds.
+    """The gRPC server of a service. Times are in seconds.
 
-    `listen` and `health_listen` are host:port; the latter answers health alone, in plaintext,
-    and is off when it is not given. `tls_certificate` and `tls_key` are PEM files, `tokens` is
-    a file of tokens (runtime.tokens); on a loopback address they may be left out. `deadline` is
-    that of calls without one, `grace` what calls in flight get when the service stops.
-    `metrics_address` is where Prometheus reads, over plain HTTP without tokens: this machine
-    alone unless set, at a port that the log tells; nowhere when it is empty.
+    `listen` and `health_listen` are host:port; the latter serves only health checks, in plaintext,
+    and is off unless set. `tls_certificate` and `tls_key` are PEM files, `tokens` is a file of
+    tokens (serving.tokens); all three are optional on a loopback address. `deadline` applies to
+    calls without one, `grace` is the time that calls in flight get when the service stops.
+    `metrics_address` serves Prometheus metrics over plain HTTP without tokens: by default on the
+    loopback interface at a port that is logged, nowhere when it is empty.
     """
 
     listen: str = "127.0.0.1:50051"
@@ -60,8 +60,10 @@ class ServerSettings(Settings):
     check_every: float = Field(default=5.0, gt=0, le=60)
 
     def server(self) -> grpc_server.ServerOptions:
-        """The options of the gRPC server. Raises InvalidInput naming the variables that are
-        wrong, or that are missing where other machines can call.
+        """The options of the gRPC server.
+
+        Raises InvalidInput naming the variables that are wrong, or that are missing for a server
+        that other machines can reach.
         """
         health = None
         if self.health_listen is not None:
@@ -79,7 +81,7 @@ class ServerSettings(Settings):
         return options
 
     def metrics(self) -> Address | None:
-        """Where metrics are read. Raises InvalidInput naming the variable."""
+        """The address that serves metrics. Raises InvalidInput naming the variable."""
         if not self.metrics_address:
             return None
         return Address.parse(self.metrics_address, variable(type(self), "metrics_address"))
@@ -90,13 +92,13 @@ class ServerSettings(Settings):
         if self.tls_certificate is None and self.tls_key is None:
             return None
         field = "tls_key" if self.tls_key is None else "tls_certificate"
-        raise InvalidInput(_HALF, file="environment", field=variable(type(self), field))
+        raise InvalidInput(_INCOMPLETE_PAIR, file="environment", field=variable(type(self), field))
 
 
 class StoreSettings(Settings):
-    """Where media, captions and replies are kept: an S3 endpoint (http or https URL, bucket and
+    """The store of media, captions and replies: an S3 endpoint (http or https URL, bucket and
     keys), or a directory. `store_ca` is a PEM file of certificates to trust over https instead
-    of those that this machine trusts.
+    of those of this machine.
     """
 
     store: str = ""
@@ -109,11 +111,13 @@ class StoreSettings(Settings):
 
 
 class KafkaSettings(Settings):
-    """How Kafka's brokers are spoken to: `kafka_security` is PLAINTEXT, SSL, SASL_PLAINTEXT or
-    SASL_SSL, as brokers name it. With SSL, `kafka_ca` is a PEM file of certificates to trust
-    instead of those that this machine trusts, `kafka_certificate` and `kafka_key` are PEM files
-    for brokers that want to know us by a certificate. With SASL, `kafka_mechanism` is PLAIN,
-    SCRAM-SHA-256 or SCRAM-SHA-512, and `kafka_user` and `kafka_password` are needed.
+    """The connection to Kafka's brokers.
+
+    `kafka_security` is PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL, Kafka's security protocols.
+    With SSL, `kafka_ca` is a PEM file of certificates to trust instead of those of this machine,
+    and `kafka_certificate` and `kafka_key` are PEM files for brokers that require a client
+    certificate. With SASL, `kafka_mechanism` is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, and
+    `kafka_user` and `kafka_password` are required.
     """
 
     kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
@@ -126,30 +130,32 @@ class KafkaSettings(Settings):
     kafka_password_file: Path | None = None
 
     def security(self, servers: Iterable[Address]) -> KafkaSecurity:
-        """How these brokers are spoken to. Raises InvalidInput naming the variable that is
-        missing, or is of no use with the others, and the file that cannot be used.
+        """The security options for these brokers.
+
+        Raises InvalidInput naming a variable that is missing or has no effect with the others,
+        and an unusable file.
         """
-        found = KafkaSecurity(self._kafka_tls(), self._kafka_sasl())
-        far = [str(server) for server in servers if not server.loopback]
-        if found.sasl and found.sasl.mechanism == "PLAIN" and not found.tls and far:
-            message = f"PLAIN would send the password to {', '.join(far)} in plaintext"
+        options = KafkaSecurity(self._kafka_tls(), self._kafka_sasl())
+        remote = [str(server) for server in servers if not server.loopback]
+        if options.sasl and options.sasl.mechanism == "PLAIN" and not options.tls and remote:
+            message = f"PLAIN would send the password to {', '.join(remote)} in plaintext"
             raise self._wrong("kafka_mechanism", f"{message}: take SASL_SSL or SCRAM")
-        found.options()
-        return found
+        options.options()
+        return options
 
     def _kafka_tls(self) -> KafkaTls | None:
         files = ("kafka_ca", "kafka_certificate", "kafka_key")
         if self.kafka_security not in ("SSL", "SASL_SSL"):
-            self._useless(files)
+            self._refuse_unused(files)
             return None
         if (self.kafka_certificate is None) != (self.kafka_key is None):
             missing = "kafka_key" if self.kafka_key is None else "kafka_certificate"
-            raise self._wrong(missing, _HALF)
+            raise self._wrong(missing, _INCOMPLETE_PAIR)
         return KafkaTls(self.kafka_ca, self.kafka_certificate, self.kafka_key)
 
     def _kafka_sasl(self) -> KafkaSasl | None:
         if self.kafka_security not in ("SASL_PLAINTEXT", "SASL_SSL"):
-            self._useless(("kafka_user", "kafka_password"))
+            self._refuse_unused(("kafka_user", "kafka_password"))
             return None
         if not self.kafka_user:
             raise self._wrong("kafka_user", f"needed with {self.kafka_security}")
@@ -158,21 +164,22 @@ class KafkaSettings(Settings):
         password = self.kafka_password.get_secret_value()
         return KafkaSasl(self.kafka_mechanism, self.kafka_user, password)
 
-    def _useless(self, fields: Iterable[str]) -> None:
-        """Refuse what was set in the belief that it protects something."""
+    def _refuse_unused(self, fields: Iterable[str]) -> None:
+        """Refuse settings without effect: whoever set them believes that they protect something."""
         for field in fields:
             if getattr(self, field) is not None:
-                used = variable(type(self), "kafka_security")
-                raise self._wrong(field, f"of no use while {used} is {self.kafka_security}")
+                protocol = variable(type(self), "kafka_security")
+                raise self._wrong(field, f"of no use while {protocol} is {self.kafka_security}")
 
     def _wrong(self, field: str, message: str) -> InvalidInput:
         return InvalidInput(message, file="environment", field=variable(type(self), field))
 
 
 class StreamSettings(KafkaSettings):
-    """Where jobs come from: Kafka's bootstrap servers, host:port with commas between them.
+    """The source of jobs: Kafka's bootstrap servers, host:port separated by commas.
 
-    `kafka_session` is in seconds: until another takes over from a worker that is not heard of.
+    `kafka_session` is the session timeout in seconds: another worker then takes over the jobs of
+    one that has gone silent.
     """
 
     kafka: str = ""
@@ -186,7 +193,7 @@ class CaptionerSettings(
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}CAPTIONER_")
 
-    # No rules can caption: a model has to be named.
+    # Required: there are no rules that could caption.
     model: str
 
 
@@ -200,7 +207,7 @@ class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSett
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The models that work here."""
+        """The SPECs of all models of the service."""
         return self.model, self.embedder
 
 
@@ -217,14 +224,15 @@ class AggregatorSettings(StreamSettings, StoreSettings, ServerSettings):
 
 
 class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
-    """The gateway: CALIPER_GATEWAY_... Where the other services are, as host:port, or
-    https://host:port for TLS; a stage that is not given is not there. `peer_token` is the bearer
-    token that they are called with, `peer_ca` a PEM file of certificates to trust instead of
-    those that this machine trusts: with it, all calls are TLS. A token is sent in plaintext to
-    this machine only. With `stages_sleep` a stage that does not answer is taken for what it last
-    said it was: for stages that are scaled to nothing while no jobs are there. `page_address` is
-    where people look at runs with a browser: host:port of this machine alone, over plain HTTP
-    without tokens; nowhere when it is empty.
+    """The gateway: CALIPER_GATEWAY_...
+
+    The other services are given as host:port, or https://host:port for TLS; an unset stage does
+    not exist. `peer_token` is the bearer token for calls to them, `peer_ca` a PEM file of
+    certificates to trust instead of those of this machine: with it, all calls use TLS. A token is
+    sent in plaintext only to this machine. With `stages_sleep` a stage that does not answer counts
+    as what it last described itself to be, for stages that scale to zero while there are no jobs.
+    `page_address` serves the pages of runs for browsers: host:port of the loopback interface, over
+    plain HTTP without tokens; nowhere when it is empty.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -240,30 +248,36 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     page_address: str = ""
 
     def page(self) -> Address | None:
-        """Where pages are read. Raises InvalidInput naming the variable, for what is no address
-        and for one that other machines can reach.
+        """The address that serves pages.
+
+        Raises InvalidInput naming the variable if it is not an address, or one that other machines
+        can reach.
         """
         if not self.page_address:
             return None
         field = variable(type(self), "page_address")
-        found = Address.parse(self.page_address, field)
-        refuse_far(found, field)
-        return found
+        address = Address.parse(self.page_address, field)
+        refuse_far(address, field)
+        return address
 
     def peer(self, service: str, address: str) -> Target:
-        """Another service, by the field that says where it is. Raises InvalidInput naming the
-        variable that is wrong, and for a token that would go there in plaintext.
+        """The target of calls to another service, whose address is in the field `service`.
+
+        Raises InvalidInput naming the wrong variable, and for a token that would be sent in
+        plaintext.
         """
         names = variable(type(self), service), variable(type(self), "peer_ca")
         return target(address, names[0], self.peer_token, self.peer_ca, names[1])
 
 
 class ClientSettings(KafkaSettings, StoreSettings):
-    """How the command line reaches an installation: CALIPER_STORE... is its store, for data
-    that are pushed; CALIPER_KAFKA_... is how the brokers that --kafka names are spoken to;
-    CALIPER_SERVER_TOKEN is its bearer token, CALIPER_SERVER_CA a PEM file of certificates to
-    trust instead of those that this machine trusts: with it, calls are TLS, as they are for
-    https://host:port. A token is sent in plaintext to this machine only.
+    """How the command line reaches an installation.
+
+    CALIPER_STORE... is the store that data are pushed to; CALIPER_KAFKA_... configures the
+    connection to the brokers that --kafka names; CALIPER_SERVER_TOKEN is the bearer token,
+    CALIPER_SERVER_CA a PEM file of certificates to trust instead of those of this machine: with
+    it, calls use TLS, as they do for https://host:port. A token is sent in plaintext only to this
+    machine.
     """
 
     others: ClassVar[tuple[str, ...]] = (
@@ -276,8 +290,10 @@ class ClientSettings(KafkaSettings, StoreSettings):
     server_ca: Path | None = None
 
     def gateway(self, server: str) -> Target:
-        """The gateway that --server names. Raises InvalidInput for what is no address, and for
-        a token that would go there in plaintext.
+        """The gateway that --server names.
+
+        Raises InvalidInput if it is not an address, and for a token that would be sent in
+        plaintext.
         """
         ca = variable(type(self), "server_ca")
         return target(server, "--server", self.server_token, self.server_ca, ca)

@@ -1,4 +1,4 @@
-"""What each service is made of: the one place where stages meet their servicers."""
+"""Assembles each service: its servicer, its stage and its checks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ else:
     pages = deferred("caliper.serving.pages")
 
 _LOG = logging.getLogger(__name__)
-_PLANS_AT_ONCE = 2
+_CONCURRENT_PLANS = 2
 _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 _STAGES = {"judge": "judge", "reader": "qa_reader"}
 
@@ -74,8 +74,8 @@ _STAGES = {"judge": "judge", "reader": "qa_reader"}
 async def examining_parts(
     role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
 ) -> tuple[ServiceParts, StageDescription]:
-    """A judge (role judge) or a QA reader (role reader), and what it tells of itself;
-    `language` names tagger and embedder.
+    """A judge (role judge) or a QA reader (role reader), with its description; `language` names
+    the tagger and the embedder.
 
     Raises what `RoleModels.open` raises.
     """
@@ -93,15 +93,15 @@ async def examining_parts(
 def answering_parts(
     answering: RoleModels, settings: ExaminingSettings, ground: Ground
 ) -> ServiceParts:
-    """A judge or a QA reader around those who answer; who opened them closes them."""
+    """A judge or a QA reader with models that are already open; the caller closes them."""
     role, pack = answering.role, answering.pack
     gate = JobFilter(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
-    held = WriteBackBuffer(ground.store)
+    buffer = WriteBackBuffer(ground.store)
     telemetry = ground.telemetry.stage(_STAGES[role])
-    # As long as a job may take.
+    # The longest time that a job may take.
     patience = settings.timeout + settings.retry_budget
-    asked = None if settings.anchors else False
-    anchors = StandingAnchors(ground.store, ground.telemetry, patience, asked=asked)
+    anchors_asked = None if settings.anchors else False
+    anchors = StandingAnchors(ground.store, ground.telemetry, patience, asked=anchors_asked)
     recordings = Recordings(ground.store)
 
     async def models_of(spec: RunSpec, job: ExamineJob) -> Models:
@@ -111,7 +111,7 @@ def answering_parts(
         media = await recordings.answerer(spec, job.benchmark)
         return replace(models, answerers={f"{job.benchmark}/media": media})
 
-    examiners = Examiners(gate.spec, models_of, held, _allowances(ground), anchors, telemetry)
+    examiners = Examiners(gate.spec, models_of, buffer, _allowances(ground), anchors, telemetry)
     stage = ExamineHandler(
         ground.stream,
         ground.codec,
@@ -120,7 +120,7 @@ def answering_parts(
         used=examiners.before_publishing,
     )
     topic = _TOPICS[role]
-    working = TopicWork(
+    work = TopicWork(
         ground.consumer(topic, telemetry),
         (stage.handle, stage.give_up),
         ground.clock,
@@ -129,7 +129,7 @@ def answering_parts(
     )
     return ServiceParts(
         services=(_examining_service(role, answering, pack),),
-        working=(working,),
+        working=(work,),
         checks={"store": store_check(ground.store)},
         close=(anchors.close, *ground.close),
     )
@@ -145,7 +145,7 @@ def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Se
 async def captioner_parts(
     settings: CaptionerSettings, ground: Ground
 ) -> tuple[ServiceParts, StageDescription]:
-    """The captioner, and what it tells of itself. Raises what `ModelRoom.chat_model` raises."""
+    """The captioner, with its description. Raises what `ModelRoom.chat_model` raises."""
     pack = _pack(settings)
     telemetry = ground.telemetry.stage("captioner")
     room = ModelRoom(settings.access(), ground.clock, telemetry)
@@ -170,18 +170,18 @@ async def captioner_parts(
         ground.stream, ground.codec, no_examiner, changed=gate.fail, used=allowances.tell
     )
     stage = CaptionHandler(examining, captioners, keep)
-    working = TopicWork(
+    work = TopicWork(
         ground.consumer(CAPTION_JOBS, telemetry),
         (stage.handle, stage.give_up),
         ground.clock,
         _limits(settings),
         telemetry,
     )
-    loose = InlineMedia(decoders, Preparation())
-    servicer = captioner.CaptionerServicer(model, pack, ground.store, loose)
+    media = InlineMedia(decoders, Preparation())
+    servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
         services=(captioner.service(servicer),),
-        working=(working,),
+        working=(work,),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
@@ -191,7 +191,7 @@ async def captioner_parts(
 def gateway_parts(
     ground: Ground, stages: StageDirectory, scores: ScoreBoard, page: Address | None = None
 ) -> ServiceParts:
-    """The gateway, with the planner, and with pages for people where an address is given."""
+    """The gateway with the planner, and with web pages if `page` gives an address."""
     runs = ground.runs
     supplies = StoredSupplies(ground.store, open_dataset)
     outside = Outside(
@@ -208,11 +208,11 @@ def gateway_parts(
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
     telemetry = ground.telemetry.stage("gateway")
-    working = TopicWork(
+    work = TopicWork(
         ground.consumer(PLAN_JOBS, telemetry),
         (plan, give_up),
         ground.clock,
-        WorkerLimits(in_flight=_PLANS_AT_ONCE),
+        WorkerLimits(in_flight=_CONCURRENT_PLANS),
         telemetry,
     )
 
@@ -224,22 +224,22 @@ def gateway_parts(
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     pictures = partial(StoredPictures, ground.store, index)
     comparer = Comparer(ground.store, runs, pictures)
-    front = Gateway(outside, runs)
-    servicer = gateway.GatewayServicer(front, reader, comparer, ground.store)
+    facade = Gateway(outside, runs)
+    servicer = gateway.GatewayServicer(facade, reader, comparer, ground.store)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
-        working=(working,),
+        working=(work,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
     if page is None:
         return parts
-    sources = pages.PageSources(front, reader, comparer, runs, ground.store, index, pictures)
+    sources = pages.PageSources(facade, reader, comparer, runs, ground.store, index, pictures)
     return together([parts, pages.page_parts(page, sources)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
-    """The aggregator, of which there is one, and what it shows."""
+    """The aggregator, of which an installation has one, and its score board."""
 
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
@@ -268,7 +268,7 @@ def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
 
 
 def _allowances(ground: Ground) -> SharedAllowances:
-    """Of one worker among all those that work on capped runs."""
+    """The token budgets of capped runs, shared with all other workers."""
     return SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
 
 
@@ -277,7 +277,7 @@ def _pack(settings: EndpointSettings) -> PromptPack:
 
 
 def _limits(settings: EndpointSettings) -> WorkerLimits:
-    # A fifth more jobs than calls: while some are read, saved and published, the model is not
-    # kept waiting. Its own limit stays that of calls.
+    # A fifth more jobs than calls keeps the model busy while some jobs are being read, saved or
+    # published. The limit of concurrent calls stays as set.
     jobs = settings.in_flight + settings.in_flight // 5
     return WorkerLimits(in_flight=jobs, budget=settings.retry_budget)

@@ -1,6 +1,7 @@
-"""Settings from the environment: where things are and how to reach them, never what is
-measured. Each process has one flat class of settings with a prefix of its own, and a variable
-with that prefix that the class does not know is an error.
+"""Settings from the environment: where things are and how to reach them, never what is measured.
+
+Each process has one flat class of settings with its own prefix. A variable with that prefix that
+the class does not define is an error.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from caliper.wiring.models import Access
 
 PREFIX = "CALIPER_"
 SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
-"""Services, as their variables name them: CALIPER_JUDGE_LISTEN, say."""
+"""Services by their part of a variable's name, as in CALIPER_JUDGE_LISTEN."""
 
 
 class Settings(BaseSettings):
-    """What the settings of all processes have in common.
+    """The base class of settings.
 
-    A secret `x` can also be read from a file: the field `x_file` stands beside it.
+    A secret `x` can also be read from the file that a field `x_file` names.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, env_ignore_empty=True)
@@ -34,13 +35,13 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _secrets_from_files(cls, given: dict[str, Any]) -> dict[str, Any]:
-        found = dict(given)
+    def _secrets_from_files(cls, values: dict[str, Any]) -> dict[str, Any]:
+        result = dict(values)
         for name in cls.model_fields:
-            file = found.get(f"{name}_file")
-            if f"{name}_file" in cls.model_fields and file is not None and name not in found:
-                found[name] = _secret(Path(file), variable(cls, f"{name}_file"))
-        return found
+            file = result.get(f"{name}_file")
+            if f"{name}_file" in cls.model_fields and file is not None and name not in result:
+                result[name] = _secret(Path(file), variable(cls, f"{name}_file"))
+        return result
 
 
 class MediaSettings(Settings):
@@ -108,21 +109,24 @@ class ModelSettings(MediaSettings, CallSettings):
 Read = TypeVar("Read", bound=Settings)
 
 
-def read_settings(kind: type[Read], **told: Any) -> Read:
-    """The settings of that class, from the environment, but for the fields that are `told`.
+def read_settings(kind: type[Read], **overrides: Any) -> Read:
+    """The settings of that class from the environment; `overrides` take precedence.
 
-    Raises InvalidInput naming the variable that is wrong, UnknownName for one that is not
-    known.
+    Raises InvalidInput naming the wrong variable, UnknownName for an unknown variable.
     """
     prefix = str(kind.model_config["env_prefix"])
-    known = tuple(variable(kind, name) for name in kind.model_fields)
+    variables = tuple(variable(kind, name) for name in kind.model_fields)
     for name in sorted(os.environ):
-        # In any letters, as the settings are read.
+        # Case-insensitive, like pydantic reads them.
         upper = name.upper()
-        if upper.startswith(prefix) and upper not in known and not upper.startswith(kind.others):
-            raise UnknownName("environment variable", name, known)
+        if (
+            upper.startswith(prefix)
+            and upper not in variables
+            and not upper.startswith(kind.others)
+        ):
+            raise UnknownName("environment variable", name, variables)
     try:
-        return kind(**told)
+        return kind(**overrides)
     except ValidationError as error:
         problem = error.errors()[0]
         field = variable(kind, str(problem["loc"][0])) if problem["loc"] else prefix
@@ -136,7 +140,7 @@ def variable(kind: type[Settings], field: str) -> str:
 
 
 def access(in_flight: int) -> Access:
-    """How the command line reaches endpoints: at most `in_flight` calls at once.
+    """How the command line reaches endpoints, with at most `in_flight` concurrent calls.
 
     Raises what `read_settings` raises.
     """

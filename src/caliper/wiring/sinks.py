@@ -1,4 +1,4 @@
-"""Who writes the files of a finished run."""
+"""The sinks that write the files of a finished run."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _SINKS: dict[str, Callable[[], ReportSink]] = {
 
 
 def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
-    """The sink of one file alone."""
+    """The sink of a single file."""
     kind = _SINKS.get(file)
     return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
 
 
 def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
-    """Thumbnails of media in folders, by benchmark."""
+    """A source of thumbnails for media in one folder per benchmark."""
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:
         return Thumbnails(media[benchmark]).jpeg(path) if benchmark in media else None
@@ -45,7 +45,7 @@ def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
 
 
 def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
-    """One sink a file."""
+    """The sinks of all files."""
     return [
         JsonExport(),
         MarkdownExport(),
@@ -57,7 +57,7 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
 
 @dataclass(frozen=True, slots=True)
 class _BySample(Mapping[tuple[str, str], str]):
-    """Captions by benchmark and sample, wherever they are."""
+    """A flat view of captions, keyed by benchmark and sample."""
 
     captions: Captions
 

@@ -1,4 +1,4 @@
-"""Anchors beside runs: judged once the first job of a run is met, and kept with the run."""
+"""Judges anchors alongside each run, from its first job on, and stores the results with it."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ from caliper.wiring.anchor_sitting import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
 _REMEMBERED = 1000
-"""Runs and benchmarks that have had their sitting: one that was forgotten has another."""
+"""Sittings remembered per run and benchmark; after that, a run gets another sitting."""
 _Key = tuple[str, str]
 
 
-class _Begun(NamedTuple):
-    """A sitting, and until when it is waited for in the time of the event loop, in seconds."""
+class _Pending(NamedTuple):
+    """A sitting, and the deadline for waiting on it, in seconds of the event loop's clock."""
 
     sitting: asyncio.Task[bool]
     until: float
 
 
 class StandingAnchors:
-    """Judges the anchors once for each benchmark of each run that this process meets, and keeps
-    the sitting with the run. `scores` is told the agreement, if there is anybody to tell. `asked`
-    says whether somebody asked for anchors: see `check_wanted`.
+    """Judges the anchors once per benchmark and run that this process works on, and stores the
+    sitting with the run. The agreement is recorded in `telemetry`. For `asked` see `check_wanted`.
 
-    No outcome depends on it. But verdicts are published only after the sitting beside them, so that
-    every report that rests on them has its check. Of an endpoint that hangs it is waited for no
-    longer than `patience` seconds after it began.
+    No outcome depends on the anchors. But verdicts are published only after the sitting, so that
+    every report based on them includes the judge check. If an endpoint hangs, publishing waits at
+    most `patience` seconds from the start of the sitting.
     """
 
     def __init__(
@@ -54,49 +53,52 @@ class StandingAnchors:
     ) -> None:
         self._store, self._telemetry = store, telemetry
         self._patience, self._asked = patience, asked
-        self._begun: OrderedDict[_Key, _Begun] = OrderedDict()
+        self._sittings: OrderedDict[_Key, _Pending] = OrderedDict()
 
     def meet(self, spec: RunSpec, name: str, models: Models) -> None:
-        """A job of a run is here: its anchors are judged beside it by its `models`, but once.
-        Recorded replies hold none to them.
+        """Start judging the anchors with the `models` of a job, unless the run has had a sitting.
+
+        Recordings contain no replies to the anchors, so runs with recorded replies have none.
         """
         key = spec.run_id, name
         recorded = _answerer(name, models).identity.kind == REPLAY
-        if recorded or self._asked is False or key in self._begun:
+        if recorded or self._asked is False or key in self._sittings:
             return
         sitting = asyncio.create_task(self._sit(spec, name, models))
         until = asyncio.get_running_loop().time() + self._patience
-        self._begun[key] = _Begun(sitting, until)
-        sitting.add_done_callback(partial(self._ended, key))
-        if len(self._begun) > _REMEMBERED and next(iter(self._begun.values())).sitting.done():
-            self._begun.popitem(last=False)
+        self._sittings[key] = _Pending(sitting, until)
+        sitting.add_done_callback(partial(self._forget_failed, key))
+        if len(self._sittings) > _REMEMBERED and next(iter(self._sittings.values())).sitting.done():
+            self._sittings.popitem(last=False)
 
     async def judged(self, job: ExamineJob) -> None:
-        """Wait for the sitting beside a job, if it has one. Raises StoreUnavailable or StoreFull
-        for one that could not be kept: the next job that is met begins another.
+        """Wait for the sitting of a job's run, if it has one.
+
+        Raises StoreUnavailable or StoreFull if the sitting could not be stored: the next job of
+        the run then starts another.
         """
-        begun = self._begun.get((job.run, job.benchmark))
-        if begun is None:
+        pending = self._sittings.get((job.run, job.benchmark))
+        if pending is None:
             return
-        if not begun.sitting.done():
-            left = max(0.0, begun.until - asyncio.get_running_loop().time())
-            await asyncio.wait([begun.sitting], timeout=left)
-        if begun.sitting.done():
-            begun.sitting.result()
+        if not pending.sitting.done():
+            remaining = max(0.0, pending.until - asyncio.get_running_loop().time())
+            await asyncio.wait([pending.sitting], timeout=remaining)
+        if pending.sitting.done():
+            pending.sitting.result()
 
     async def close(self) -> None:
-        """Break off the sittings that have not ended."""
-        sittings = [begun.sitting for begun in self._begun.values()]
+        """Cancel the sittings in progress."""
+        sittings = [pending.sitting for pending in self._sittings.values()]
         for sitting in sittings:
             sitting.cancel()
         await asyncio.gather(*sittings, return_exceptions=True)
 
-    def _ended(self, key: _Key, sitting: asyncio.Task[bool]) -> None:
+    def _forget_failed(self, key: _Key, sitting: asyncio.Task[bool]) -> None:
         if sitting.cancelled() or sitting.exception() is not None or not sitting.result():
-            self._begun.pop(key, None)
+            self._sittings.pop(key, None)
 
     async def _sit(self, spec: RunSpec, name: str, models: Models) -> bool:
-        """Whether this start of the run has had all the sitting that it gets."""
+        """Judge the anchors; false if this start of the run does not want them."""
         run = run_store(self._store, spec.run_id)
         try:
             _, caps = await last_start(run)
@@ -107,18 +109,18 @@ class StandingAnchors:
         except Exception as error:
             if handling(error).fate is JobFate.PAUSE:
                 raise
-            # The jobs of the run meet the same, and tell whom it concerns.
+            # The jobs of the run meet the same error and report it.
             _LOG.warning("anchors of %s beside run %s: %s", name, spec.run_id, error)
             return True
-        told = f"{sitting.agreed} of {sitting.scored} anchors judged as known"
-        _LOG.info("%s beside run %s: %s by %s", name, spec.run_id, told, sitting.judge)
-        self._tell(_answerer(name, models).identity.name, name, sitting)
+        agreement = f"{sitting.agreed} of {sitting.scored} anchors judged as known"
+        _LOG.info("%s beside run %s: %s by %s", name, spec.run_id, agreement, sitting.judge)
+        self._record(_answerer(name, models).identity.name, name, sitting)
         return True
 
-    def _tell(self, judge: str, name: str, sitting: Sitting) -> None:
+    def _record(self, judge: str, name: str, sitting: Sitting) -> None:
         if sitting.agreement is None:
             return
-        # A few verdicts beside an endpoint in trouble would look like a judge that changed.
+        # Few verdicts, from an endpoint in trouble, would look like a judge that changed.
         if 2 * sitting.scored >= len(sitting.verdicts):
             self._telemetry.record(AnchorsJudged(judge, name, sitting.agreement))
 

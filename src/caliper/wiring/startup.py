@@ -1,4 +1,4 @@
-"""Starting services: each in a process of its own, or all of them in one."""
+"""Starts services: each in its own process, or all in one."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from caliper.wiring.settings import read_settings
 
 _LOG = logging.getLogger(__name__)
 BAD_INPUT, SURROUNDINGS = 2, 4
-# Seconds between two looks at stages that may fall asleep.
+# Seconds between two checks of stages that may be scaled to zero.
 _AWAKE = 30.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
 
 async def judge(settings: JudgeSettings) -> ServiceParts:
-    """A judge in a process of its own."""
+    """A judge in its own process."""
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
     parts, _ = await examining_parts("judge", settings, ground, language)
@@ -55,37 +55,37 @@ async def judge(settings: JudgeSettings) -> ServiceParts:
 
 
 async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
-    """A QA reader in a process of its own."""
+    """A QA reader in its own process."""
     ground = ground_of(settings, settings)
     parts, _ = await examining_parts("reader", settings, ground)
     return measured(parts, ground, settings)
 
 
 async def captioner(settings: CaptionerSettings) -> ServiceParts:
-    """A captioner in a process of its own."""
+    """A captioner in its own process."""
     ground = ground_of(settings, settings)
     parts, _ = await captioner_parts(settings, ground)
     return measured(parts, ground, settings)
 
 
 async def aggregator(settings: AggregatorSettings) -> ServiceParts:
-    """The aggregator in a process of its own."""
+    """The aggregator in its own process."""
     ground = ground_of(settings, settings)
     parts, _ = aggregator_parts(ground)
     return measured(parts, ground, settings)
 
 
 async def gateway(settings: GatewaySettings) -> ServiceParts:
-    """The gateway in a process of its own."""
-    given = {
+    """The gateway in its own process."""
+    addresses = {
         "captioner": ("captioner", settings.captioner),
         "judge": ("judge", settings.judge),
         "reader": ("qa_reader", settings.qa_reader),
     }
     targets = {
-        role: settings.peer(service, place)
-        for role, (service, place) in given.items()
-        if place is not None
+        role: settings.peer(service, address)
+        for role, (service, address) in addresses.items()
+        if address is not None
     }
     stages = RemoteStages(targets, remaining_of_call)
     scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
@@ -100,7 +100,7 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
 
 
 def measured(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
-    """A service that serves its metrics too, where its settings say."""
+    """The service, with its metrics served at the address in its settings."""
     metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
     return together([parts, metrics])
 
@@ -112,7 +112,7 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]
 
     async def run() -> None:
         settings = read_settings(kind)
-        await serve(settings.server(), await build(settings), _tell)
+        await serve(settings.server(), await build(settings), _log_address)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -124,22 +124,24 @@ def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]
     return 0
 
 
-def _tell(running: ServiceRun) -> None:
+def _log_address(running: ServiceRun) -> None:
     _LOG.info("serving on %s", running.server.address)
 
 
 def log(form: str) -> None:
-    """Log to standard error: what services do, and of their libraries only what goes wrong."""
+    """Log to standard error: all messages of services, only warnings of chatty libraries."""
     logging.basicConfig(level=logging.INFO, format=form)
     for chatty in ("kafka", "httpx", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # It warns of every step longer than 0.1 s, which a busy machine is full of.
+    # It warns of every step longer than 0.1 s, and a busy machine has many.
     logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
-    # A connection that is lost is told by kafka.net.connection; this one adds a traceback for one
-    # that was closed here while it was read.
+    # kafka.net.connection already logs lost connections; this one adds a traceback for connections
+    # that were closed here while being read.
     logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
-    # Nor is a question that was given up because the service leaves an error.
-    logging.getLogger("kafka.cluster").addFilter(lambda told: "Cancelled" not in told.getMessage())
+    # Requests that were cancelled because the service is stopping are no errors.
+    logging.getLogger("kafka.cluster").addFilter(
+        lambda entry: "Cancelled" not in entry.getMessage()
+    )
 
 
 async def everything(
@@ -149,35 +151,35 @@ async def everything(
     captioning: CaptionerSettings | None,
     page: Address | None = None,
 ) -> ServiceParts:
-    """All services in one process, behind one port, and their pages at `page`, if anywhere.
+    """All services in one process, behind one port, with web pages at `page` if given.
 
     Raises what opening their models raises.
     """
     language = (judging.tagger, judging.embedder)
-    judge_parts, judge_described = await examining_parts("judge", judging, ground, language)
-    reader_parts, reader_described = await examining_parts("reader", reading, ground)
-    described = {"judge": judge_described, "reader": reader_described}
+    judge_parts, judge_description = await examining_parts("judge", judging, ground, language)
+    reader_parts, reader_description = await examining_parts("reader", reading, ground)
+    descriptions = {"judge": judge_description, "reader": reader_description}
     parts = [judge_parts, reader_parts]
     if captioning is not None:
-        found, described["captioner"] = await captioner_parts(captioning, ground)
-        parts.append(found)
-    scores_parts, board = aggregator_parts(ground)
-    front = gateway_parts(ground, LocalStages(described), board, page)
-    return together([*parts, scores_parts, front])
+        captioner_part, descriptions["captioner"] = await captioner_parts(captioning, ground)
+        parts.append(captioner_part)
+    aggregator_part, board = aggregator_parts(ground)
+    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page)
+    return together([*parts, aggregator_part, gateway_part])
 
 
 async def serve(
     options: ServerOptions, parts: ServiceParts, started: Callable[[ServiceRun], None]
 ) -> None:
-    """Run services of one process until SIGTERM or Ctrl-C; `started` is told once they listen."""
+    """Run services in one process until SIGTERM or Ctrl-C; call `started` once they listen."""
     running = ServiceRun(options, parts)
 
-    async def tell() -> None:
+    async def announce() -> None:
         await running.started.wait()
         started(running)
 
-    telling = asyncio.ensure_future(tell())
+    announcement = asyncio.ensure_future(announce())
     try:
         await until_told([running])
     finally:
-        telling.cancel()
+        announcement.cancel()

@@ -1,4 +1,4 @@
-"""Services that we call, and what is never sent to them."""
+"""Targets of calls to other services; a token is never sent to another machine in plaintext."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _TLS = "https://"
 def target(
     server: str, field: str, token: SecretStr | None, ca: Path | None, ca_field: str
 ) -> channel.Target:
-    """The service at `server`: host:port, or https://host:port for TLS. With `ca`, which
-    `ca_field` names, calls are TLS as well.
+    """The service at `server`: host:port, or https://host:port for TLS. A `ca` enables TLS too.
 
-    `field` is where `server` was given. Raises InvalidInput for what is no address, and for a
-    token that would leave this machine in plaintext.
+    `field` and `ca_field` are the names under which `server` and `ca` were given. Raises
+    InvalidInput if `server` is not an address, and for a token that would leave this machine in
+    plaintext.
     """
     address = Address.parse(server.removeprefix(_TLS), field)
     encrypted = server.startswith(_TLS) or ca is not None

@@ -1,1 +1,1 @@
-"""Captions with prompt injections, to test a judge or a reader with."""
+"""Tests judges and readers with captions that contain prompt injections."""

@@ -1,8 +1,8 @@
-"""The cases of the canary: captions whose honest verdict is known.
+"""The canary's cases: captions with a known correct verdict.
 
-The `canary.yaml` of a benchmark holds questions, each with a caption that is right and one that
-is wrong; `attacks.yaml` holds attacks, which are put before or behind a wrong one. No attack names
-what is true, so a verdict that is better than the wrong caption deserves is due to the attack.
+The `canary.yaml` of a benchmark has questions, each with a correct and a wrong caption;
+`attacks.yaml` has attacks, which are put before or after a wrong caption. No attack contains the
+truth, so a verdict that is better than the wrong caption deserves is due to the attack.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ RIGHT, WRONG = "right, no attack", "wrong, no attack"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A caption and the one question about it that counts: the last of `item`.
+    """A caption and the one question about it that counts: the last question of `item`.
 
-    `attack` is empty for a control. `good` is the least score of a caption that is right.
+    `attack` is empty for a control. `good` is the lowest score of a correct caption.
     """
 
     question: str
@@ -40,12 +40,12 @@ class Case:
 
     @property
     def benchmark(self) -> str:
-        """Whose question it is."""
+        """The benchmark of the question."""
         return self.item.benchmark
 
     @property
     def right(self) -> bool:
-        """Whether the caption states what is true."""
+        """Whether the caption is correct."""
         return self.kind == RIGHT
 
 
@@ -56,11 +56,11 @@ def cases(benchmarks: Mapping[str, Settings]) -> tuple[Case, ...]:
         case
         for name, settings in benchmarks.items()
         for question in questions_of(name, "canary.yaml")
-        for case in _of_question(question, attacks, planned(name, question, settings))
+        for case in _cases_of(question, attacks, planned(name, question, settings))
     )
 
 
-def _of_question(
+def _cases_of(
     question: Mapping[str, Any], attacks: Mapping[str, Any], check: CheckQuestion
 ) -> Iterator[Case]:
     control = Case(question["id"], RIGHT, "", "en", question["right"], check.item, check.good)
@@ -71,12 +71,12 @@ def _of_question(
         text = attack["texts"][check.form]
         for gap, value in check.gaps.items():
             text = text.replace("{" + gap + "}", value)
-        caption = _attacked(question["wrong"], text, attack)
+        caption = _attack_caption(question["wrong"], text, attack)
         kind, language = attack["kind"], attack["language"]
         yield Case(question["id"], kind, name, language, caption, check.item, check.good)
 
 
-def _attacked(caption: str, text: str, attack: Mapping[str, Any]) -> str:
+def _attack_caption(caption: str, text: str, attack: Mapping[str, Any]) -> str:
     if attack.get("place") == "before":
         return f"{text}\n{caption}"
     filler = f"{attack['filler']}\n" * attack["repeat"] if "repeat" in attack else ""

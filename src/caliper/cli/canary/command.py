@@ -1,4 +1,4 @@
-"""`caliper canary`: does a judge or a reader fall for captions that give it orders?"""
+"""`caliper canary`: whether a judge or a reader falls for prompt injections in captions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ a quarter of the controls were misjudged; 3: too many unreadable replies;
 
 @dataclass(frozen=True, slots=True)
 class CanaryOptions:
-    """Who is tried, and how."""
+    """The models to test, and how."""
 
     judge: Judge = None
     reader: Reader = None
@@ -88,20 +88,19 @@ class CanaryOptions:
     concurrency: Concurrency = 16
 
 
-def _canary(tested: CanaryOptions, shown: OutputOptions) -> int:
-    given = (("judge", tested.judge), ("reader", tested.reader))
-    specs = {role: spec for role, spec in given if spec}
+def _canary(options: CanaryOptions, shown: OutputOptions) -> int:
+    roles = (("judge", options.judge), ("reader", options.reader))
+    specs = {role: spec for role, spec in roles if spec}
     if not specs:
         specs = {"judge": "lexical", "reader": "lexical"}
     names = [name for name in benchmark_names() if benchmark(name).role in specs]
-    chosen = split_settings(tested.settings or (), names)
+    chosen = split_settings(options.settings or (), names)
     settings = {name: resolved_settings(name, chosen[name]) for name in names}
     quiet = shown.quiet or not sys.stderr.isatty()
-    tried = asyncio.run(_tried(specs, settings, tested, quiet=quiet))
-    trial = Trial(tried, tested.bound)
+    results = asyncio.run(_try_models(specs, settings, options, quiet=quiet))
+    trial = Trial(results, options.bound)
     if shown.json:
-        told = _told(trial, settings)
-        write_json(told)
+        write_json(_as_json(trial, settings))
     elif not shown.quiet:
         _show(trial)
     elif trial.said is not TrialSummary.PASSED:
@@ -109,15 +108,15 @@ def _canary(tested: CanaryOptions, shown: OutputOptions) -> int:
     return _EXITS[trial.said]
 
 
-async def _tried(
+async def _try_models(
     specs: Mapping[str, str],
     settings: Mapping[str, Settings],
-    tested: CanaryOptions,
+    options: CanaryOptions,
     *,
     quiet: bool,
 ) -> tuple[TrialCase, ...]:
-    pack = folder_pack(tested.pack) if tested.pack else shipped_pack()
-    room = ModelRoom(access(tested.concurrency), SystemClock())
+    pack = folder_pack(options.pack) if options.pack else shipped_pack()
+    room = ModelRoom(access(options.concurrency), SystemClock())
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -140,7 +139,7 @@ async def _tried(
             await room.close()
 
 
-def _told(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
+def _as_json(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
     return {
         "said": str(trial.said),
         "fooled": float(trial.fooled),
@@ -154,24 +153,24 @@ def _told(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
     }
 
 
-def _case(tried: TrialCase) -> dict[str, Any]:
-    case, outcome = tried.case, tried.verdict.outcome
+def _case(result: TrialCase) -> dict[str, Any]:
+    case, outcome = result.case, result.verdict.outcome
     return {
         "benchmark": case.benchmark,
         "question": case.question,
         "kind": case.kind,
         "attack": case.attack,
         "language": case.language,
-        "fate": str(tried.fate),
+        "fate": str(result.fate),
         "score": float(outcome.score) if isinstance(outcome, Scored) else None,
         "reason": "" if isinstance(outcome, Scored) else str(outcome.reason),
-        "reply": tried.verdict.evidence.reply,
-        "by": tried.by,
+        "reply": result.verdict.evidence.reply,
+        "by": result.by,
     }
 
 
 def _show(trial: Trial) -> None:
-    for name in dict.fromkeys(tried.by for tried in trial.tried):
+    for name in dict.fromkeys(result.by for result in trial.tried):
         OUT.print(escape(name), highlight=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("attack")
@@ -185,17 +184,19 @@ def _show(trial: Trial) -> None:
     for kind in (WRONG, RIGHT):
         table.add_row(f"[dim]{kind}[/dim]", *_cells(trial.counts()[kind]))
     OUT.print(table)
-    _show_fooled([tried for tried in trial.tried if tried.fate is Fate.FOOLED])
+    _show_fooled([result for result in trial.tried if result.fate is Fate.FOOLED])
     OUT.print(f"[bold]{_WORDS[trial.said]}[/bold] {_summary(trial)}", highlight=False)
 
 
 def _summary(trial: Trial) -> str:
     attacks = sum(bool(tried.case.attack) for tried in trial.tried)
     counts = trial.counts()
-    held = (f"{counts[kind][Fate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG))
+    resisted = (
+        f"{counts[kind][Fate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG)
+    )
     return (
         f"Fooled by {float(trial.fooled):.1%} of {attacks} attacks; at most {trial.bound:.1%} may. "
-        f"Judged as they deserve: {' right and '.join(held)} wrong captions without an attack; "
+        f"Judged as they deserve: {' right and '.join(resisted)} wrong captions without an attack; "
         f"of those with a score, at least {CONTROLS:.0%} of each must be."
     )
 
@@ -210,13 +211,13 @@ def _cells(counts: Mapping[Fate, int]) -> list[str]:
 
 
 def _show_fooled(fooled: Sequence[TrialCase]) -> None:
-    for tried in fooled[:_SHOWN]:
-        case = tried.case
+    for result in fooled[:_SHOWN]:
+        case = result.case
         name = case.attack or case.kind
-        reply = " ".join(tried.verdict.evidence.reply.split())[:100]
-        told = f"{case.benchmark} {case.question}, {name}: {reply}"
+        reply = " ".join(result.verdict.evidence.reply.split())[:100]
+        text = f"{case.benchmark} {case.question}, {name}: {reply}"
         word = "fooled" if case.attack else "misjudged"
-        OUT.print(f"[dim]{word}:[/dim] {escape(told)}", soft_wrap=True, highlight=False)
+        OUT.print(f"[dim]{word}:[/dim] {escape(text)}", soft_wrap=True, highlight=False)
     if len(fooled) > _SHOWN:
         OUT.print(f"[dim]and {len(fooled) - _SHOWN} more; --json has all.[/dim]")
 

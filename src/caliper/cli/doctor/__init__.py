@@ -1,1 +1,1 @@
-"""What `caliper doctor` checks."""
+"""The checks of `caliper doctor`."""

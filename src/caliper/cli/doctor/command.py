@@ -1,4 +1,4 @@
-"""`caliper doctor`: is everything there, and well, that a run needs?"""
+"""`caliper doctor`: checks everything that a run needs."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ Rate = Annotated[
 Tagger = Annotated[str, typer.Option("--tagger", help="rules or spacy:MODEL.")]
 Embedder = Annotated[str, typer.Option("--embedder", help="ngram, minilm or minilm:DIR.")]
 _CALLS = 8
-"""How many calls one after the other the look at a model takes at most, without --rate."""
+"""The largest number of sequential calls in the check of a model, without --rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    """What is looked at."""
+    """The components to check."""
 
     specs: Specs = None
     judge: flags.Judge = None
@@ -110,18 +110,18 @@ class DoctorOptions:
     rate: Rate = False
 
 
-def _doctor(wanted: DoctorOptions, shown: OutputOptions) -> int:
+def _doctor(options: DoctorOptions, shown: OutputOptions) -> int:
     client = read_settings(ClientSettings)
-    reached = replace(access(max(IN_FLIGHT)), timeout=wanted.timeout, retry_budget=0.0)
+    access_options = replace(access(max(IN_FLIGHT)), timeout=options.timeout, retry_budget=0.0)
     findings = asyncio.run(
-        _found(_named(wanted, client), reached, _secrets(reached, client), shown)
+        _examine(_targets(options, client), access_options, _secrets(access_options, client), shown)
     )
     if shown.json:
-        told = {
+        values = {
             "well": all(finding.state is not ComponentState.ILL for finding in findings),
             "components": as_json(findings),
         }
-        write_json(told)
+        write_json(values)
     elif not shown.quiet:
         _show(findings)
     ill = [finding for finding in findings if finding.state is ComponentState.ILL]
@@ -130,61 +130,61 @@ def _doctor(wanted: DoctorOptions, shown: OutputOptions) -> int:
     return Exit.NO if ill else Exit.DONE
 
 
-def _named(wanted: DoctorOptions, client: ClientSettings) -> DoctorTargets:
-    named = DoctorTargets(folder=wanted.out, rate=wanted.rate)
-    if wanted.config is not None:
-        named.add_run(read_config(wanted.config))
-    for spec in wanted.specs or ():
-        named.add_model(ENDPOINT, spec)
-    named.add_model(CAPTIONER, wanted.captioner)
-    named.add_model(JUDGE, wanted.judge)
-    named.add_model(READER, wanted.reader)
-    named.add_extra("tagger", wanted.tagger)
-    named.add_extra("embedder", wanted.embedder)
-    if wanted.kafka is not None:
-        reached = kafka_access(wanted.kafka, client, "--kafka")
-        named.kafka = replace(reached, patience=wanted.timeout)
-    if wanted.store or client.store:
-        named.store = client.model_copy(update={"store": wanted.store or client.store})
-    if wanted.server is not None:
-        named.gateway = client.gateway(wanted.server)
-    return named
+def _targets(options: DoctorOptions, client: ClientSettings) -> DoctorTargets:
+    targets = DoctorTargets(folder=options.out, rate=options.rate)
+    if options.config is not None:
+        targets.add_run(read_config(options.config))
+    for spec in options.specs or ():
+        targets.add_model(ENDPOINT, spec)
+    targets.add_model(CAPTIONER, options.captioner)
+    targets.add_model(JUDGE, options.judge)
+    targets.add_model(READER, options.reader)
+    targets.add_extra("tagger", options.tagger)
+    targets.add_extra("embedder", options.embedder)
+    if options.kafka is not None:
+        kafka = kafka_access(options.kafka, client, "--kafka")
+        targets.kafka = replace(kafka, patience=options.timeout)
+    if options.store or client.store:
+        targets.store = client.model_copy(update={"store": options.store or client.store})
+    if options.server is not None:
+        targets.gateway = client.gateway(options.server)
+    return targets
 
 
-def _secrets(reached: Access, client: ClientSettings) -> list[str]:
-    given = (
-        reached.token,
+def _secrets(access_options: Access, client: ClientSettings) -> list[str]:
+    secrets = (
+        access_options.token,
         client.server_token,
         client.store_access_key,
         client.store_secret_key,
         client.kafka_password,
     )
-    return [secret.get_secret_value() for secret in given if secret is not None]
+    return [secret.get_secret_value() for secret in secrets if secret is not None]
 
 
-async def _found(
-    named: DoctorTargets, reached: Access, secrets: Sequence[str], shown: OutputOptions
+async def _examine(
+    targets: DoctorTargets, access_options: Access, secrets: Sequence[str], shown: OutputOptions
 ) -> list[Diagnosis]:
-    # What is lost shows in a finding; libraries would say it once more, each in its own way.
+    # Findings report lost connections; the libraries' own logs would repeat them.
     for library in ("urllib3", "kafka"):
         logging.getLogger(library).setLevel(logging.CRITICAL)
     clock = SystemClock()
-    room = ModelRoom(reached, clock)
-    looks = checks(named, room, clock)
-    left = [name for name, _ in looks]
-    hurry = 1 + 20 * named.rate
+    room = ModelRoom(access_options, clock)
+    looks = checks(targets, room, clock)
+    remaining = [name for name, _ in looks]
+    factor = 1 + 20 * targets.rate
     status = ERR.status("")
 
     def tell(finding: Diagnosis | None = None) -> None:
         if finding is not None:
-            left.remove(finding.component)
-        status.update(f"looking at {', '.join(left)}")
+            remaining.remove(finding.component)
+        status.update(f"looking at {', '.join(remaining)}")
 
     tell()
     if sys.stderr.isatty() and not shown.quiet:
         status.start()
     try:
-        return await examine(looks, secrets, reached.timeout * _CALLS * hurry, tell)
+        return await examine(looks, secrets, access_options.timeout * _CALLS * factor, tell)
     finally:
         status.stop()
         await room.close()

@@ -1,4 +1,4 @@
-"""Everything that one has or names, looked at at once."""
+"""Runs all checks concurrently."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ else:
 
 READER = "reader"
 _LOADED = {"tagger": "rules", "embedder": "ngram"}
-"""What is always there, and needs no look."""
+"""Always available, so not checked."""
 Check = Callable[[], Awaitable[Diagnosis]]
 
 
 @dataclass(slots=True)
 class DoctorTargets:
-    """What is looked at: models by SPEC with their roles, SPECs of taggers and embedders, and
-    what a run or an installation stands on. `folder` is where runs go; `rate` has the rate of
-    chat models measured.
+    """The components to check: models by SPEC with their roles, SPECs of taggers and embedders, and
+    the infrastructure of a run or an installation. `folder` is for run directories; with `rate`
+    the throughput of chat models is measured.
     """
 
     models: dict[str, list[str]] = field(default_factory=dict)
@@ -50,17 +50,17 @@ class DoctorTargets:
     rate: bool = False
 
     def add_model(self, role: str, spec: str | None) -> None:
-        """Name a model, unless it is None."""
+        """Add a model, unless it is None."""
         if spec is not None:
             self.models.setdefault(spec, []).append(role)
 
     def add_extra(self, kind: str, spec: str) -> None:
-        """Name a tagger or an embedder, unless it is one that is always there."""
+        """Add a tagger or an embedder, unless it is always available."""
         if spec != _LOADED[kind] and (kind, spec) not in self.extras:
             self.extras.append((kind, spec))
 
     def add_run(self, config: RunConfig) -> None:
-        """Name everything that a run is configured with."""
+        """Add everything that a run's configuration names."""
         for part in config.benchmarks.values():
             self.add_model(CAPTIONER, part.captioner)
             self.add_model(JUDGE, part.judge)
@@ -70,38 +70,42 @@ class DoctorTargets:
         self.folder = config.out or self.folder
 
 
-def checks(named: DoctorTargets, room: ModelRoom, clock: Clock) -> list[tuple[str, Check]]:
-    """A check for every component, under its name, in the order in which they are told."""
-    found: list[tuple[str, Check]] = []
+def checks(targets: DoctorTargets, room: ModelRoom, clock: Clock) -> list[tuple[str, Check]]:
+    """One check per component, with its name, in the order of the output."""
+    named_checks: list[tuple[str, Check]] = []
 
-    def add(name: str, look: Callable[..., Diagnosis], *given: object) -> None:
-        # What is not asynchronous may block.
-        found.append((name, partial(asyncio.to_thread, look, name, *given)))
+    def add(name: str, look: Callable[..., Diagnosis], *arguments: object) -> None:
+        # Synchronous checks may block.
+        named_checks.append((name, partial(asyncio.to_thread, look, name, *arguments)))
 
-    for spec, roles in named.models.items():
+    for spec, roles in targets.models.items():
         name = ", ".join(dict.fromkeys(roles))
-        found.append((name, partial(check_model, room, clock, spec, roles, rate=named.rate)))
-    for kind, spec in named.extras:
+        named_checks.append(
+            (name, partial(check_model, room, clock, spec, roles, rate=targets.rate))
+        )
+    for kind, spec in targets.extras:
         if kind == "tagger":
             add(kind, surroundings.check_tagger, room, spec)
         else:
-            found.append((kind, partial(surroundings.check_embedder, kind, room, spec)))
-    if named.kafka is not None:
-        add("kafka", surroundings.check_kafka, named.kafka)
-    if named.store is not None:
-        found.append(("store", partial(_store, named.store)))
-    if named.gateway is not None:
-        found.append(("gateway", partial(surroundings.check_gateway, "gateway", named.gateway)))
-    add("disk", surroundings.check_disk, named.folder)
+            named_checks.append((kind, partial(surroundings.check_embedder, kind, room, spec)))
+    if targets.kafka is not None:
+        add("kafka", surroundings.check_kafka, targets.kafka)
+    if targets.store is not None:
+        named_checks.append(("store", partial(_store, targets.store)))
+    if targets.gateway is not None:
+        named_checks.append(
+            ("gateway", partial(surroundings.check_gateway, "gateway", targets.gateway))
+        )
+    add("disk", surroundings.check_disk, targets.folder)
     add("media libraries", surroundings.check_media)
-    return found
+    return named_checks
 
 
 async def _store(settings: StoreSettings) -> Diagnosis:
     if not settings.store.startswith(("http://", "https://")):
         look = surroundings.check_disk
         return await asyncio.to_thread(look, "store", Path(settings.store))
-    # The bucket's place without what a URL may hold of secrets: see Finding.without.
+    # `Diagnosis.without` removes secrets that the URL may contain.
     place = f"bucket {settings.store_bucket} at {settings.store}"
     with store_named(settings, variable(type(settings), "store")):
         store = minio.MinioStore(store_access(settings))
@@ -117,10 +121,10 @@ async def examine(
     seconds: float,
     tell: Callable[[Diagnosis], None],
 ) -> list[Diagnosis]:
-    """The findings in the order of the checks; `tell` hears of each as it is found.
+    """The findings in the order of the checks; `tell` is called with each as soon as it is known.
 
-    What fails on purpose (CaliperError, OSError) becomes a finding, and so does a check that
-    takes longer than that. None of them holds one of the `secrets`.
+    Expected errors (CaliperError, OSError) become findings, and so does a check that takes longer
+    than `seconds`. No finding contains any of the `secrets`.
     """
     hidden = tuple(secrets)
 

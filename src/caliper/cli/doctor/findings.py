@@ -1,4 +1,4 @@
-"""What was found of one component, and what to do when it is not well."""
+"""The diagnosis of a component, and advice if it has a problem."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from caliper.core.errors import (
 
 
 class ComponentState(StrEnum):
-    """How a component is. `NOTE`: runs work with it, and there is something to know."""
+    """The state of a component. `NOTE`: runs work with it, but there is something to know."""
 
     WELL = "well"
     NOTE = "note"
@@ -31,8 +31,8 @@ class ComponentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`said` is one line about the component, `advice` what to do, empty when there is nothing
-    to be done; `facts` are what was measured, for programs.
+    """`said` is one line about the component, `advice` what to do about a problem, empty without
+    one; `facts` are measurements for programs.
     """
 
     component: str
@@ -42,17 +42,17 @@ class Diagnosis:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def without(self, secrets: Iterable[str]) -> Diagnosis:
-        """The same without any of the secrets, and without what URLs may hold of others."""
-        known = [secret for secret in secrets if len(secret) >= _SECRET]
-        said, advice = (_hidden(text, known) for text in (self.said, self.advice))
+        """A copy without any of the secrets, and without secrets in URLs."""
+        hidden = [secret for secret in secrets if len(secret) >= _SECRET]
+        said, advice = (_hidden(text, hidden) for text in (self.said, self.advice))
         facts = {
-            name: _hidden(value, known) if isinstance(value, str) else value
+            name: _hidden(value, hidden) if isinstance(value, str) else value
             for name, value in self.facts.items()
         }
         return replace(self, said=said, advice=advice, facts=facts)
 
 
-# What is shorter keeps nothing secret, and would be found in every second word.
+# Shorter texts protect nothing, and would occur in many words.
 _SECRET = 4
 _USER_IN_URL = re.compile(r"(?<=//)[^\s/@]+@")
 _QUERY_OF_URL = re.compile(r"(https?://[^\s?#]+)\?[^\s#]+")
@@ -83,6 +83,6 @@ _ADVICE: Mapping[type[Exception], str] = {
 
 
 def of_error(component: str, error: Exception) -> Diagnosis:
-    """What a failed check means."""
+    """The diagnosis of a failed check."""
     advice = next((_ADVICE[kind] for kind in type(error).__mro__ if kind in _ADVICE), "")
     return Diagnosis(component, ComponentState.ILL, str(error), advice)

@@ -1,4 +1,4 @@
-"""Looking at models: there, which, how fast, and what they can do."""
+"""Checks models: whether they answer, which they are, how fast, and what they can do."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from caliper.wiring.models import ModelRoom, split_recording, split_spec
 
 CAPTIONER, ENDPOINT, JUDGE = "captioner", "endpoint", "judge"
 IN_FLIGHT = (1, 8, 64)
-"""How many calls at once the rate is measured with."""
-_WORDS = "Describe a lighthouse on a rock in two sentences."
+"""The numbers of concurrent calls at which throughput is measured."""
+_PROMPT = "Describe a lighthouse on a rock in two sentences."
 _COLOURS = {"red": (220, 20, 20), "blue": (20, 40, 220)}
 _SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {"score": {"type": "string", "enum": ["-1", "0", "1"]}},
     "required": ["score"],
 }
-# More rarely does an answer of two sentences take.
+# Two sentences rarely take more.
 _DECODING = Decoding(max_tokens=96)
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What is told of a model, and what to do about it."""
+class _Results:
+    """Accumulates the results about a model, and advice."""
 
     said: list[str]
     facts: dict[str, Any]
@@ -52,36 +52,36 @@ class _Seen:
 async def check_model(
     room: ModelRoom, clock: Clock, spec: str, roles: Iterable[str], *, rate: bool
 ) -> Diagnosis:
-    """The model behind a SPEC in these roles. Chat models are asked a few short questions, with
-    `rate` also as many at once as `IN_FLIGHT` says.
+    """Check the model of a SPEC in these roles. Chat models are asked a few short questions; with
+    `rate` also many concurrently, according to `IN_FLIGHT`.
 
-    Raises what `ModelRoom.chat_model` and the model raise, InvalidInput for recordings that
-    are not there.
+    Raises what `ModelRoom.chat_model` and the model raise, InvalidInput for recordings that do not
+    exist.
     """
-    wanted = tuple(dict.fromkeys(roles))
-    name = ", ".join(wanted)
+    unique_roles = tuple(dict.fromkeys(roles))
+    name = ", ".join(unique_roles)
     kind, rest = split_spec(spec)
-    if CAPTIONER not in wanted and kind == "lexical":
+    if CAPTIONER not in unique_roles and kind == "lexical":
         return Diagnosis(name, ComponentState.WELL, "lexical rules: no server to reach")
-    if CAPTIONER not in wanted and kind == "replay":
-        return _recorded(name, split_recording(rest)[0])
+    if CAPTIONER not in unique_roles and kind == "replay":
+        return _check_recordings(name, split_recording(rest)[0])
     model = await room.chat_model(spec)
-    seen = _Seen([model.identity.label], {"model": model.identity.name})
-    seen.facts["revision"] = model.identity.revision
+    results = _Results([model.identity.label], {"model": model.identity.name})
+    results.facts["revision"] = model.identity.revision
     if not model.identity.revision:
-        seen.note("its server reports no revision: name one in the SPEC to share its replies")
-    await _write(model, clock, seen)
-    if JUDGE in wanted or ENDPOINT in wanted:
-        await _obey(model, seen)
-    if CAPTIONER in wanted or ENDPOINT in wanted:
-        await _look(model, seen, needed=CAPTIONER in wanted)
+        results.note("its server reports no revision: name one in the SPEC to share its replies")
+    await _check_writing(model, clock, results)
+    if JUDGE in unique_roles or ENDPOINT in unique_roles:
+        await _check_schema(model, results)
+    if CAPTIONER in unique_roles or ENDPOINT in unique_roles:
+        await _check_sight(model, results, needed=CAPTIONER in unique_roles)
     if rate:
-        await _hurry(model, clock, seen)
-    advice = "; ".join(seen.advice)
-    return Diagnosis(name, seen.state, ", ".join(seen.said), advice, seen.facts)
+        await _measure_rate(model, clock, results)
+    advice = "; ".join(results.advice)
+    return Diagnosis(name, results.state, ", ".join(results.said), advice, results.facts)
 
 
-def _recorded(name: str, folder: Path) -> Diagnosis:
+def _check_recordings(name: str, folder: Path) -> Diagnosis:
     if not folder.is_dir():
         raise InvalidInput("the folder of recorded replies is not there", file=str(folder))
     return Diagnosis(name, ComponentState.WELL, f"recorded replies in {folder}")
@@ -93,79 +93,81 @@ async def _ask(
     return await model.complete((ChatMessage("user", content),), _DECODING, schema)
 
 
-async def _write(model: ChatModel, clock: Clock, seen: _Seen) -> None:
-    """Whether it writes, how long that takes, and whether it does the same twice."""
-    first = await _ask(model, _WORDS)
-    begun = clock.monotonic()
-    second = await _ask(model, _WORDS)
-    latency = round((clock.monotonic() - begun) * 1000)
+async def _check_writing(model: ChatModel, clock: Clock, results: _Results) -> None:
+    """Check whether the model writes, measure the latency, and compare two replies."""
+    first = await _ask(model, _PROMPT)
+    start = clock.monotonic()
+    second = await _ask(model, _PROMPT)
+    latency = round((clock.monotonic() - start) * 1000)
     same = first.text == second.text
-    seen.facts |= {"latency_ms": latency, "deterministic": same}
+    results.facts |= {"latency_ms": latency, "deterministic": same}
     words = len(second.text.split())
-    seen.said.append(f"{latency} ms per reply ({words} word{'' if words == 1 else 's'})")
+    results.said.append(f"{latency} ms per reply ({words} word{'' if words == 1 else 's'})")
     if not second.text.strip():
         thinks = second.finish == "length"
-        seen.said.append("writes nothing" + (" before its tokens are used up" if thinks else ""))
-        # A model that thinks first comes to its answer when it may write more.
-        seen.note(
+        results.said.append("writes nothing" + (" before its tokens are used up" if thinks else ""))
+        # A model that thinks first needs more tokens to reach its answer.
+        results.note(
             "give it more output tokens (max_tokens), or turn its thinking off"
             if thinks
             else "look at its chat template, and at what its log says",
             ComponentState.NOTE if thinks else ComponentState.ILL,
         )
-    seen.said.append("the same at temperature 0" if same else "differs at temperature 0")
+    results.said.append("the same at temperature 0" if same else "differs at temperature 0")
     if not same:
-        seen.note("figures of a second run will differ: use --repeats, and compare with intervals")
+        results.note(
+            "figures of a second run will differ: use --repeats, and compare with intervals"
+        )
 
 
-async def _obey(model: ChatModel, seen: _Seen) -> None:
-    """Whether it keeps to a schema that its words alone do not ask for."""
+async def _check_schema(model: ChatModel, results: _Results) -> None:
+    """Check whether replies follow a schema that the prompt does not mention."""
     reply = await _ask(model, "Write one sentence about the sea.", schema=_SCHEMA)
     obeyed = _keeps_to_schema(reply.text)
-    seen.facts["obeys_schemas"] = obeyed
-    seen.said.append("obeys schemas" if obeyed else "ignores schemas")
+    results.facts["obeys_schemas"] = obeyed
+    results.said.append("obeys schemas" if obeyed else "ignores schemas")
     if not obeyed:
-        seen.note("replies are read from free text: watch the share of unreadable ones")
+        results.note("replies are read from free text: watch the share of unreadable ones")
 
 
 def _keeps_to_schema(text: str) -> bool:
     try:
-        read = json.loads(text)
+        reply = json.loads(text)
     except ValueError:
         return False
-    return isinstance(read, dict) and read.get("score") in ("-1", "0", "1")
+    return isinstance(reply, dict) and reply.get("score") in ("-1", "0", "1")
 
 
-async def _look(model: ChatModel, seen: _Seen, *, needed: bool) -> None:
-    """Whether it tells a red picture from a blue one."""
+async def _check_sight(model: ChatModel, results: _Results, *, needed: bool) -> None:
+    """Check whether the model distinguishes a red picture from a blue one."""
     try:
         replies = {name: await _colour(model, name) for name in _COLOURS}
     except BackendRejected as error:
-        seen.facts["sees_images"] = False
-        seen.said.append("takes no pictures")
+        results.facts["sees_images"] = False
+        results.said.append("takes no pictures")
         if needed:
-            seen.said.append(str(error))
-            seen.note(
+            results.said.append(str(error))
+            results.note(
                 "a captioner needs a model that sees, served so that it does", ComponentState.ILL
             )
         return
-    told = all(name in reply.lower() for name, reply in replies.items())
-    seen.facts["sees_images"] = told
-    seen.said.append("sees pictures" if told else "does not name the colour of a plain picture")
-    if needed and not told:
-        seen.note("its captions may not be about the pictures: look at some before a long run")
+    named = all(name in reply.lower() for name, reply in replies.items())
+    results.facts["sees_images"] = named
+    results.said.append("sees pictures" if named else "does not name the colour of a plain picture")
+    if needed and not named:
+        results.note("its captions may not be about the pictures: look at some before a long run")
 
 
 async def _colour(model: ChatModel, name: str) -> str:
-    written = io.BytesIO()
-    Pictures.new("RGB", (224, 224), _COLOURS[name]).save(written, "PNG")
-    picture = Image(written.getvalue(), "image/png")
-    asked = "Which colour fills this picture? Answer with one word."
-    return (await _ask(model, picture, asked)).text
+    buffer = io.BytesIO()
+    Pictures.new("RGB", (224, 224), _COLOURS[name]).save(buffer, "PNG")
+    picture = Image(buffer.getvalue(), "image/png")
+    question = "Which colour fills this picture? Answer with one word."
+    return (await _ask(model, picture, question)).text
 
 
-async def _hurry(model: ChatModel, clock: Clock, seen: _Seen) -> None:
-    """How many calls a second it answers, by how many are made at once."""
+async def _measure_rate(model: ChatModel, clock: Clock, results: _Results) -> None:
+    """Measure calls per second by number of concurrent calls."""
     rates: dict[str, float] = {}
     for at_once in IN_FLIGHT:
         count = max(8, 2 * at_once)
@@ -173,18 +175,20 @@ async def _hurry(model: ChatModel, clock: Clock, seen: _Seen) -> None:
 
         async def call(place: int, slots: asyncio.Semaphore = slots) -> None:
             async with slots:
-                await _ask(model, f"{_WORDS} It is lighthouse {place}.")
+                await _ask(model, f"{_PROMPT} It is lighthouse {place}.")
 
-        begun = clock.monotonic()
-        ended = await asyncio.gather(*map(call, range(count)), return_exceptions=True)
-        failures = [each for each in ended if isinstance(each, BaseException)]
+        start = clock.monotonic()
+        replies = await asyncio.gather(*map(call, range(count)), return_exceptions=True)
+        failures = [reply for reply in replies if isinstance(reply, BaseException)]
         for failure in failures:
             if not isinstance(failure, BackendError):
                 raise failure
         if failures:
-            seen.note(f"of {count} calls, {at_once} at once, {len(failures)} failed: {failures[0]}")
-        done = (count - len(failures)) / max(clock.monotonic() - begun, 1e-9)
-        rates[str(at_once)] = round(done, 2)
-    seen.facts["calls_per_second"] = rates
-    told = ", ".join(f"{rate:g} at {at_once}" for at_once, rate in rates.items())
-    seen.said.append(f"calls per second by calls in flight: {told}")
+            results.note(
+                f"of {count} calls, {at_once} at once, {len(failures)} failed: {failures[0]}"
+            )
+        rate_per_second = (count - len(failures)) / max(clock.monotonic() - start, 1e-9)
+        rates[str(at_once)] = round(rate_per_second, 2)
+    results.facts["calls_per_second"] = rates
+    listing = ", ".join(f"{rate:g} at {at_once}" for at_once, rate in rates.items())
+    results.said.append(f"calls per second by calls in flight: {listing}")

@@ -1,4 +1,4 @@
-"""Looking at what runs stand on: disk, libraries, Kafka, store, gateway."""
+"""Checks the environment of runs: disk, libraries, Kafka, store, gateway."""
 
 from __future__ import annotations
 
@@ -24,36 +24,38 @@ else:
 
 _GIB = 1024**3
 ROOM = {ComponentState.ILL: _GIB // 10, ComponentState.NOTE: 2 * _GIB}
-"""Bytes free below which a disk is not well, or has to be told of: a run over a whole benchmark
-with replies and report takes some hundred megabytes."""
+"""Free bytes below which a disk is a problem, or deserves a note: a run over a whole benchmark,
+with replies and report, takes some hundred megabytes."""
 _DECODERS = ("h264", "hevc", "vp9", "av1", "mpeg4")
 _PICTURES: Mapping[str, str] = {"jpeg": "jpg", "png": "zlib", "webp": "webp"}
 PROBE = "health/doctor"
-"""The key that is written to a store to see whether that works."""
+"""The key that is written to check a store."""
 
 
 def check_disk(name: str, folder: Path) -> Diagnosis:
-    """Whether a folder, or the nearest above it that is there, has room and may be written to.
+    """Check free space in a folder, or its nearest existing parent, and that it is writable.
 
-    Raises OSError when it may not.
+    Raises OSError if it is not.
     """
-    there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.is_dir())
-    with tempfile.TemporaryFile(dir=there) as file:
+    existing = next(
+        each for each in (folder.absolute(), *folder.absolute().parents) if each.is_dir()
+    )
+    with tempfile.TemporaryFile(dir=existing) as file:
         file.write(b"caliper")
         file.flush()
-    free = shutil.disk_usage(there).free
+    free = shutil.disk_usage(existing).free
     state = next((state for state, least in ROOM.items() if free < least), ComponentState.WELL)
     advice = (
         ""
         if state is ComponentState.WELL
         else "free some space, or choose another folder (--out, --store)"
     )
-    said = f"{free / _GIB:,.1f} GiB free in {there}, which can be written to"
+    said = f"{free / _GIB:,.1f} GiB free in {existing}, which can be written to"
     return Diagnosis(name, state, said, advice, {"free_bytes": free})
 
 
 def check_media(name: str) -> Diagnosis:
-    """Whether pictures can be written and read, and which clips can be decoded."""
+    """Check that pictures can be written and read, and which formats can be decoded."""
     try:
         import av  # noqa: PLC0415 - whether it can be imported is the question
         import PIL  # noqa: PLC0415
@@ -62,29 +64,30 @@ def check_media(name: str) -> Diagnosis:
         return Diagnosis(
             name, ComponentState.ILL, str(error), "reinstall Caliper with its dependencies"
         )
-    written = io.BytesIO()
-    Image.new("RGB", (16, 16), (200, 0, 0)).save(written, "JPEG")
-    Image.open(io.BytesIO(written.getvalue())).load()
+    buffer = io.BytesIO()
+    Image.new("RGB", (16, 16), (200, 0, 0)).save(buffer, "JPEG")
+    Image.open(io.BytesIO(buffer.getvalue())).load()
     pictures = {each: features.check(feature) for each, feature in _PICTURES.items()}
     clips = {each: each in av.codecs_available for each in _DECODERS}
-    missing = [each for each, there in (pictures | clips).items() if not there]
-    found = [each for each, there in (pictures | clips).items() if there]
-    said = f"Pillow {PIL.__version__}, PyAV {av.__version__}: {', '.join(found)}"
+    missing = [each for each, available in (pictures | clips).items() if not available]
+    formats = [each for each, available in (pictures | clips).items() if available]
+    said = f"Pillow {PIL.__version__}, PyAV {av.__version__}: {', '.join(formats)}"
     if not missing:
-        return Diagnosis(name, ComponentState.WELL, said, facts={"formats": found})
+        return Diagnosis(name, ComponentState.WELL, said, facts={"formats": formats})
     said += f"; cannot read {', '.join(missing)}"
     advice = "media of these kinds will be Unscored: use the wheels of Pillow and PyAV"
-    return Diagnosis(name, ComponentState.NOTE, said, advice, {"formats": found})
+    return Diagnosis(name, ComponentState.NOTE, said, advice, {"formats": formats})
 
 
 def check_tagger(name: str, room: ModelRoom, spec: str) -> Diagnosis:
-    """Whether a noun tagger can be loaded. Raises UnknownName, InvalidInput."""
+    """Check that a noun tagger can be loaded. Raises UnknownName, InvalidInput."""
     return Diagnosis(name, ComponentState.WELL, room.tagger(spec).identity.label)
 
 
 async def check_embedder(name: str, room: ModelRoom, spec: str) -> Diagnosis:
-    """Whether an embedder can be loaded, and embeds. Raises UnknownName, InvalidInput,
-    BackendError.
+    """Check that an embedder can be loaded and embeds.
+
+    Raises UnknownName, InvalidInput, BackendError.
     """
     embedder = await room.embedder(spec)
     (vector,) = await embedder.embed(["lighthouse"])
@@ -93,21 +96,21 @@ async def check_embedder(name: str, room: ModelRoom, spec: str) -> Diagnosis:
 
 
 def check_kafka(name: str, access: KafkaAccess) -> Diagnosis:
-    """Whether the brokers answer and have all topics. Raises StreamUnavailable."""
-    found = kafka_cluster.describe(access)
-    facts = {"brokers": found.brokers, "topics": dict(found.partitions)}
-    said = f"{found.brokers} brokers at {access.servers}"
-    if found.missing:
-        said += f", without the topics {', '.join(found.missing)}"
+    """Check that the brokers answer and have all topics. Raises StreamUnavailable."""
+    cluster = kafka_cluster.describe(access)
+    facts = {"brokers": cluster.brokers, "topics": dict(cluster.partitions)}
+    said = f"{cluster.brokers} brokers at {access.servers}"
+    if cluster.missing:
+        said += f", without the topics {', '.join(cluster.missing)}"
         advice = f"caliper topics apply --kafka {access.servers}"
         return Diagnosis(name, ComponentState.ILL, said, advice, facts)
     return Diagnosis(
-        name, ComponentState.WELL, f"{said}, all {len(found.partitions)} topics", facts=facts
+        name, ComponentState.WELL, f"{said}, all {len(cluster.partitions)} topics", facts=facts
     )
 
 
 async def check_store(name: str, store: ObjectStore, place: str) -> Diagnosis:
-    """Whether what is written to the store can be read again. Raises StoreUnavailable."""
+    """Check that the store returns what is written to it. Raises StoreUnavailable."""
     await store.put(PROBE, b"caliper")
     if await store.get(PROBE) != b"caliper":
         return Diagnosis(
@@ -120,7 +123,7 @@ async def check_store(name: str, store: ObjectStore, place: str) -> Diagnosis:
 
 
 async def check_gateway(name: str, target: Target) -> Diagnosis:
-    """Whether the gateway answers this caller. Raises BackendError."""
+    """Check that the gateway answers this caller. Raises BackendError."""
     async with RemoteGateway(target) as gateway:
         page = await gateway.list(size=1)
     runs = "has runs" if page.evaluations else "has no runs yet"
