@@ -22,19 +22,9 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.scores import ScoreCells, counted, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
+from caliper.ports import telemetry as events
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import (
-    ModelForgotten,
-    QuestionsCounted,
-    RecordsApplied,
-    RunStarted,
-    ScoresComputed,
-    ScoreTable,
-    Telemetry,
-    VerdictsEntered,
-    VerdictShown,
-    Window,
-)
+from caliper.ports.telemetry import ScoreTable, Telemetry, Window
 
 _HOUR_MS = 3_600_000
 
@@ -125,7 +115,7 @@ class Gauges:
         if not changes or model is None or name not in (part.name for part in run.spec.benchmarks):
             return False
         scored, unscored = counted(change.now for change in changes)
-        self._telemetry.record(VerdictsEntered(_name(run), name, scored, unscored))
+        self._telemetry.record(events.VerdictsEntered(_name(run), name, scored, unscored))
         if model.run is run:
             model.changed.add((name, Window.RUN))
         return True
@@ -183,14 +173,14 @@ class Gauges:
             if self._models[oldest].started >= started:
                 return
             del self._models[oldest]
-            self._telemetry.record(ModelForgotten(oldest))
+            self._telemetry.record(events.ModelForgotten(oldest))
         latest = _Model.of(run, started)
         if model is not None:
             latest.windows, latest.settings = model.windows, model.settings
             for part in () if same_run else model.spec.benchmarks:
-                self._telemetry.record(ScoresComputed(name, part.name, Window.RUN, {}))
+                self._telemetry.record(events.ScoresComputed(name, part.name, Window.RUN, {}))
         self._models[name] = latest
-        self._telemetry.record(RunStarted(name, started / 1000))
+        self._telemetry.record(events.RunStarted(name, started / 1000))
 
     async def run(self) -> None:
         """Call `look` every `pace` seconds, for ever, spending at most half of the time on it."""
@@ -215,11 +205,11 @@ class Gauges:
         samples, self._changed_samples = self._changed_samples, []
         self._update_windows(samples)
         if self._newest:
-            self._telemetry.record(RecordsApplied(self._newest / 1000))
+            self._telemetry.record(events.RecordsApplied(self._newest / 1000))
         await self._record_all()
         now = self._now()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):
-            self._telemetry.record(VerdictShown(max(0, now - timestamp) / 1000))
+            self._telemetry.record(events.VerdictShown(max(0, now - timestamp) / 1000))
         self._live.rest({run.run for run in busy})
 
     def _now(self) -> int:
@@ -256,7 +246,7 @@ class Gauges:
                 scored, reasons = run.ledger.count(planned.first, planned.questions)
                 counts = {"scored": scored, "unscored": sum(reasons.values())}
                 counts["planned"] = planned.questions
-                self._telemetry.record(QuestionsCounted(name, planned.name, counts))
+                self._telemetry.record(events.QuestionsCounted(name, planned.name, counts))
 
     @asynccontextmanager
     async def _totals(
@@ -298,7 +288,7 @@ class Gauges:
                 scores = await asyncio.to_thread(scores_of, benchmark, tally, settings)
             computed.append((tally, scores))
             if self._models.get(name) is model:
-                self._telemetry.record(ScoresComputed(name, benchmark, kind, scores))
+                self._telemetry.record(events.ScoresComputed(name, benchmark, kind, scores))
 
 
 def _name(run: RunLedger) -> str:
