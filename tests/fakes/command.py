@@ -92,12 +92,12 @@ class Command:
 
     def _environment(self) -> dict[str, str]:
         # Without settings of the test machine, such as PYTHONUNBUFFERED.
-        kept = {
+        inherited = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("CALIPER_", "PYTHON"))
         }
-        return {**kept, **PLAIN, **self.environment}
+        return {**inherited, **PLAIN, **self.environment}
 
     def _bounded(self) -> Callable[[], None] | None:
         if self.file_bytes is None:

@@ -44,9 +44,9 @@ class Contained:
         for name in ("secrets", "data"):
             (self.folder / name).mkdir(mode=0o700)
             os.chown(self.folder / name, USER, USER)
-        written = {"CALIPER_BOOTSTRAP_DIRECTORY": SECRETS}
+        variables = {"CALIPER_BOOTSTRAP_DIRECTORY": SECRETS}
         volume = (f"--volume={self.folder / 'secrets'}:{SECRETS}",)
-        self._well(containers.run(self.image, "bootstrap", environment=written, options=volume))
+        self._well(containers.run(self.image, "bootstrap", environment=variables, options=volume))
         self.command("topics", "apply", "--kafka", self.kafka, "--partitions", "4")
         self.command("storage", "apply", "--store", self._endpoint())
 

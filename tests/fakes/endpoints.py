@@ -52,12 +52,12 @@ class FakeEndpoint:
         try:
             await asyncio.sleep(0)
             await self.free.wait()
-            told = self.tell(text)
+            result = self.tell(text)
         finally:
             self.in_flight -= 1
-        if isinstance(told, Exception):
-            raise told
-        return Completion(told) if isinstance(told, str) else told
+        if isinstance(result, Exception):
+            raise result
+        return Completion(result) if isinstance(result, str) else result
 
     async def close(self) -> None:
         self.closed = True

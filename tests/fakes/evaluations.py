@@ -66,9 +66,9 @@ def verdict(index: int, score: int | None = None, reply: str = "") -> Verdict:
 
 
 def verdicts_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> Record:
-    told = Verdicts(run.spec.run_id, "captionqa", "nat", tuple(verdicts))
-    key = f"{told.run}/captionqa/nat"
-    return Record(0, offset, offset, Message(VERDICTS, key, CODEC.write(told)))
+    message = Verdicts(run.spec.run_id, "captionqa", "nat", tuple(verdicts))
+    key = f"{message.run}/captionqa/nat"
+    return Record(0, offset, offset, Message(VERDICTS, key, CODEC.write(message)))
 
 
 def event_of(run: Planned, kind: EventKind, timestamp: int, error: str = "") -> Record:
@@ -140,8 +140,8 @@ async def standalone(run: Planned, records: Sequence[Record]) -> tuple[bytes, by
     ledger = Ledger(run.summary.questions, MemoryLog())
     for record in records:
         ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)
-    found = await report(run.spec, run.summary, run.reader, ledger, CAPTIONS)
+    result = await report(run.spec, run.summary, run.reader, ledger, CAPTIONS)
     rows = [row async for shard in verdict_rows(run.spec, run.reader, ledger) for row in shard]
     with TemporaryDirectory() as folder:
-        file = await asyncio.to_thread(ParquetExport().write, found, iter(rows), Path(folder))
-        return report_text(found).encode(), file.read_bytes()
+        file = await asyncio.to_thread(ParquetExport().write, result, iter(rows), Path(folder))
+        return report_text(result).encode(), file.read_bytes()

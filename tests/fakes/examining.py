@@ -28,9 +28,9 @@ RIGHT = Scored(Fraction(1))
 
 def right(text: str, before: int = 0) -> str:
     """The letter of `green`, which is always right."""
-    found = re.search(r"([A-Z])\. green", text)
-    assert found
-    return found[1]
+    match = re.search(r"([A-Z])\. green", text)
+    assert match
+    return match[1]
 
 
 def about(text: str) -> int:

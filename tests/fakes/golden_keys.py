@@ -64,8 +64,8 @@ def _capability() -> tuple[list[Row], list[Row]]:
         Row(f"{task}.jsonl", 1, tiny.element(task, task, ANNOTATIONS[task], kinds[task]))
         for task in NAMES
     ]
-    asked = {"task": "scene", "question_id": "7", "file_path": "scene.jpg", **QUESTION}
-    return rows, _rows("scene.jsonl", [asked])
+    question = {"task": "scene", "question_id": "7", "file_path": "scene.jpg", **QUESTION}
+    return rows, _rows("scene.jsonl", [question])
 
 
 DATA: dict[str, tuple[list[Row], list[Row] | None]] = {
@@ -116,16 +116,16 @@ def specs(name: str) -> dict[str, RunSpec]:
     }
 
 
-def _told(call: Call) -> str:
+def _call_digest(call: Call) -> str:
     schema = None if call.schema is None else digest(call.schema)
     images = [image.data.decode() for image in call.images]
-    told = [text_digest(call.text), asdict(call.decoding), schema, images]
-    return canonical_json(told).decode()
+    parts = [text_digest(call.text), asdict(call.decoding), schema, images]
+    return canonical_json(parts).decode()
 
 
-def _kept(data: bytes) -> Any:
-    written = json.loads(data)
-    return sorted(written["replies"]) if "replies" in written else digest(written)
+def _stored(data: bytes) -> Any:
+    value = json.loads(data)
+    return sorted(value["replies"]) if "replies" in value else digest(value)
 
 
 async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
@@ -150,8 +150,8 @@ async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
         job = ExamineJob(spec.run_id, name, sample, caption, items)
         keys[items[0].key] = list(key_of_job(spec, job))
         if live:
-            asked = CaptionJob(spec.run_id, name, sample, items)
-            await (captioner.answer(asked) if from_media else captioner.caption(asked))
+            caption_job = CaptionJob(spec.run_id, name, sample, items)
+            await (captioner.answer(caption_job) if from_media else captioner.caption(caption_job))
         if not from_media:
             await Examiner(spec, models, store).examine(job)
     return {
@@ -168,9 +168,9 @@ async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
             for item in planned.items
         },
         "jobs": keys,
-        "asked": sorted(_told(call) for call in (*seeing.calls, *model.calls)),
+        "asked": sorted(_call_digest(call) for call in (*seeing.calls, *model.calls)),
         "kept": {
-            key: _kept(data)
+            key: _stored(data)
             for key, data in sorted(store.objects.items())
             if key.startswith(("captions/", "jobs/"))
         },
@@ -185,11 +185,11 @@ def _prompts() -> dict[str, str]:
 
 async def golden_keys() -> dict[str, Any]:
     """The prompts, and the runs of each benchmark."""
-    found: dict[str, Any] = {"pack": PACK.digest, "prompts": _prompts()}
+    keys: dict[str, Any] = {"pack": PACK.digest, "prompts": _prompts()}
     for name in DATA:
         for kind, spec in specs(name).items():
-            found[f"{name}/{kind}"] = await told_of(name, spec)
-    return found
+            keys[f"{name}/{kind}"] = await told_of(name, spec)
+    return keys
 
 
 if __name__ == "__main__":

@@ -43,11 +43,11 @@ def _handler(answers: Answers) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             token = self.headers.get("Authorization")
-            status, said = answers.next(Asked(self.command, self.path, token, body))
+            status, content = answers.next(Asked(self.command, self.path, token, body))
             self.close_connection = True
             if status == 0:
                 return
-            text = said if isinstance(said, bytes) else json.dumps(said).encode("utf-8")
+            text = content if isinstance(content, bytes) else json.dumps(content).encode("utf-8")
             self.send_response(status)
             self.send_header("Content-Length", str(len(text)))
             if status == 307:

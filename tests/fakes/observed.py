@@ -37,10 +37,10 @@ class ObservedGround(Ground):
     )
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
-        shown = {"metrics_address": f"127.0.0.1:{self.metrics[kind]}"}
+        addresses = {"metrics_address": f"127.0.0.1:{self.metrics[kind]}"}
         if kind == "gateway":
-            shown["page_address"] = f"127.0.0.1:{self.page}"
-        return super().environment(kind, port, **shown, **settings)
+            addresses["page_address"] = f"127.0.0.1:{self.page}"
+        return super().environment(kind, port, **addresses, **settings)
 
 
 @asynccontextmanager
@@ -53,9 +53,9 @@ async def observed(
         for kind, name in MODELS.items()
     }
     addresses = [f"127.0.0.1:{port}" for port in ground.metrics.values()]
-    async with installation(ground, chats) as found:
+    async with installation(ground, chats) as started:
         metrics_server.scrape(prometheus.log.parent, addresses)
-        yield found
+        yield started
 
 
 def checkpoint(name: str) -> RunConfig:
@@ -63,8 +63,8 @@ def checkpoint(name: str) -> RunConfig:
     config = read_config(EXAMPLES / f"{CHECKPOINTS[name]}.yaml")
     parts = dict(config.benchmarks)
     if name == NEWEST:
-        seen = {"captions": None, "captioner": MODELS["captioner"]}
-        parts["captionqa"] = parts["captionqa"].model_copy(update=seen)
+        captioning = {"captions": None, "captioner": MODELS["captioner"]}
+        parts["captionqa"] = parts["captionqa"].model_copy(update=captioning)
     return config.model_copy(update={"name": name, "benchmarks": parts})
 
 

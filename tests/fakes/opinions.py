@@ -30,8 +30,8 @@ def opinion(prompt: str) -> str:
     kind = drawn % 100 < (88 if about and len(about[1]) > _LONG else 60)
     if "from 0 to 5" in prompt:
         return str(3 + drawn % 3 if kind else drawn % 3)
-    if found := _CATEGORIES.search(prompt):
-        categories = [*ast.literal_eval(found[1]), "N/A"]
+    if match := _CATEGORIES.search(prompt):
+        categories = [*ast.literal_eval(match[1]), "N/A"]
         return json.dumps({"pred": categories[drawn % len(categories)], "reason": "it says so"})
     if '"score"' in prompt:
         return json.dumps({"score": "1" if kind else str(-(drawn % 2)), "reason": "it seems so"})

@@ -21,13 +21,13 @@ AT_ONCE = CongestionLimits(start=1000)
 class Bench:
     """A pool over fake endpoints, with a clock that moves when somebody sleeps."""
 
-    def __init__(self, pool: Pool, clock: FakeClock, told: RecordedTelemetry) -> None:
-        self.pool, self.clock, self._told = pool, clock, told
+    def __init__(self, pool: Pool, clock: FakeClock, telemetry: RecordedTelemetry) -> None:
+        self.pool, self.clock, self._telemetry = pool, clock, telemetry
 
     @property
     def limits(self) -> list[int]:
         """The limits on calls in flight, one per endpoint; 0 for one that is only probed."""
-        return [gate.limit for gate in self._told.gates.values()]
+        return [gate.limit for gate in self._telemetry.gates.values()]
 
     async def ask(self, text: str = "1", affinity: str = "") -> str:
         message = ChatMessage("user", (text,))
@@ -53,9 +53,9 @@ async def bench(
         await pool.close()
 
 
-def script(*told: Told, then: Told = "ok") -> Callable[[str], Told]:
+def script(*results: Told, then: Told = "ok") -> Callable[[str], Told]:
     """Return the results in order, then `then` for ever."""
-    rest = chain(told, repeat(then))
+    rest = chain(results, repeat(then))
     return lambda _: next(rest)
 
 

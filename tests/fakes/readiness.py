@@ -45,13 +45,13 @@ class Readiness:
                     self._changed.notify_all()
 
 
-async def ready(told: Mapping[str, Readiness]) -> None:
+async def ready(services: Mapping[str, Readiness]) -> None:
     """Wait until all services are ready. Raises TimeoutError if that takes too long."""
     async with asyncio.timeout(STARTS_WITHIN):
-        for each in told.values():
+        for each in services.values():
             await each.until(True)
 
 
-def flapped(told: Mapping[str, Readiness]) -> dict[str, list[bool]]:
+def flapped(services: Mapping[str, Readiness]) -> dict[str, list[bool]]:
     """All changes of services that became unready and did not recover exactly once."""
-    return {name: each.told for name, each in told.items() if each.told != [True, False, True]}
+    return {name: each.told for name, each in services.items() if each.told != [True, False, True]}

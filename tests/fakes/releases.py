@@ -29,8 +29,8 @@ class Release:
     def version(self) -> str:
         """The release's version."""
         written = (self.tree / "src" / "caliper" / "version.py").read_text("utf-8")
-        (found,) = re.findall('__version__ = "(.+)"', written)
-        return str(found)
+        (number,) = re.findall('__version__ = "(.+)"', written)
+        return str(number)
 
     def signed(self, report: bytes) -> bytes:
         """A report.json of this tree, changed to be from a run that the release started."""
@@ -48,12 +48,12 @@ def previous(folder: Path, commit: str = PREVIOUS) -> Release:
     """
     command = ("git", "-C", str(ROOT), "archive", commit, *_PARTS)
     try:
-        found = subprocess.run(command, check=True, capture_output=True)
+        archived = subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         for part in _PARTS:
             shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc"))
         return Release(f"a second checkout of this tree, for {commit[:12]} is not here", folder)
-    with tarfile.open(fileobj=io.BytesIO(found.stdout)) as archive:
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         # Python has it from 3.11.4 on.
         archive.extraction_filter = getattr(tarfile, "data_filter", None)
         archive.extractall(folder)  # noqa: S202 - our own history

@@ -145,8 +145,8 @@ class Planned:
         return [item for shard in self.shards for item in shard]
 
 
-async def planned(run: RunSpec, found: Mapping[str, Sources], store: ObjectStore) -> Planned:
+async def planned(run: RunSpec, by_benchmark: Mapping[str, Sources], store: ObjectStore) -> Planned:
     """Plan a run, and read the plan back."""
-    summary = await plan(run, found, store)
+    summary = await plan(run, by_benchmark, store)
     shards = [shard async for shard in read_plan(store, summary)]
     return Planned(run, store, summary, lambda: read_plan(store, summary), shards)

@@ -186,13 +186,13 @@ class Installation:
     async def readiness(self, names: Iterable[str]) -> AsyncIterator[dict[str, Readiness]]:
         """Watch the readiness of services from now on; all must be ready at first."""
         async with AsyncExitStack() as stack:
-            told = {
+            services = {
                 name: await stack.enter_async_context(Readiness(self.ports[name])) for name in names
             }
             async with asyncio.timeout(ENDS_WITHIN):
-                for each in told.values():
+                for each in services.values():
                     await each.until(True)
-            yield told
+            yield services
 
     async def over(self, run: str) -> Evaluation:
         """Wait until the run is over, and return it. Raises TimeoutError if that takes too long."""
@@ -215,10 +215,10 @@ class Installation:
         ended = await self.over(run)
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
         # Everything else is the whole run, as in the report.
-        told = {part.name: part.coverage for part in ended.benchmarks}
-        assert told.keys() == config.benchmarks.keys()
-        for found in told.values():
-            assert found.scored + sum(found.unscored.values()) == found.planned
+        coverage = {part.name: part.coverage for part in ended.benchmarks}
+        assert coverage.keys() == config.benchmarks.keys()
+        for counts in coverage.values():
+            assert counts.scored + sum(counts.unscored.values()) == counts.planned
         expected, calls = await self.alone(config)
         # Sums would hide two swapped verdicts.
         verdicts = self.ground.folder / "standalone" / "alone" / "verdicts.jsonl"

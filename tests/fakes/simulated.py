@@ -15,13 +15,13 @@ PICTURES = 80
 
 
 def recall(sums: Mapping[str, Sums]) -> float | None:
-    asked, right = (sums["all"].get(name, 0) for name in ("n", "cor"))
-    return float(100 * right / asked) if asked else None
+    questions, right = (sums["all"].get(name, 0) for name in ("n", "cor"))
+    return float(100 * right / questions) if questions else None
 
 
 def f1(sums: Mapping[str, Sums]) -> float | None:
-    asked, hit, right = (sums["all"].get(name, 0) for name in ("n", "hit", "cor"))
-    return float(200 * right / (asked + hit)) if asked else None
+    questions, hit, right = (sums["all"].get(name, 0) for name in ("n", "hit", "cor"))
+    return float(200 * right / (questions + hit)) if questions else None
 
 
 RECALL = Figure(("recall",), ("all",), recall, Kind.PROPORTION, shares=("cor", "n"))

@@ -23,10 +23,10 @@ def example(name: str, *more: str) -> RunConfig:
     complete.
     """
     config = read_config(EXAMPLES / "careful.yaml")
-    seen = {"captions": None, "captioner": MODEL}
+    captioning = {"captions": None, "captioner": MODEL}
     parts = {
         "capability": config.benchmarks["capability"],
-        "captionqa": config.benchmarks["captionqa"].model_copy(update=seen),
+        "captionqa": config.benchmarks["captionqa"].model_copy(update=captioning),
         **{each: config.benchmarks[each] for each in more},
     }
     return config.model_copy(update={"name": name, "benchmarks": parts, "coverage_floor": 0.95})
@@ -48,15 +48,15 @@ def standing(row: dict[str, Any]) -> dict[str, Any]:
     """The question and outcome of a row of verdicts.jsonl, without the explanation of a failure,
     which may contain the path of media.
     """
-    told = ("index", "benchmark", "question_id", "repeat", "outcome", "score", "reason", "reply")
-    return {name: row[name] for name in told}
+    names = ("index", "benchmark", "question_id", "repeat", "outcome", "score", "reason", "reply")
+    return {name: row[name] for name in names}
 
 
 async def rows_of(gateway: RemoteGateway, run: str) -> list[dict[str, Any]]:
     """Every verdict of a run from the gateway, reduced by `standing`."""
-    found, token = list[dict[str, Any]](), ""
+    collected, token = list[dict[str, Any]](), ""
     while True:
         rows, token = await gateway.verdicts(run, VerdictQuery(size=1000, token=token))
-        found += [standing(record(row)) for row in rows]
+        collected += [standing(record(row)) for row in rows]
         if not token:
-            return found
+            return collected

@@ -30,10 +30,10 @@ class MemoryStore:
         self.objects[checked(key)] = data
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        found = self.objects.get(checked(key))
-        if found is not None and most is not None and len(found) > most:
+        data = self.objects.get(checked(key))
+        if data is not None and most is not None and len(data) > most:
             raise too_long(key, most)
-        return found
+        return data
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:

@@ -40,6 +40,6 @@ def stuff(folder: Path, text: str) -> Path:
             target = target.with_suffix(".json")
             target.write_text(json.dumps(captions), "utf-8")
         part["captions"] = str(target)
-    written = folder / "stuffed.yaml"
-    written.write_text(yaml.safe_dump({**config, "name": "stuffed"}), "utf-8")
-    return written
+    config_file = folder / "stuffed.yaml"
+    config_file.write_text(yaml.safe_dump({**config, "name": "stuffed"}), "utf-8")
+    return config_file

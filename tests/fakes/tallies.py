@@ -39,8 +39,8 @@ def f1_of(sums: Sums) -> float | None:
 
 def mean_f1(sums: Cells) -> float | None:
     values = [f1_of(sums[cell]) for cell in sums]
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+    present = [value for value in values if value is not None]
+    return math.fsum(present) / len(present) if present else None
 
 
 def tally_of(rows: Iterable[Row]) -> Tally:

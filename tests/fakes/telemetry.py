@@ -58,10 +58,10 @@ class RecordedTelemetry:
 
     @property
     def tokens(self) -> Counter[str]:
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         for used in self.of(TokensUsed):
-            found[used.endpoint] += used.usage.prompt + used.usage.completion
-        return found
+            result[used.endpoint] += used.usage.prompt + used.usage.completion
+        return result
 
     @property
     def gates(self) -> dict[str, GateState]:
@@ -85,13 +85,13 @@ class RecordedTelemetry:
 
     @property
     def scores(self) -> dict[tuple[str, str, Window], dict[tuple[str, str], Score]]:
-        found: dict[tuple[str, str, Window], dict[tuple[str, str], Score]] = {}
+        result: dict[tuple[str, str, Window], dict[tuple[str, str], Score]] = {}
         for event in self.events:
             if isinstance(event, ScoresComputed):
-                found[event.model, event.benchmark, event.window] = dict(event.scores)
+                result[event.model, event.benchmark, event.window] = dict(event.scores)
             elif isinstance(event, ModelForgotten):
-                found = {place: at for place, at in found.items() if place[0] != event.model}
-        return found
+                result = {place: at for place, at in result.items() if place[0] != event.model}
+        return result
 
     @property
     def questions(self) -> dict[tuple[str, str], dict[str, int]]:
@@ -101,11 +101,11 @@ class RecordedTelemetry:
 
     @property
     def verdicts(self) -> Counter[tuple[str, str, str]]:
-        found: Counter[tuple[str, str, str]] = Counter()
+        result: Counter[tuple[str, str, str]] = Counter()
         for one in self.of(VerdictsEntered):
             for kind, times in {"scored": one.scored, **one.unscored}.items():
-                found[one.model, one.benchmark, kind] += times
-        return found
+                result[one.model, one.benchmark, kind] += times
+        return result
 
     @property
     def lag(self) -> dict[str, dict[int, int]]:

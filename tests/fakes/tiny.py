@@ -195,12 +195,12 @@ def write_scenes(root: Path, count: int, caption: str = "A dog runs through a pa
 def write_all(root: Path) -> Path:
     """Write all data of this module below `root`; returns a configuration that replays it."""
     for task, elements in ANNOTATIONS.items():
-        rows = [element(task, file_id, found) for file_id, found in elements.items()]
+        rows = [element(task, file_id, fields) for file_id, fields in elements.items()]
         lines(root / "capability" / f"{task}.jsonl", rows)
         captions = [{"file_id": file_id, "caption": "A red apple."} for file_id in elements]
         lines(root / "captions" / "capability" / f"{task}.jsonl", captions)
         lines(root / "judged" / f"{task}.jsonl", JUDGED[task])
-    asked = [
+    questions = [
         {
             "question_id": number,
             "question": "What colour is it?",
@@ -210,11 +210,11 @@ def write_all(root: Path) -> Path:
         }
         for number, file_id in enumerate(MEDIA_ANSWERS)
     ]
-    lines(root / "capability_qa" / "object_color.jsonl", asked)
-    told = enumerate(MEDIA_ANSWERS.values())
+    lines(root / "capability_qa" / "object_color.jsonl", questions)
+    answers = enumerate(MEDIA_ANSWERS.values())
     lines(
         root / "capability_answers" / "object_color.jsonl",
-        ({"question_id": number, "response": answer} for number, answer in told),
+        ({"question_id": number, "response": answer} for number, answer in answers),
     )
     value(root / "captionqa.json", QUESTIONS)
     value(root / "captions" / "captionqa.json", {"nat_1": "A red car.", "doc_1": "A letter."})

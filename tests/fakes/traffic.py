@@ -33,16 +33,16 @@ async def finish(stream: JobStream, topic: str, keys: Iterable[str]) -> None:
 
 async def drained(consumer: Consumer, keys: int = 1) -> list[Delivery]:
     """All messages before the last ones of this many keys, acknowledged one by one."""
-    found = []
+    deliveries = []
     while keys:
         delivery = await received(consumer)
         await consumer.acknowledge(delivery)
         if delivery.message.value == LAST:
             keys -= 1
         else:
-            found.append(delivery)
+            deliveries.append(delivery)
     await consumer.leave()
-    return found
+    return deliveries
 
 
 async def lagging(consumer: Consumer, messages: int) -> None:
@@ -54,14 +54,14 @@ async def lagging(consumer: Consumer, messages: int) -> None:
 
 async def shared(members: list[Consumer], count: int) -> list[bytes]:
     """The messages delivered to members of a group, acknowledged, until there are `count`."""
-    found: list[bytes] = []
+    values: list[bytes] = []
     enough = asyncio.Event()
 
     async def work(member: Consumer) -> None:
         while (delivery := await member.receive()) is not None:
             await member.acknowledge(delivery)
-            found.append(delivery.message.value)
-            if len(found) == count:
+            values.append(delivery.message.value)
+            if len(values) == count:
                 enough.set()
 
     async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
@@ -70,7 +70,7 @@ async def shared(members: list[Consumer], count: int) -> list[bytes]:
         await enough.wait()
         for member in members:
             await member.leave()
-    return found
+    return values
 
 
 def by_key(deliveries: list[Delivery]) -> dict[str, list[bytes]]:

@@ -37,9 +37,9 @@ def client_of(address: str, name: str) -> TritonClient:
 
 async def unload(address: str, rest: str) -> None:
     """Unload a model of the server at `address`; it finishes its current requests first."""
-    found = address_of(f"{address}/{rest}")
-    async with InferenceServerClient(found.target) as client:
-        await client.unload_model(found.model)
+    target = address_of(f"{address}/{rest}")
+    async with InferenceServerClient(target.target) as client:
+        await client.unload_model(target.model)
 
 
 async def ask(model: TritonModel, prompt: str, max_tokens: int = 512) -> Completion:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 def verdict_lines(run: Path) -> list[bytes]:
     """The lines of all segments, in order."""
-    found = []
+    lines = []
     for segment in sorted(run.glob("state/verdicts/*/*.jsonl.gz")):
-        found += gzip.decompress(segment.read_bytes()).splitlines(keepends=True)
-    return found
+        lines += gzip.decompress(segment.read_bytes()).splitlines(keepends=True)
+    return lines
 
 
 def keep_lines(run: Path, lines: list[bytes]) -> None:

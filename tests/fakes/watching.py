@@ -87,11 +87,11 @@ async def reported(run: Planned, records: Sequence[Record]) -> dict[tuple[str, s
     ledger = Ledger(run.summary.questions, MemoryLog())
     for record in records:
         ledger.merge(CODEC.read_verdicts(record.message.value).verdicts)
-    found = await report(run.spec, run.summary, run.reader, ledger, {})
+    result = await report(run.spec, run.summary, run.reader, ledger, {})
     return {
-        label: Score(told.value, told.low, told.high)
-        for path, told in found.benchmarks[0].estimates.items()
-        if (label := label_of(found.benchmarks[0].name, path))
-        and told.value is not None
+        label: Score(estimate.value, estimate.low, estimate.high)
+        for path, estimate in result.benchmarks[0].estimates.items()
+        if (label := label_of(result.benchmarks[0].name, path))
+        and estimate.value is not None
         and not path[-1].startswith("n_")
     }

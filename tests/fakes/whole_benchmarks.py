@@ -106,8 +106,8 @@ def _scenes(draw: Generator) -> tuple[Tally, Tally]:
         chances = (ease**power).tolist()
         for picture, chance in enumerate(chances):
             name = f"picture-{picture}"
-            found = _twentieth(draw, chance)
-            tally.add("objects", name, sum=found, n=1)
+            amount = _twentieth(draw, chance)
+            tally.add("objects", name, sum=amount, n=1)
             for repeat in range(_REPEATS):
                 for cell in ("attribute", "relation")[: 1 + int(related[picture])]:
                     tally.add(f"{cell}/{repeat}", name, sum=5 * _twentieth(draw, chance), n=1)

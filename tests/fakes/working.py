@@ -69,14 +69,14 @@ class Bench:
         """(job, error, attempts) of every dead letter."""
         await self.stream.close_topic(DEAD_LETTERS)
         consumer = self.stream.consumer(DEAD_LETTERS, "test")
-        found = []
+        letters = []
         while (delivery := await consumer.receive()) is not None:
             headers = delivery.message.headers
-            found.append(
+            letters.append(
                 (bytes_of(delivery.message).decode(), headers["error"], headers["attempts"])
             )
             await consumer.acknowledge(delivery)
-        return found
+        return letters
 
     @property
     def gave_up(self) -> list[str]:
