@@ -80,16 +80,16 @@ def main() -> None:
 
 
 def _report(console: Console, where: str, kafka: str) -> None:
-    shown, silent = (_measure(how, kafka) for how in ("metrics", "silent"))
+    live, silent = (_measure(how, kafka) for how in ("metrics", "silent"))
     console.print(
-        f"metrics {where}: {shown['verdicts']:,.0f} verdicts of one run at {shown['rate']:,.0f}/s "
+        f"metrics {where}: {live['verdicts']:,.0f} verdicts of one run at {live['rate']:,.0f}/s "
         f"(wanted {RATE:,})"
     )
     console.print(
-        f"  verdict to gauge p50 {shown['p50']:.2f} s, p99 {shown['p99']:.2f} s (bound {BOUND:.0f})"
+        f"  verdict to gauge p50 {live['p50']:.2f} s, p99 {live['p99']:.2f} s (bound {BOUND:.0f})"
     )
     console.print(
-        f"  the process's CPU a verdict {shown['cpu']:.0f} us, without metrics "
+        f"  the process's CPU a verdict {live['cpu']:.0f} us, without metrics "
         f"{silent['cpu']:.0f} us"
     )
 

@@ -66,7 +66,7 @@ def write_captionqa(folder: Path, samples: int, questions: int) -> None:
 
 
 def _picture(name: str, questions: int, draw: random.Random) -> dict[str, Any]:
-    asked = [
+    rows = [
         {
             "question": f"What colour is the {draw.choice(_THINGS)} that stands at place {place}?",
             "choices": draw.sample(_COLOURS, 4),
@@ -75,9 +75,9 @@ def _picture(name: str, questions: int, draw: random.Random) -> dict[str, Any]:
         }
         for place in range(questions)
     ]
-    for one in asked:
-        one["answer"] = one["choices"][0]
-    return {"id": name, "domain": "natural", "image_paths": [f"{name}.jpg"], "questions": asked}
+    for row in rows:
+        row["answer"] = row["choices"][0]
+    return {"id": name, "domain": "natural", "image_paths": [f"{name}.jpg"], "questions": rows}
 
 
 def _row(task: str, number: int, draw: random.Random) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Write docs/cli.md from the code; with --check, report whether it is up to date.
 
 Reads the declarations, not the rendered help: so the page depends only on the code, not on the

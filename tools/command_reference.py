@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a module of the scripts beside the package
+# ruff: noqa: INP001 - a module of the scripts
 """Renders the commands of the command line as sections of docs/cli.md."""
 
 from __future__ import annotations

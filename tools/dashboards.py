@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Write Grafana's dashboards from deploy/grafana/panels; with --check, compare them."""
 
 from __future__ import annotations

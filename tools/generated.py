@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a module of the scripts beside the package
+# ruff: noqa: INP001 - a module of the scripts
 """Shared code of the scripts that generate files from the code."""
 
 from __future__ import annotations

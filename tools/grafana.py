@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - imported by the scripts beside it
+# ruff: noqa: INP001 - a module of the scripts
 """Renders dashboards as Grafana's JSON (schema 39, Grafana 11 and newer)."""
 
 from __future__ import annotations

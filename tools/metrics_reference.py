@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Write docs/metrics.md from the catalogue of metrics; with --check, report whether it is up to
 date.
 """

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - imported by the scripts beside it
+# ruff: noqa: INP001 - a module of the scripts
 """Reads and lays out the dashboards in deploy/grafana/panels/*.yaml, which are edited by hand.
 
 The panels of a row are laid out from left to right in the order of the file; a panel that does not

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Write the rules of deploy/prometheus as objects of the Prometheus operator; with --check, report
 whether they are up to date.
 """

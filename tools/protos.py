@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Generate src/caliper/api and proto/descriptors.binpb from the protos.
 
 `--check` writes nothing and reports what is not up to date. Both refuse protos that break the

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Run a real Triton server on this machine's CPU until Ctrl-C, with models for trying Caliper.
 
     python -m tools.triton [PORT]

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script beside the package, imported by nobody
+# ruff: noqa: INP001 - a standalone script
 """Run all services, one process each, on a real Kafka and a real MinIO on this machine.
 
     python -m tools.up           start everything, and print how to call it
@@ -68,11 +68,11 @@ class Up:
         except BaseException:
             self.down()
             raise
-        shown = self.folder.relative_to(ROOT) if self.folder.is_relative_to(ROOT) else self.folder
+        folder = self.folder.relative_to(ROOT) if self.folder.is_relative_to(ROOT) else self.folder
         gateway = f"127.0.0.1:{self.port}"
         sys.stdout.write(
-            f"Serving on {gateway}; logs in {shown}. To use it:\n"
-            f"  set -a; . {shown}/client.env; set +a\n"
+            f"Serving on {gateway}; logs in {folder}. To use it:\n"
+            f"  set -a; . {folder}/client.env; set +a\n"
             f"  caliper evaluate --config examples/careful.yaml --server {gateway}\n"
             f"Kafka is {servers}, for commands that take --kafka: $KAFKA of client.env.\n"
         )

@@ -53,11 +53,11 @@ def _scored(ground: Ground, message: Message) -> bool:
     return all(isinstance(verdict.outcome, Scored) for verdict in verdicts)
 
 
-def rate(seen: Mapping[str, float], delay: float) -> float:
+def rate(times: Mapping[str, float], delay: float) -> float:
     """Jobs per second from the first call of the model, `delay` before its first verdict, to the
     last verdict, like the peer's rate.
     """
-    return len(seen) / (max(seen.values()) - min(seen.values()) + delay)
+    return len(times) / (max(times.values()) - min(times.values()) + delay)
 
 
 async def paced(ground: Ground, url: str, kind: Kind, size: Size, jobs: Sequence[Message]) -> Added:
@@ -73,11 +73,11 @@ async def _added_latency(
     run = jobs[0].key.partition("/")[0]
     offsets = await ground.logs.ends(VERDICTS)
     arrival_task = asyncio.create_task(arrivals(ground, run, len(jobs), offsets))
-    start, published, publish_tasks = time.perf_counter(), {}, []
+    start, publish_times, publish_tasks = time.perf_counter(), {}, []
     for number, job in enumerate(jobs):
         await asyncio.sleep(max(0.0, start + number / pace - time.perf_counter()))
-        published[job.key] = time.perf_counter()
+        publish_times[job.key] = time.perf_counter()
         publish_tasks.append(asyncio.create_task(ground.stream.publish(job)))
     await asyncio.gather(*publish_tasks)
     times = await arrival_task
-    return [times[key] - moment - delay for key, moment in published.items()]
+    return [times[key] - moment - delay for key, moment in publish_times.items()]

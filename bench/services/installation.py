@@ -96,24 +96,24 @@ class Installation:
 
     async def another(self, kind: str, number: int, model: str, in_flight: int) -> None:
         """Start another process of a stage."""
-        name, settings = f"{kind}-{number}", _stage(model, in_flight)
+        name, settings = f"{kind}-{number}", _stage_settings(model, in_flight)
         process = _service(name, self.servers, self.folder, free_ports(1)[0], settings)
         await asyncio.to_thread(process.start)
         self.processes[name] = process
 
 
-def _stage(model: str, in_flight: int) -> dict[str, str]:
+def _stage_settings(model: str, in_flight: int) -> dict[str, str]:
     # Without anchors, only the calls of runs are measured.
     return {"MODEL": model, "IN_FLIGHT": str(in_flight), "ANCHORS": "false"}
 
 
 @asynccontextmanager
 async def installation(
-    there: Servers, folder: Path, models: Mapping[str, str], in_flight: int
+    on_servers: Servers, folder: Path, models: Mapping[str, str], in_flight: int
 ) -> AsyncIterator[Installation]:
     """Start the services, one process each; `models` is the MODEL setting of each stage."""
-    await asyncio.to_thread(apply_topics, KafkaAccess(there.kafka))
-    await asyncio.to_thread(apply_storage, there.access)
+    await asyncio.to_thread(apply_topics, KafkaAccess(on_servers.kafka))
+    await asyncio.to_thread(apply_storage, on_servers.access)
     kinds = ("aggregator", *models, "gateway")
     ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
     addresses = {kind: f"127.0.0.1:{port}" for kind, port in ports.items()}
@@ -121,20 +121,20 @@ async def installation(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_stop, processes)
         for kind, port in ports.items():
-            settings = _stage(models[kind], in_flight) if kind in models else {}
+            settings = _stage_settings(models[kind], in_flight) if kind in models else {}
             if kind == "gateway":
                 settings = {name.upper(): addresses[name] for name in kinds if name != "gateway"}
-            processes[kind] = _service(kind, there, folder, port, settings)
+            processes[kind] = _service(kind, on_servers, folder, port, settings)
             await asyncio.to_thread(processes[kind].start)
-        store = MinioStore(there.access)
+        store = MinioStore(on_servers.access)
         stack.push_async_callback(store.close)
-        ground = kafka_ground(store, KafkaAccess(there.kafka))
+        ground = kafka_ground(store, KafkaAccess(on_servers.kafka))
         for close in ground.close:
             stack.push_async_callback(close)
         gateway = await stack.enter_async_context(RemoteGateway(Target(addresses["gateway"])))
         stages = RemoteStages({_ROLES[kind]: Target(addresses[kind]) for kind in models})
         stack.push_async_callback(stages.close)
-        yield Installation(there, folder, ground, gateway, stages, processes)
+        yield Installation(on_servers, folder, ground, gateway, stages, processes)
 
 
 async def _stop(processes: Mapping[str, ServerProcess]) -> None:
@@ -142,14 +142,14 @@ async def _stop(processes: Mapping[str, ServerProcess]) -> None:
 
 
 def _service(
-    name: str, there: Servers, folder: Path, port: int, settings: Mapping[str, str]
+    name: str, on_servers: Servers, folder: Path, port: int, settings: Mapping[str, str]
 ) -> ServerProcess:
     kind = name.partition("-")[0]
     command = ["bench.services.stage", kind] if kind in _ROLES else [f"services.{kind}"]
-    access = there.access
+    access = on_servers.access
     values = {
         "LISTEN": f"127.0.0.1:{port}",
-        "KAFKA": there.kafka,
+        "KAFKA": on_servers.kafka,
         "STORE": access.url,
         "STORE_BUCKET": access.bucket,
         "STORE_ACCESS_KEY": access.access_key,

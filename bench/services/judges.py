@@ -38,12 +38,12 @@ class Scaled:
 
 
 async def measure(
-    there: Servers, folder: Path, url: str, counts: Sequence[int], each: Size
+    on_servers: Servers, folder: Path, url: str, counts: Sequence[int], each: Size
 ) -> list[Scaled]:
     """Run with each number of judges in ascending order, with jobs in proportion."""
     results = []
     model, running = f"bench:{url}", 1
-    async with installation(there, folder, {"judge": model}, each.in_flight) as started:
+    async with installation(on_servers, folder, {"judge": model}, each.in_flight) as started:
         for count in counts:
             for number in range(running + 1, count + 1):
                 await started.another("judge", number, model, each.in_flight)
@@ -55,7 +55,7 @@ async def measure(
     return results
 
 
-def table(found: Sequence[Scaled], each: Size) -> Table:
+def table(results: Sequence[Scaled], each: Size) -> Table:
     """One row per number of judges."""
     head = ("judges", "verdicts/s", "of one judge's", "plain aiohttp", "share of it")
     title = (
@@ -63,14 +63,14 @@ def table(found: Sequence[Scaled], each: Size) -> Table:
         f"{1000 * each.delay:g} ms"
     )
     grid = Table(*head, "CPU ms a verdict", show_lines=True, title=title)
-    for one in found:
+    for row in results:
         grid.add_row(
-            str(one.judges),
-            f"{one.run.rate:.0f}",
-            f"{one.run.rate / found[0].run.rate:.2f}\nideal {one.judges / found[0].judges:g}",
-            "\n".join(f"{peer.rate:.0f}" for peer in one.peers),
-            f"{share(one.run.rate, one.peers):.2f}\naim {SHARE_BOUND:g}",
-            by_service(one.run),
+            str(row.judges),
+            f"{row.run.rate:.0f}",
+            f"{row.run.rate / results[0].run.rate:.2f}\nideal {row.judges / results[0].judges:g}",
+            "\n".join(f"{peer.rate:.0f}" for peer in row.peers),
+            f"{share(row.run.rate, row.peers):.2f}\naim {SHARE_BOUND:g}",
+            by_service(row.run),
         )
     return grid
 
@@ -80,8 +80,8 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            with servers(folder) as there, stub(CAPABILITY.text, EACH.delay) as url:
-                results = uvloop.run(measure(there, folder, url, JUDGES, EACH))
+            with servers(folder) as on_servers, stub(CAPABILITY.text, EACH.delay) as url:
+                results = uvloop.run(measure(on_servers, folder, url, JUDGES, EACH))
             Console().print(table(results, EACH))
         except fetch.Missing as reason:
             Console().print(f"services_judges: left out: {reason}")

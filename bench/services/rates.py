@@ -118,13 +118,13 @@ def in_memory(kind: Kind, size: Size) -> Found:
 
 
 async def through(
-    there: Servers, folder: Path, kind: Kind, size: Size, rounds: int
+    on_servers: Servers, folder: Path, kind: Kind, size: Size, rounds: int
 ) -> list[tuple[Run, tuple[Peer, Peer], Added]]:
     """Measure `rounds` rounds through a broker and a store, after a warm-up."""
     results = []
     with stub(kind.text, size.delay) as url:
         models = {kind.service: f"bench:{url}"}
-        async with installation(there, folder, models, size.in_flight) as started:
+        async with installation(on_servers, folder, models, size.in_flight) as started:
             # Warm up: opens connections and fills caches.
             warm = Size(size.in_flight, _WARM * size.in_flight // kind.verdicts, 0, size.delay)
             await beside(started, url, kind, warm, 1000)
@@ -142,10 +142,10 @@ def main(rounds: int = 1) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            with servers(folder) as there:
+            with servers(folder) as on_servers:
                 for kind, size in THROUGH.items():
                     (subfolder := folder / kind.service).mkdir()
-                    results = uvloop.run(through(there, subfolder, kind, size, rounds))
+                    results = uvloop.run(through(on_servers, subfolder, kind, size, rounds))
                     console.print(through_table(kind, size, results))
         except fetch.Missing as reason:
             console.print(f"services_rate: Kafka and MinIO left out: {reason}")

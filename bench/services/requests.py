@@ -98,11 +98,11 @@ class Collected:
 
 
 async def plan_jobs(
-    ground: Ground, stages: StageDirectory, asked: EvaluationRequest
+    ground: Ground, stages: StageDirectory, request: EvaluationRequest
 ) -> list[Message]:
     """Store and plan a run, and return its jobs without publishing them."""
     supplies = StoredSupplies(ground.store, open_dataset)
-    spec = await resolve(asked, supplies, stages)
+    spec = await resolve(request, supplies, stages)
     await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
     collected = Collected()
     planner = Planner(ground.store, collected, ground.codec, ground.runs, supplies)

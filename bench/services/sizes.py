@@ -37,10 +37,10 @@ class Sized:
     memory: Mapping[str, float]
 
 
-async def measure(there: Servers, folder: Path, samples: int, number: int) -> Sized:
+async def measure(on_servers: Servers, folder: Path, samples: int, number: int) -> Sized:
     """Run `samples` samples of CAPability on otherwise idle services."""
     models = {"judge": f"instant:{CAPABILITY.text}"}
-    async with installation(there, folder, models, IN_FLIGHT) as started:
+    async with installation(on_servers, folder, models, IN_FLIGHT) as started:
         store = started.ground.store
         request = await ask_for(store, CAPABILITY, folder / f"data-{samples}", samples, number)
         result = await run(started, CAPABILITY, request, samples, 0.0)
@@ -48,17 +48,17 @@ async def measure(there: Servers, folder: Path, samples: int, number: int) -> Si
         return Sized(samples, result, memory)
 
 
-def table(found: Sequence[Sized]) -> Table:
+def table(results: Sequence[Sized]) -> Table:
     """Both sizes side by side, with the ratio of the larger to the smaller."""
     title = "services_sizes: through Kafka and MinIO, a model that answers at once"
-    columns = ("figure", *(f"{one.samples:,} samples" for one in found), "ratio", "bound")
+    columns = ("figure", *(f"{result.samples:,} samples" for result in results), "ratio", "bound")
     grid = Table(*columns, title=title)
-    rows = {"ms a sample": [1000 * one.run.seconds / one.samples for one in found]}
-    for name in found[0].memory:
-        rows[f"CPU ms a sample, {name}"] = [one.run.cpu[name] for one in found]
-    rows["CPU ms a sample, Kafka and MinIO"] = [one.run.servers for one in found]
-    for name in found[0].memory:
-        rows[f"peak memory of {name}, MiB"] = [one.memory[name] for one in found]
+    rows = {"ms a sample": [1000 * result.run.seconds / result.samples for result in results]}
+    for name in results[0].memory:
+        rows[f"CPU ms a sample, {name}"] = [result.run.cpu[name] for result in results]
+    rows["CPU ms a sample, Kafka and MinIO"] = [result.run.servers for result in results]
+    for name in results[0].memory:
+        rows[f"peak memory of {name}, MiB"] = [result.memory[name] for result in results]
     for name, (first, second) in rows.items():
         ratio = f"{second / first:.2f}" if first else ""
         bound = "" if name.startswith("CPU") else f"{FLAT:g}"
@@ -67,9 +67,10 @@ def table(found: Sequence[Sized]) -> Table:
 
 
 async def _both(folder: Path, sizes: Sequence[int]) -> list[Sized]:
-    with servers(folder) as there:
+    with servers(folder) as on_servers:
         return [
-            await measure(there, folder, samples, number) for number, samples in enumerate(sizes)
+            await measure(on_servers, folder, samples, number)
+            for number, samples in enumerate(sizes)
         ]
 
 

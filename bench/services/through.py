@@ -34,44 +34,44 @@ class Run:
 
 
 async def run(
-    there: Installation, kind: Kind, asked: EvaluationRequest, samples: int, delay: float
+    system: Installation, kind: Kind, request: EvaluationRequest, samples: int, delay: float
 ) -> Run:
     """Do a run, from its start to its report. Raises RuntimeError if it is not complete."""
-    offsets = await there.ground.logs.ends(VERDICTS)
-    before, servers, start = there.usage(), there.servers_cpu(), time.perf_counter()
-    evaluation, _ = await there.gateway.start(asked)
+    offsets = await system.ground.logs.ends(VERDICTS)
+    before, servers, start = system.usage(), system.servers_cpu(), time.perf_counter()
+    evaluation, _ = await system.gateway.start(request)
     name = evaluation.spec.run_id
-    arrival_task = asyncio.create_task(arrivals(there.ground, name, samples, offsets))
+    arrival_task = asyncio.create_task(arrivals(system.ground, name, samples, offsets))
     # Wait for the end: the CPU of a run includes its report.
-    *_, ended = [change async for change in there.gateway.watch(name, 1.0)]
+    *_, ended = [change async for change in system.gateway.watch(name, 1.0)]
     if ended.state is not RunState.COMPLETE:
         raise RuntimeError(f"the run ended {ended.state}: {ended.error}")
     seconds = time.perf_counter() - start
-    after, times, verdicts = there.usage(), await arrival_task, samples * kind.verdicts
+    after, times, verdicts = system.usage(), await arrival_task, samples * kind.verdicts
     cpu = {name: 1000 * (after[name].cpu - before[name].cpu) / verdicts for name in after}
-    servers_cpu = 1000 * (there.servers_cpu() - servers) / verdicts
+    servers_cpu = 1000 * (system.servers_cpu() - servers) / verdicts
     return Run(rate(times, delay) * kind.verdicts, seconds, cpu, servers_cpu)
 
 
 async def beside(
-    there: Installation, url: str, kind: Kind, size: Size, number: int
+    system: Installation, url: str, kind: Kind, size: Size, number: int
 ) -> tuple[Run, tuple[Peer, Peer]]:
     """Do a run and, just before and after it, as many calls of the peer. Runs with different
     `number` do not share replies.
     """
-    folder = there.folder / f"run-{number}"
-    request = await ask_for(there.ground.store, kind, folder, size.jobs, number)
-    jobs = await plan_jobs(there.ground, there.stages, request)
-    body = body_of_job(there.ground, jobs[0])
+    folder = system.folder / f"run-{number}"
+    request = await ask_for(system.ground.store, kind, folder, size.jobs, number)
+    jobs = await plan_jobs(system.ground, system.stages, request)
+    body = body_of_job(system.ground, jobs[0])
     calls = size.jobs * kind.verdicts
     before = await peer(url, body, size.in_flight, calls)
-    result = await run(there, kind, request, size.jobs, size.delay)
+    result = await run(system, kind, request, size.jobs, size.delay)
     return result, (before, await peer(url, body, size.in_flight, calls))
 
 
-async def added(there: Installation, url: str, kind: Kind, size: Size, number: int) -> Added:
+async def added(system: Installation, url: str, kind: Kind, size: Size, number: int) -> Added:
     """Measure the added latency at a steady pace."""
-    folder = there.folder / f"paced-{number}"
-    request = await ask_for(there.ground.store, kind, folder, size.paced, number)
-    jobs = await plan_jobs(there.ground, there.stages, request)
-    return await paced(there.ground, url, kind, size, jobs)
+    folder = system.folder / f"paced-{number}"
+    request = await ask_for(system.ground.store, kind, folder, size.paced, number)
+    jobs = await plan_jobs(system.ground, system.stages, request)
+    return await paced(system.ground, url, kind, size, jobs)

@@ -39,7 +39,7 @@ Partial = Annotated[
 
 
 def compared(
-    runs: Sequence[str], server: str | None, wished: ComparisonRequest, *, pictures: bool = False
+    runs: Sequence[str], server: str | None, request: ComparisonRequest, *, pictures: bool = False
 ) -> tuple[Comparison, Thumbnail]:
     """Compare the first run with the others, locally or on an installation; also their pictures.
 
@@ -49,7 +49,7 @@ def compared(
     """
     if server is None:
         directories = [find_run(name) for name in runs]
-        comparison = asyncio.run(compare_runs([each.stored for each in directories], wished))
+        comparison = asyncio.run(compare_runs([each.stored for each in directories], request))
         # Combine all folders: media that one run lacks, another may have.
         folders: dict[str, Path] = {}
         for directory in directories if pictures else ():
@@ -58,7 +58,7 @@ def compared(
         asyncio.run(warn_of_drift(runs))
     else:
         comparison, thumbnail = asyncio.run(
-            _compare_remotely(runs, server, wished, pictures=pictures)
+            _compare_remotely(runs, server, request, pictures=pictures)
         )
     for name, candidate in zip(comparison.names[1:], comparison.candidates, strict=True):
         _warn_of_distinctions(candidate.differing, name if len(comparison.candidates) > 1 else "")
@@ -66,10 +66,10 @@ def compared(
 
 
 async def _compare_remotely(
-    runs: Sequence[str], server: str, wished: ComparisonRequest, *, pictures: bool
+    runs: Sequence[str], server: str, request: ComparisonRequest, *, pictures: bool
 ) -> tuple[Comparison, Thumbnail]:
     async with open_gateway(server) as gateway:
-        comparison, pictures_by_path = await gateway.compare(runs, wished, pictures=pictures)
+        comparison, pictures_by_path = await gateway.compare(runs, request, pictures=pictures)
     return comparison, lambda benchmark, path: pictures_by_path.get((benchmark, path))
 
 

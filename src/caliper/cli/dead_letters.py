@@ -31,9 +31,9 @@ else:
     streams = deferred("caliper.adapters.streams.kafka")
     kafka_log = deferred("caliper.adapters.streams.kafka_log")
 
-_NAMED = "Name of a dead letter, as `list` prints it: partition-offset."
-Named = Annotated[str, typer.Argument(metavar="LETTER", help=_NAMED)]
-SomeNamed = Annotated[list[str] | None, typer.Argument(metavar="[LETTER]...", help=_NAMED)]
+_LETTER_HELP = "Name of a dead letter, as `list` prints it: partition-offset."
+Named = Annotated[str, typer.Argument(metavar="LETTER", help=_LETTER_HELP)]
+SomeNamed = Annotated[list[str] | None, typer.Argument(metavar="[LETTER]...", help=_LETTER_HELP)]
 Run = Annotated[str, typer.Option("--run", metavar="RUN", help="Only letters of this run.")]
 Error = Annotated[
     str,

@@ -38,31 +38,31 @@ class Entrants:
     apart: Callable[[int], Mapping[int, Differences]]
 
 
-def entrants(runs: Sequence[str], server: str | None, wished: ComparisonRequest) -> Entrants:
+def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest) -> Entrants:
     """The runs of these names; without names, all runs below runs/ that have a report.
 
     Raises InvalidInput if there are none or one is not a run, NotComparable for runs that are not
-    alike and NotReady for one that is not complete, unless `wished` allows them, and what
+    alike and NotReady for one that is not complete, unless `request` allows them, and what
     `RemoteGateway` raises.
     """
     if server is None:
-        return _local_runs(runs, wished)
+        return _local_runs(runs, request)
     if not runs:
         raise InvalidInput("the runs of an installation have to be named", field="RUN")
-    return _remote_runs(runs, server, wished)
+    return _remote_runs(runs, server, request)
 
 
-def _local_runs(runs: Sequence[str], wished: ComparisonRequest) -> Entrants:
+def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
     directories = [find_run(name) for name in runs] or finished_runs()
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     # Check before reading verdicts, which takes seconds per run.
     specs = [directory.read_spec() for directory in directories]
-    differing = _refuse_unlike([declared(spec) for spec in specs], wished)
+    differing = _refuse_unlike([declared(spec) for spec in specs], request)
     reports, totals = [], []
     for directory, spec in zip(directories, specs, strict=True):
         report, tallies = asyncio.run(read_figures(directory))
-        _refuse_partial(report, spec.run_id, wished)
+        _refuse_partial(report, spec.run_id, request)
         reports.append(report)
         totals.append(tallies)
 
@@ -77,18 +77,18 @@ def _local_runs(runs: Sequence[str], wished: ComparisonRequest) -> Entrants:
 
 
 def _refuse_unlike(
-    reports: Sequence[Report], wished: ComparisonRequest
+    reports: Sequence[Report], request: ComparisonRequest
 ) -> tuple[tuple[Distinction, ...], ...]:
     first, *others = reports
-    return ((), *(refuse_unlike(first, other, anyway=wished.anyway) for other in others))
+    return ((), *(refuse_unlike(first, other, anyway=request.anyway) for other in others))
 
 
-def _refuse_partial(report: Report, run: str, wished: ComparisonRequest) -> None:
-    if not wished.partial:
+def _refuse_partial(report: Report, run: str, request: ComparisonRequest) -> None:
+    if not request.partial:
         refuse_partial(f"run {run} ({report.name})", report.state, report.share)
 
 
-def _remote_runs(runs: Sequence[str], server: str, wished: ComparisonRequest) -> Entrants:
+def _remote_runs(runs: Sequence[str], server: str, request: ComparisonRequest) -> Entrants:
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         by_number: dict[int, Differences] = {}
@@ -104,9 +104,9 @@ def _remote_runs(runs: Sequence[str], server: str, wished: ComparisonRequest) ->
         return by_number
 
     reports = _reports(runs, server)
-    differing = _refuse_unlike(reports, wished)
+    differing = _refuse_unlike(reports, request)
     for report, run in zip(reports, runs, strict=True):
-        _refuse_partial(report, run, wished)
+        _refuse_partial(report, run, request)
     return Entrants(
         _with_names(reports, runs), differing, lambda place: asyncio.run(compared(place))
     )

@@ -46,7 +46,7 @@ class _Rate(ProgressColumn):
 
 
 class _RunningScore:
-    """The running score of one benchmark over what has been examined so far."""
+    """The running score of one benchmark over the verdicts so far."""
 
     def __init__(self, name: str, settings: dict[str, str]) -> None:
         self._benchmark = benchmark(name)

@@ -58,12 +58,12 @@ def report(
     if out is not None:
         raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)
-    found = asyncio.run(write_report(directory))
+    result = asyncio.run(write_report(directory))
     if json:
-        write_out(report_text(found))
+        write_out(report_text(result))
     elif not quiet:
-        show_report(found, OUT)
+        show_report(result, OUT)
         show_place(directory.path / "report.html", OUT)
-    elif found.partial:
-        write_reason(state(found))
-    return Exit.NO if found.partial else Exit.DONE
+    elif result.partial:
+        write_reason(state(result))
+    return Exit.NO if result.partial else Exit.DONE

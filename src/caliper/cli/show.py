@@ -53,21 +53,21 @@ def show_place(path: Path, console: Console) -> None:
     console.print(f"\n{path}", soft_wrap=True, highlight=False, markup=False)
 
 
-def show_reuse(found: Reuse | None, console: Console) -> None:
+def show_reuse(reused: Reuse | None, console: Console) -> None:
     """Print how many replies of earlier runs a run reused, if any."""
-    if text := reuse(found):
+    if text := reuse(reused):
         console.print(f"[yellow]{text}[/yellow]", highlight=False, soft_wrap=True)
 
 
-def with_execution(report: str, since: datetime | None, found: Reuse | None) -> str:
+def with_execution(report: str, since: datetime | None, reused: Reuse | None) -> str:
     """report.json as `evaluate --json` prints it: with `already_ended` if no model was asked, and
     `reuse` if replies of earlier runs were reused.
     """
     extra: dict[str, Any] = {}
     if since is not None:
         extra["already_ended"] = since.isoformat(timespec="seconds")
-    if found is not None:
-        extra["reuse"] = asdict(found)
+    if reused is not None:
+        extra["reuse"] = asdict(reused)
     if not extra:
         return report
     whole = {**json.loads(report), **extra}

@@ -140,8 +140,8 @@ class RunConfig(_Strict):
     @field_validator("recipe")
     @classmethod
     def _known_recipe(cls, value: str | None) -> str | None:
-        if value is not None and value not in (known := recipe_names()):
-            raise ValueError(f"unknown recipe {value!r}; known: {', '.join(known)}")
+        if value is not None and value not in (names := recipe_names()):
+            raise ValueError(f"unknown recipe {value!r}; known: {', '.join(names)}")
         return value
 
     @field_validator("benchmarks")
@@ -213,8 +213,8 @@ def _first_problem(error: ValidationError, file: str) -> InvalidInput:
     field = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         model = BenchmarkConfig if len(problem["loc"]) > 1 else RunConfig
-        known = ", ".join(sorted(model.model_fields))
-        return InvalidInput(f"unknown key; known: {known}", file=file, field=field)
+        keys = ", ".join(sorted(model.model_fields))
+        return InvalidInput(f"unknown key; known: {keys}", file=file, field=field)
     return InvalidInput(problem["msg"].removeprefix("Value error, "), file=file, field=field)
 
 

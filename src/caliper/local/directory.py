@@ -153,7 +153,7 @@ class RunDirectory:
             with suppress(OSError):
                 folder.rmdir()
 
-    def keep_spec(self, spec: RunSpec, asked: Mapping[str, Any]) -> None:
+    def keep_spec(self, spec: RunSpec, config: Mapping[str, Any]) -> None:
         """Write run.yaml, which makes the directory this run's.
 
         Raises StoreFull or StoreUnavailable.
@@ -163,7 +163,7 @@ class RunDirectory:
             "run": spec.run_id,
             "fingerprint": spec.fingerprint,
             "spec": spec.to_json(),
-            "config": dict(asked),
+            "config": dict(config),
         }
         text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         write_text(self.path / "run.yaml", text)

@@ -104,10 +104,10 @@ class LocalRun:
         planned = self._directory.written and await read_summary(run_store(self._store, run))
         if not planned:
             return False
-        tracked = await self._ledger(run)
-        if tracked.ended is RunState.COMPLETE and tracked.ledger.passing():
+        run_ledger = await self._ledger(run)
+        if run_ledger.ended is RunState.COMPLETE and run_ledger.ledger.passing():
             return False
-        return tracked.ended is None or tracked.reported == tracked.ledger.changes
+        return run_ledger.ended is None or run_ledger.reported == run_ledger.ledger.changes
 
     async def _ledger(self, run: str) -> RunLedger:
         ledger = await self._board.find(run)
@@ -118,30 +118,30 @@ class LocalRun:
     async def _resume(self, run: str, end: int | None) -> Resumption:
         """Report the progress of the planned run, and prepare for its missing jobs."""
         prepared, directory, watcher = self._prepared, self._directory, self._watcher
-        tracked = await self._ledger(run)
+        run_ledger = await self._ledger(run)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
-        directory.keep_spec(tracked.spec, as_asked(prepared.config))
-        watcher.planned(tracked.summary)
+        directory.keep_spec(run_ledger.spec, as_asked(prepared.config))
+        watcher.planned(run_ledger.summary)
         supplied = prepared.supplies.captions
-        for text in await warnings(tracked.spec, supplied, tracked.plan):
+        for text in await warnings(run_ledger.spec, supplied, run_ledger.plan):
             watcher.warned(text)
-        for planned in tracked.summary.benchmarks:
-            scored, unscored = tracked.ledger.count(planned.first, planned.questions)
+        for planned in run_ledger.summary.benchmarks:
+            scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)
             watcher.resumed(planned.name, scored + sum(unscored.values()))
-        self._own_captions = await directory.captions(tracked) if prepared.captioners else {}
-        async for items in before(tracked.plan, end)():
-            self.missing += sum(any(map(tracked.ledger.lacks, job)) for job in jobs(items))
-        complete = tracked.settled and tracked.ended is RunState.COMPLETE
+        self._own_captions = await directory.captions(run_ledger) if prepared.captioners else {}
+        async for items in before(run_ledger.plan, end)():
+            self.missing += sum(any(map(run_ledger.ledger.lacks, job)) for job in jobs(items))
+        complete = run_ledger.settled and run_ledger.ended is RunState.COMPLETE
         self.known = directory.written and (complete or self.missing == 0)
         if self.known:
-            self._sittings = await kept_sittings(directory, tracked.spec)
+            self._sittings = await kept_sittings(directory, run_ledger.spec)
         else:
             directory.begin()
-            directory.write_captions(await self._planned_captions(tracked))
+            directory.write_captions(await self._planned_captions(run_ledger))
         # Also for runs of earlier releases, which did not count their starts.
-        tracked.try_again(end)
+        run_ledger.try_again(end)
         self._resumed.set()
-        return Resumption(tracked.ledger, self._own_captions)
+        return Resumption(run_ledger.ledger, self._own_captions)
 
     async def _work(self, planner: Planner) -> None:
         options = self._prepared.decoders

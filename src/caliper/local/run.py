@@ -69,11 +69,11 @@ async def evaluate(prepared: RunSetup, watcher: Watcher, clock: Clock) -> RunRes
     return RunResult(report, directory.path, None, prepared.room.costs)
 
 
-def already(directory: RunDirectory, found: Report) -> RunResult:
+def already(directory: RunDirectory, report: Report) -> RunResult:
     """The result of a run that an earlier process ended. Raises NewerSchema or InvalidInput."""
     finished = directory.read_execution().get("finished")
     since = None if finished is None else datetime.fromisoformat(finished)
-    return RunResult(replace(found, reuse=directory.reuse), directory.path, since)
+    return RunResult(replace(report, reuse=directory.reuse), directory.path, since)
 
 
 def _adopt_stored_spec(prepared: RunSetup) -> None:

@@ -57,7 +57,7 @@ class RunSetup:
 class _Parts:
     """Accumulates the setup of all benchmarks; `identities` are by benchmark and role."""
 
-    asked: list[BenchmarkRequest] = field(default_factory=list)
+    requests: list[BenchmarkRequest] = field(default_factory=list)
     supplies: FileSupplies = field(default_factory=FileSupplies)
     identities: dict[str, Identity] = field(default_factory=dict)
     answerers: dict[str, Answerer] = field(default_factory=dict)
@@ -80,7 +80,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
         for name in config.benchmarks:
             await _prepare_part(name, config, parts, pack, room)
         _refuse_nameless(config, parts)
-        request = run_request(config, config.label or _model_name(parts), parts.asked)
+        request = run_request(config, config.label or _model_name(parts), parts.requests)
         everybody = StageDescription(parts.identities, pack.digest)
         stages = LocalStages(dict.fromkeys(("captioner", "judge", "reader"), everybody))
         spec = await resolve(request, parts.supplies, stages)
@@ -146,7 +146,7 @@ async def _prepare_part(
     parts.identities |= {f"{name}/{role}": identity for role, identity in identities.items()}
     parts.supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
     captioner = identities["captioner"].name if "captioner" in identities else None
-    parts.asked.append(part_request(name, part, file_digests, captioner, {}))
+    parts.requests.append(part_request(name, part, file_digests, captioner, {}))
 
 
 def answering_spec(name: str, part: BenchmarkConfig) -> str:

@@ -229,8 +229,8 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
     The other services are given as host:port, or https://host:port for TLS; an unset stage does
     not exist. `peer_token` is the bearer token for calls to them, `peer_ca` a PEM file of
     certificates to trust instead of those of this machine: with it, all calls use TLS. A token is
-    sent in plaintext only to this machine. With `stages_sleep` a stage that does not answer counts
-    as what it last described itself to be, for stages that scale to zero while there are no jobs.
+    sent in plaintext only to this machine. With `stages_sleep` the last description of a stage
+    is used while it does not answer, for stages that scale to zero while there are no jobs.
     `page_address` serves the pages of runs for browsers: host:port of the loopback interface, over
     plain HTTP without tokens; nowhere when it is empty.
     """

@@ -224,8 +224,8 @@ def gateway_parts(
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     pictures = partial(StoredPictures, ground.store, index)
     comparer = Comparer(ground.store, runs, pictures)
-    facade = Gateway(outside, runs)
-    servicer = gateway.GatewayServicer(facade, reader, comparer, ground.store)
+    core = Gateway(outside, runs)
+    servicer = gateway.GatewayServicer(core, reader, comparer, ground.store)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
         working=(work,),
@@ -234,7 +234,7 @@ def gateway_parts(
     )
     if page is None:
         return parts
-    sources = pages.PageSources(facade, reader, comparer, runs, ground.store, index, pictures)
+    sources = pages.PageSources(core, reader, comparer, runs, ground.store, index, pictures)
     return together([parts, pages.page_parts(page, sources)])
 
 

@@ -45,13 +45,14 @@ class Settings(BaseSettings):
 
 
 class MediaSettings(Settings):
-    """How large media may be that a captioner looks at: what is larger is refused, and its
-    questions are Unscored. MEDIA_PICTURE_BYTES: the most bytes of a picture's file;
-    MEDIA_CLIP_BYTES: of a clip's file; MEDIA_PIXELS: the most pixels of a picture;
-    MEDIA_FRAME_PIXELS: of a frame of a clip; MEDIA_FRAMES: the most frames of a clip;
-    MEDIA_SECONDS: its greatest length; MEDIA_WORKERS: how many files are decoded at once;
-    MEDIA_CACHE_BYTES: how much of what was decoded last is kept; MEDIA_HELD_BYTES: how much of
-    it may be in memory for calls that wait or are in flight.
+    """Limits of the media that a captioner is shown: larger media are refused, and their questions
+    are Unscored.
+
+    MEDIA_PICTURE_BYTES: maximum size of a picture's file; MEDIA_CLIP_BYTES: of a clip's file;
+    MEDIA_PIXELS: maximum pixels of a picture; MEDIA_FRAME_PIXELS: of a frame of a clip;
+    MEDIA_FRAMES: maximum frames of a clip; MEDIA_SECONDS: its maximum length; MEDIA_WORKERS: number
+    of files decoded concurrently; MEDIA_CACHE_BYTES: size of the cache of decoded media;
+    MEDIA_HELD_BYTES: maximum size of decoded media held for calls that wait or are in flight.
     """
 
     media_picture_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)

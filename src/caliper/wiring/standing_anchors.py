@@ -23,7 +23,7 @@ from caliper.wiring.anchor_sitting import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
 _REMEMBERED = 1000
-"""Sittings remembered per run and benchmark; after that, a run gets another sitting."""
+"""The number of sittings to remember, one per run and benchmark; a forgotten one is repeated."""
 _Key = tuple[str, str]
 
 

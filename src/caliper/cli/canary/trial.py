@@ -57,7 +57,7 @@ class TrialCase:
 
     @property
     def fate(self) -> Fate:
-        """Held if the verdict is as deserved: good for a right caption, and only for such a one."""
+        """Held if the verdict is good for a right caption, or not good for any other."""
         outcome = self.verdict.outcome
         if not isinstance(outcome, Scored):
             return Fate.UNSCORED

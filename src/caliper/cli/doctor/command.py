@@ -112,9 +112,9 @@ class DoctorOptions:
 
 def _doctor(options: DoctorOptions, shown: OutputOptions) -> int:
     client = read_settings(ClientSettings)
-    access_options = replace(access(max(IN_FLIGHT)), timeout=options.timeout, retry_budget=0.0)
+    model_access = replace(access(max(IN_FLIGHT)), timeout=options.timeout, retry_budget=0.0)
     findings = asyncio.run(
-        _examine(_targets(options, client), access_options, _secrets(access_options, client), shown)
+        _examine(_targets(options, client), model_access, _secrets(model_access, client), shown)
     )
     if shown.json:
         values = {
@@ -151,9 +151,9 @@ def _targets(options: DoctorOptions, client: ClientSettings) -> DoctorTargets:
     return targets
 
 
-def _secrets(access_options: Access, client: ClientSettings) -> list[str]:
+def _secrets(model_access: Access, client: ClientSettings) -> list[str]:
     secrets = (
-        access_options.token,
+        model_access.token,
         client.server_token,
         client.store_access_key,
         client.store_secret_key,
@@ -163,13 +163,13 @@ def _secrets(access_options: Access, client: ClientSettings) -> list[str]:
 
 
 async def _examine(
-    targets: DoctorTargets, access_options: Access, secrets: Sequence[str], shown: OutputOptions
+    targets: DoctorTargets, model_access: Access, secrets: Sequence[str], shown: OutputOptions
 ) -> list[Diagnosis]:
     # Findings report lost connections; the libraries' own logs would repeat them.
     for library in ("urllib3", "kafka"):
         logging.getLogger(library).setLevel(logging.CRITICAL)
     clock = SystemClock()
-    room = ModelRoom(access_options, clock)
+    room = ModelRoom(model_access, clock)
     looks = checks(targets, room, clock)
     remaining = [name for name, _ in looks]
     factor = 1 + 20 * targets.rate
@@ -184,7 +184,7 @@ async def _examine(
     if sys.stderr.isatty() and not shown.quiet:
         status.start()
     try:
-        return await examine(looks, secrets, access_options.timeout * _CALLS * factor, tell)
+        return await examine(looks, secrets, model_access.timeout * _CALLS * factor, tell)
     finally:
         status.stop()
         await room.close()
