@@ -17,7 +17,7 @@ from caliper.core.report import BenchmarkReport, Coverage, Report
 from caliper.core.tally import Tally
 
 BOARDS = 300
-COLUMN = Column("simulated", "Recall", RECALL.path)
+COLUMN = Column("capability", "Recall", RECALL.path)
 
 
 def report(run: int, tally: Tally) -> Report:
