@@ -44,7 +44,7 @@ def test_it_is_evaluated_compared_and_reported(mentions: Command) -> None:
     (mentions.folder / "captions.json").write_text(json.dumps(captions), "utf-8")
     mentions("evaluate", "mentions", *FILES, "--out", "two", code=0)
     compared = mentions("compare", "one", "two", code=0).out
-    assert "1 questions got better, 0 worse, 7 have the same score" in compared
+    assert "1 better, 0 worse, 7 unchanged" in compared
     assert "Mentions" in mentions("report", "two", code=0).out
     assert "mentions data: 3 items, 8 questions" in (
         mentions("validate", "things.jsonl", "--as", "mentions", code=0).out

@@ -118,8 +118,8 @@ def _show_one(names: tuple[str, str], candidate: Against) -> None:
 
 def _flip_counts(flips: Flips) -> str:
     return (
-        f"{flips.better:,} questions got better, {flips.worse:,} worse, "
-        f"{flips.same:,} have the same score, {flips.unpaired:,} have none in one of the runs."
+        f"{flips.better:,} better, {flips.worse:,} worse, {flips.same:,} unchanged, "
+        f"{flips.unpaired:,} unscored in one run."
     )
 
 
