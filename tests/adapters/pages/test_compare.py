@@ -44,7 +44,7 @@ def test_only_so_many_are_shown_and_the_page_says_so() -> None:
     assert "7 questions got better" in text
     assert "5 of them are shown, the largest changes." in text
     assert text.count('<li class="card') == 5
-    assert "3 have the same score in both runs; 4 have none in one of them." in text
+    assert "3 unchanged; 4 unscored in one run." in text
 
 
 def test_pictures_are_left_out_when_they_are_too_many() -> None:
