@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from kafka.errors import CoordinatorNotAvailableError
 from tests.servers.process import ENDS_WITHIN
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -24,6 +25,9 @@ def _members(servers: str, group: str) -> frozenset[str]:
     admin = KafkaAccess(servers).admin()
     try:
         description = admin.describe_groups([group])[group]
+    except CoordinatorNotAvailableError:
+        # A new broker has no coordinator before its first group.
+        return frozenset()
     finally:
         admin.close()
     if description["group_state"] != "Stable":
