@@ -53,7 +53,7 @@ def probes(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def _health_port(place: str, component: str, container: Object) -> Iterator[str]:
-    # As runtime.health serves it: no name, or that of a service, asks for readiness.
+    # As serving.health serves it: no name, or that of a service, asks for readiness.
     names = {"readinessProbe": ("", SERVED.get(component)), "livenessProbe": (LIVE,)}
     names["startupProbe"] = (*names["readinessProbe"], LIVE)
     for probe in names.keys() & container.keys():

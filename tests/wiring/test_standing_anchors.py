@@ -93,7 +93,7 @@ async def test_few_verdicts_tell_nothing_of_a_judge() -> None:
 async def test_a_sitting_is_that_of_a_local_run() -> None:
     spec, store = replace(SPEC, seed=7, replicate=1), MemoryStore()
     here, there = (ScriptedModel(lambda text, before: "A") for _ in range(2))
-    # As standalone.prepare has it.
+    # As local.setup has it.
     expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
     standing = StandingAnchors(store, SILENT, PATIENCE)
     standing.meet(spec, "captionqa", answering(there, spec.sampling_seed))
