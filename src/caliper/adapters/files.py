@@ -17,11 +17,12 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends without an error.
 
     The data goes to a hidden file in the same folder, is flushed to the device and renamed,
-    so that readers find the old file or the new one, never a part, even after a crash.
+    so that readers find the old file or the new one, never a part, even after a crash. If not
+    `synced`, that holds for a crash of the process, not of the machine.
     Creates missing folders. Raises the error that `store_error` returns for any OSError,
     including one raised in the block.
     """
@@ -31,8 +32,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         try:
             with file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+                if synced:
+                    file.flush()
+                    os.fsync(file.fileno())
             part.replace(path)
         except BaseException:
             part.unlink(missing_ok=True)

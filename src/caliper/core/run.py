@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from caliper.core.caption import CAPTION_TOKENS
@@ -160,7 +161,7 @@ class BenchmarkSpec:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunSpec:
     """Everything that can change a figure, and nothing else.
 
@@ -180,7 +181,7 @@ class RunSpec:
     share_replies: bool = False
     schema: int = SCHEMA
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON of the whole spec."""
         return digest(self.to_json())

@@ -50,9 +50,11 @@ class RunDirectory:
 
     def store(self, spec: RunSpec, shared: Path | None = None) -> RunStore:
         """This run's view of a store, as an installation has it. Replies are in `shared`, by
-        default in `.store` beside the directory.
+        default in `.store` beside the directory. They are not synced: a reply that a crash of the
+        machine takes away is asked for again.
         """
-        return RunStore(self.path, spec, DirectoryStore(shared or self.path.parent / ".store"))
+        replies = DirectoryStore(shared or self.path.parent / ".store", synced=False)
+        return RunStore(self.path, spec, replies)
 
     @property
     def stored(self) -> StoredRun:

@@ -5,45 +5,48 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from caliper.adapters.files import replacing, store_error, write_atomically
+from caliper.adapters.files import replacing, store_error
 from caliper.adapters.keys import checked, checked_prefix, too_long
 
 # Syncing many files to disk concurrently takes hardly longer than syncing one.
-_THREADS = 32
+_SYNCING_THREADS, _THREADS = 32, 4
 _Result = TypeVar("_Result")
+_Call = tuple[asyncio.Future[Any], Callable[[], Any]]
 
 
 class DirectoryStore:
     """Objects as files under `root`, which the first `put` creates.
 
-    An invalid key raises InvalidInput. Disk access runs in threads, which end with the store.
+    An invalid key raises InvalidInput. Disk access runs in threads, which end with the store. If
+    not `synced`, objects of the last seconds may be lost or damaged when the machine crashes.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="store")
+    def __init__(self, root: Path, *, synced: bool = True) -> None:
+        self._root, self._synced = root, synced
+        self._size = _SYNCING_THREADS if synced else _THREADS
+        self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="store")
+        self._waiting: list[_Call] = []
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes, or the content of a file, which is copied in chunks.
 
-        Atomic, and synced to disk on return. Raises StoreFull if the disk is full,
+        Atomic, and on disk on return if `synced`. Raises StoreFull if the disk is full,
         StoreUnavailable if it fails.
         """
-        if isinstance(data, Path):
-            await self._call(_copy, data, self._file(key))
-        else:
-            await self._call(write_atomically, self._file(key), data)
+        await self._call(partial(_put, self._file(key), data, synced=self._synced))
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
         """The bytes of the object, None if it does not exist. Raises StoreUnavailable, and
         InvalidInput if it has more than `most` bytes.
         """
-        data = await self._call(_read, self._file(key), -1 if most is None else most + 1)
+        size = -1 if most is None else most + 1
+        data = await self._call(partial(_read, self._file(key), size))
         if data is not None and most is not None and len(data) > most:
             raise too_long(key, most)
         return data
@@ -53,7 +56,7 @@ class DirectoryStore:
 
         Raises StoreUnavailable.
         """
-        return await self._call(_copy_if_exists, self._file(key), file)
+        return await self._call(partial(_copy_if_exists, self._file(key), file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         """Keys that begin with `prefix`, sorted by code points.
@@ -62,20 +65,60 @@ class DirectoryStore:
         """
         folder, _, _ = checked_prefix(prefix).rpartition("/")
         start = self._file(folder) if folder else self._root
-        for key in await self._call(_keys, self._root, start):
+        for key in await self._call(partial(_keys, self._root, start)):
             if key.startswith(prefix):
                 yield key
 
-    async def _call(self, work: Callable[..., _Result], *args: Any) -> _Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
+    async def _call(self, work: Callable[[], _Result]) -> _Result:
+        """Do the work in a thread, together with other calls of this turn of the event loop: most
+        calls take less time than handing them to a thread.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Result] = loop.create_future()
+        if not self._waiting:
+            loop.call_soon(self._hand_over)
+        self._waiting.append((future, work))
+        return await future
+
+    def _hand_over(self) -> None:
+        calls, self._waiting = self._waiting, []
+        share = -(-len(calls) // self._size)
+        for first in range(0, len(calls), share):
+            self._threads.submit(_work, calls[first : first + share])
 
     def _file(self, key: str) -> Path:
         return self._root.joinpath(*checked(key).split("/"))
 
 
-def _copy(source: Path, target: Path) -> None:
-    with replacing(target) as target_file, source.open("rb") as source_file:
-        shutil.copyfileobj(source_file, target_file)
+def _work(calls: Sequence[_Call]) -> None:
+    results = [(future, *_outcome(work)) for future, work in calls]
+    calls[0][0].get_loop().call_soon_threadsafe(_settle, results)
+
+
+def _outcome(work: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    try:
+        return work(), None
+    except Exception as error:  # noqa: BLE001 - raised where the call is awaited
+        return None, error
+
+
+def _settle(results: Sequence[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
+    for future, value, error in results:
+        if future.cancelled():
+            continue
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+
+def _put(target: Path, data: bytes | Path, *, synced: bool) -> None:
+    with replacing(target, synced=synced) as file:
+        if isinstance(data, bytes):
+            file.write(data)
+        else:
+            with data.open("rb") as source:
+                shutil.copyfileobj(source, file)
 
 
 def _copy_if_exists(source: Path, target: Path) -> bool:

@@ -19,8 +19,15 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from caliper.benchmarks.letters import chosen
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from caliper.benchmarks import letters
+else:
+    letters = deferred("caliper.benchmarks.letters")  # Its patterns take long to compile.
+
 
 _LETTER_ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
 _LETTERED = re.compile(r"\(?([A-Z])\)?[.):]\s*(.*)", re.DOTALL)
@@ -50,9 +57,9 @@ def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterCh
     if not lenient:
         return None
     lettered = _texts_by_letter(options)
-    letters = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
-    place = chosen(text, [lettered.get(each, "") for each in letters])
-    lenient_letter = None if place is None else letters[place]
+    labels = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
+    place = letters.chosen(text, [lettered.get(each, "") for each in labels])
+    lenient_letter = None if place is None else labels[place]
     return LetterChoice(lenient_letter, repaired=True) if lenient_letter in lettered else None
 
 

@@ -9,9 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from caliper.benchmarks.captionqa.questions import CANNOT
-from caliper.benchmarks.letters import chosen
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from caliper.benchmarks import letters
+else:
+    letters = deferred("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> Option
     caption" if that is shown.
     """
     cannot = shown.index(CANNOT) if CANNOT in shown else None
-    place = chosen(reply, shown, cannot, question)
+    place = letters.chosen(reply, shown, cannot, question)
     return OptionChoice(
         place, repaired=place is not None and place != _released_place(reply, len(shown))
     )

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from caliper.benchmarks.exchanges import UNREADABLE, Reading
-from caliper.benchmarks.letters import chosen
 from caliper.benchmarks.literals import objects_in, read_literal
 from caliper.benchmarks.replies import told, unfenced
 from caliper.benchmarks.statements import Stance, Statement, Voices, settled
 from caliper.core.outcome import Scored
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from caliper.benchmarks import letters
+else:
+    letters = deferred("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
 _ANY_INTEGER = re.compile(r"\d+")
@@ -153,7 +159,7 @@ def read_letter(question: str, answer: str, reply: str) -> Reading:
     read, it is unreadable; the released example counts it as wrong.
     """
     shown = options(question)
-    place = chosen(reply, tuple(shown.values()))
+    place = letters.chosen(reply, tuple(shown.values()))
     if place is None:
         return Reading(UNREADABLE, "the reply chooses none of the options")
     letter = tuple(shown)[place]
