@@ -71,11 +71,10 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
     prepared = await prepare(config, access(config.concurrency), clock)
-    prepared.decoders = decoders()
     show_gaps(config, prepared.spec, shown)
     try:
         with _watcher(prepared, shown, clock) as watcher:
-            return await evaluate(prepared, watcher, clock)
+            return await evaluate(prepared, watcher, clock, decoders())
     finally:
         await prepared.room.close()
 

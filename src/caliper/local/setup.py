@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
@@ -22,7 +21,6 @@ from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.resolution import (
     BenchmarkRequest,
-    EvaluationRequest,
     LocalStages,
     resolve,
 )
@@ -35,22 +33,19 @@ from caliper.ports.storage import Sources
 from caliper.wiring.models import Access, ModelRoom
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RunSetup:
     """A run that is ready to be planned. `captioners` are by benchmark, for those whose captions a
-    model writes; `decoders` are the options for decoding their media.
+    model writes. Whoever prepares it closes `room`.
     """
 
     config: RunConfig
-    asked: EvaluationRequest
-    supplies: FileSupplies
-    stages: LocalStages
     spec: RunSpec
+    supplies: FileSupplies
     models: Models
     captioners: dict[str, ChatModel]
     pack: PromptPack
     room: ModelRoom
-    decoders: DecoderOptions = field(default_factory=DecoderOptions)
 
 
 @dataclass(slots=True)
@@ -88,17 +83,7 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
         await room.close()
         raise
     models = Models(parts.answerers, parts.tagger, parts.embedder)
-    return RunSetup(
-        config=config,
-        asked=request,
-        supplies=parts.supplies,
-        stages=stages,
-        spec=spec,
-        models=models,
-        captioners=parts.captioners,
-        pack=pack,
-        room=room,
-    )
+    return RunSetup(config, spec, parts.supplies, models, parts.captioners, pack, room)
 
 
 def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:

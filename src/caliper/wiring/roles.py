@@ -8,13 +8,11 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.inline_media import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import CaptionJob, ExamineJob, RunFailed, event_key
-from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.deferred import deferred
@@ -27,6 +25,7 @@ from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.runs import RunBook
 from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.codec import Codec
+from caliper.ports.media import Media
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
     from caliper.adapters.models import lexical as lexical_answerer
 else:
     lexical_answerer = deferred("caliper.adapters.models.lexical")
+
+SpecOf = Callable[[str, str], Awaitable[RunSpec | None]]
+ModelsOf = Callable[[RunSpec, ExamineJob], Awaitable[Models]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,8 @@ class Examiners:
     judged once for every run that is met.
     """
 
-    spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
-    models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]]
+    spec_of: SpecOf
+    models_of: ModelsOf
     store: ObjectStore
     allowances: SharedAllowances
     anchors: StandingAnchors
@@ -178,33 +180,40 @@ class Examiners:
 
 
 @dataclass(frozen=True, slots=True)
-class Captioners:
-    """Provides the captioner of each job's run; `decoders` and `holding` are shared by all."""
+class Checkpoint:
+    """The checkpoint under test: its models by benchmark, with their prompts. `media_of` gives the
+    media of a benchmark of a run, and `holding` bounds those in memory.
+    """
 
-    model: ChatModel
+    models: Mapping[str, ChatModel]
     pack: PromptPack
-    gate: JobFilter
-    store: ObjectStore
-    index: MediaIndex
-    decoders: Decoders
+    media_of: Callable[[BenchmarkSpec], Media]
     holding: MemoryLimit
+
+
+@dataclass(frozen=True, slots=True)
+class Captioners:
+    """Provides the captioner of each job's run; `spec_of` is as for `Examiners`."""
+
+    spec_of: SpecOf
+    checkpoint: Checkpoint
+    store: ObjectStore
     allowances: SharedAllowances
     telemetry: Telemetry = SILENT
 
     async def __call__(self, job: CaptionJob) -> Captioner | None:
         """The captioner of a job; None if the job should be acknowledged without work.
 
-        Raises what `JobFilter` raises.
+        Raises what `spec_of` raises, StoreUnavailable, StoreFull.
         """
-        spec = await self.gate.spec(job.run, job.benchmark)
+        spec = await self.spec_of(job.run, job.benchmark)
         if spec is None:
             return None
-        part = spec.benchmark(job.benchmark)
-        inline = InlineMedia(self.decoders, part.preparation or Preparation())
-        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, inline)}
-        limited = LimitedMedia(media, self.holding)
-        model = capped(self.model, await self.allowances.of(job))
-        return Captioner(spec, model, self.pack, limited, self.store, self.telemetry)
+        checkpoint = self.checkpoint
+        media = {job.benchmark: checkpoint.media_of(spec.benchmark(job.benchmark))}
+        limited = LimitedMedia(media, checkpoint.holding)
+        model = capped(checkpoint.models[job.benchmark], await self.allowances.of(job))
+        return Captioner(spec, model, checkpoint.pack, limited, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
