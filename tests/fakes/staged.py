@@ -23,7 +23,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, PlanJob, RunEnded, Ver
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
 from caliper.core.run import RunSpec
-from caliper.local.stages import OneRun, planning, work
+from caliper.local.stages import planning, work
 from caliper.local.supplies import FileSupplies
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
@@ -43,8 +43,7 @@ from caliper.ports.models import Image
 from caliper.ports.telemetry import SILENT
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
-from caliper.wiring.roles import Checkpoint
-from caliper.wiring.stages import StageBuilder
+from caliper.wiring.stages import Checkpoint, ModelStages
 from caliper.wiring.standing_anchors import StandingAnchors
 
 SAMPLES, QUESTIONS = 8, 3
@@ -127,9 +126,13 @@ class Bench:
         book = RunBook(self.store, clock)
         pace = FollowerTiming(conclude=0.001, patience=None, snapshots=False)
         ground = Ground(self.store, stream, stream, codec, self.clock)
-        builder = StageBuilder(
+
+        async def spec_of(_: str, __: str) -> RunSpec:
+            return self.spec
+
+        model_stages = ModelStages(
             ground,
-            OneRun(self.spec),
+            spec_of,
             SharedAllowances(self.store, "local", self.notes.warned),
             WorkerLimits(in_flight=3, budget=budget),
             examined=self.notes.examined,
@@ -140,11 +143,11 @@ class Bench:
             return models
 
         anchors = StandingAnchors(self.store, SILENT, budget, asked=False)
-        stages = [builder.examining(QA_JOBS, models_of, anchors)]
+        stages = [model_stages.examining(QA_JOBS, models_of, anchors)]
         if self.captioner is not None:
             written_by, holding = {"captionqa": self.captioner}, MemoryLimit()
             checkpoint = Checkpoint(written_by, OpenPack(), lambda _: Pictures(), holding)
-            stages.append(builder.captioning(checkpoint, self.keep))
+            stages.append(model_stages.captioning(checkpoint, self.keep))
         planner = Planner(self.store, stream, codec, book, FileSupplies(self.found), resume)
         follow = Follower(board, stream, clock, pace).run
         await stream.publish(Message(PLAN_JOBS, run, PlanJob(run)))

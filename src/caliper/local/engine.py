@@ -23,7 +23,7 @@ from caliper.local.config import as_asked
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import kept_report, kept_sittings
 from caliper.local.setup import RunSetup
-from caliper.local.stages import OneRun, planning, work
+from caliper.local.stages import planning, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
@@ -46,9 +46,8 @@ from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT, Watcher
 from caliper.wiring.anchor_sitting import REPLAY
 from caliper.wiring.grounds import Ground
-from caliper.wiring.roles import Checkpoint
 from caliper.wiring.sinks import sinks, thumbnails_below
-from caliper.wiring.stages import Stage, StageBuilder
+from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 from caliper.wiring.standing_anchors import StandingAnchors
 
 _BOUNDS = Bounds(verdicts=500)
@@ -171,6 +170,9 @@ class LocalRun:
             self.warnings.append(text)
             self._watcher.warned(text)
 
+        async def spec_of(_: str, __: str) -> RunSpec:
+            return setup.spec
+
         async def models_of(_: RunSpec, __: ExamineJob) -> Models:
             return setup.models
 
@@ -178,17 +180,17 @@ class LocalRun:
             root = setup.config.benchmarks[part.name].media_root
             return MediaFolder(root, decoders, part.preparation or Preparation())
 
-        builder = StageBuilder(
+        stages = ModelStages(
             self._ground,
-            OneRun(setup.spec),
+            spec_of,
             SharedAllowances(self._store, "local", warn),
             WorkerLimits(setup.config.concurrency, setup.room.access.retry_budget),
             examined=self._watcher.examined,
         )
         holding = MemoryLimit(options.held_bytes, options.workers)
         checkpoint = Checkpoint(setup.captioners, setup.pack, media_of, holding)
-        examining = [builder.examining(name, models_of, anchors) for name in (JUDGE_JOBS, QA_JOBS)]
-        return [builder.captioning(checkpoint, self._keep_caption), *examining]
+        examining = [stages.examining(name, models_of, anchors) for name in (JUDGE_JOBS, QA_JOBS)]
+        return [stages.captioning(checkpoint, self._keep_caption), *examining]
 
     def _anchors(self) -> StandingAnchors:
         access, anchors_asked = self._setup.room.access, self._setup.config.anchors

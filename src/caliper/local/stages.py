@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.core.errors import InvalidInput, ModelChanged
+from caliper.core.errors import InvalidInput
 from caliper.core.messages import MessageValue
-from caliper.core.run import RunSpec
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS, VERDICTS
 from caliper.pipeline.work.worker import Attempt, WorkerLimits, first_failure
 from caliper.wiring.grounds import Ground
 from caliper.wiring.stages import Stage
-
-
-@dataclass(frozen=True, slots=True)
-class OneRun:
-    """wiring.stages.JobGate of a process with one run: a model that changed ends the process."""
-
-    only: RunSpec
-
-    async def spec(self, run: str, name: str) -> RunSpec | None:  # noqa: ARG002 - the port's
-        """The spec of the run."""
-        return self.only
-
-    async def fail(self, run: str, error: ModelChanged) -> None:  # noqa: ARG002 - the port's
-        """Raise the error."""
-        raise error
 
 
 def planning(planner: Planner, ground: Ground, published: Callable[[int], None]) -> Stage:

@@ -54,10 +54,10 @@ from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.recordings import Recordings
-from caliper.wiring.roles import Checkpoint, JobFilter, RoleModels, StoredMedia
+from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.service_settings import CaptionerSettings
 from caliper.wiring.sinks import sink_of, sinks
-from caliper.wiring.stages import Stage, StageBuilder
+from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 from caliper.wiring.standing_anchors import StandingAnchors
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def answering_parts(
         media = await recordings.answerer(spec, job.benchmark)
         return replace(models, answerers={f"{job.benchmark}/media": media})
 
-    builder = _builder(ground, gate, settings, _STAGES[role])
-    stage = builder.examining(_TOPICS[role], models_of, anchors)
+    stages = _stages(ground, gate, settings, _STAGES[role])
+    stage = stages.examining(_TOPICS[role], models_of, anchors)
     return ServiceParts(
         services=(_examining_service(role, answering, pack),),
         working=(TopicWork(stage.worker),),
@@ -150,7 +150,7 @@ async def captioner_parts(
         await keep_written(ground.store, job.run, job.benchmark, caption)
 
     checkpoint = Checkpoint(dict.fromkeys(benchmark_names(), model), pack, media_of, holding)
-    stage = _builder(ground, gate, settings, "captioner").captioning(checkpoint, keep)
+    stage = _stages(ground, gate, settings, "captioner").captioning(checkpoint, keep)
     media = InlineMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
@@ -234,16 +234,15 @@ def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
     return parts, board
 
 
-def _builder(
-    ground: Ground, gate: JobFilter, settings: EndpointSettings, stage: str
-) -> StageBuilder:
+def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:
     # The token budgets of capped runs are shared with all other workers.
     allowances = SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
     # A fifth more jobs than calls keeps the model busy while some jobs are being read, saved or
     # published. The limit of concurrent calls stays as set.
     jobs = settings.in_flight + settings.in_flight // 5
     limits = WorkerLimits(in_flight=jobs, budget=settings.retry_budget, pause=_PAUSE)
-    return StageBuilder(ground, gate, allowances, limits, ground.telemetry.stage(stage))
+    telemetry = ground.telemetry.stage(name)
+    return ModelStages(ground, gate.spec, allowances, limits, telemetry, gate.fail)
 
 
 def _pack(settings: EndpointSettings) -> PromptPack:
