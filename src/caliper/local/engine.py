@@ -135,7 +135,7 @@ class LocalRun:
         for planned in run_ledger.summary.benchmarks:
             scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)
             watcher.resumed(planned.name, scored + sum(unscored.values()))
-        if setup.captioners:
+        if setup.models.captioners:
             known = await directory.captions(run_ledger)
             self._written = {name: dict(texts) for name, texts in known.items()}
         # Also for runs of earlier releases, which did not count their starts.
@@ -164,7 +164,8 @@ class LocalRun:
         self.jobs = published
 
     def _stages(self, decoders: Decoders, anchors: StandingAnchors) -> list[Stage]:
-        setup, options = self._setup, self._options
+        setup, models, options = self._setup, self._setup.models, self._options
+        answering = models.answering
 
         def warn(text: str) -> None:
             self.warnings.append(text)
@@ -174,7 +175,7 @@ class LocalRun:
             return setup.spec
 
         async def models_of(_: RunSpec, __: ExamineJob) -> Models:
-            return setup.models
+            return answering
 
         def media_of(part: BenchmarkSpec) -> MediaFolder:
             root = setup.config.benchmarks[part.name].media_root
@@ -184,16 +185,16 @@ class LocalRun:
             self._ground,
             spec_of,
             SharedAllowances(self._store, "local", warn),
-            WorkerLimits(setup.config.concurrency, setup.room.access.retry_budget),
+            WorkerLimits(setup.config.concurrency, models.room.access.retry_budget),
             examined=self._watcher.examined,
         )
         holding = MemoryLimit(options.held_bytes, options.workers)
-        checkpoint = Checkpoint(setup.captioners, setup.pack, media_of, holding)
+        checkpoint = Checkpoint(models.captioners, models.pack, media_of, holding)
         examining = [stages.examining(name, models_of, anchors) for name in (JUDGE_JOBS, QA_JOBS)]
         return [stages.captioning(checkpoint, self._keep_caption), *examining]
 
     def _anchors(self) -> StandingAnchors:
-        access, anchors_asked = self._setup.room.access, self._setup.config.anchors
+        access, anchors_asked = self._setup.models.room.access, self._setup.config.anchors
         for part in self._setup.spec.benchmarks if anchors_asked else ():
             if part.models[benchmark(part.name).role].kind == REPLAY:
                 self._watcher.warned(f"{part.name}: recorded replies hold none to the anchors")

@@ -65,14 +65,16 @@ async def evaluate(
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - start, 3),
                 "jobs": run.jobs,
-                "models": {name: spent.to_json() for name, spent in setup.room.costs.items()},
+                "models": {
+                    name: spent.to_json() for name, spent in setup.models.room.costs.items()
+                },
                 "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 "warnings": run.warnings,
                 **reuse,
                 **_environment(),
             }
         )
-    return RunResult(report, directory.path, None, setup.room.costs)
+    return RunResult(report, directory.path, None, setup.models.room.costs)
 
 
 def already(directory: RunDirectory, report: Report) -> RunResult:
