@@ -60,7 +60,6 @@ async def alone(config: RunConfig, watcher: Watcher, folder: Path) -> bytes:
     """report.json of the same run in one process without services."""
     clock = SystemClock()
     chosen = config.model_copy(update={"out": folder / "alone", "store": folder / "alone-store"})
-    prepared = await prepare(chosen, Access(), clock)
-    finished = await evaluate(prepared, watcher, clock)
-    await prepared.room.close()
+    async with prepare(chosen, Access(), clock) as prepared:
+        finished = await evaluate(prepared, watcher, clock)
     return (finished.directory / "report.json").read_bytes()

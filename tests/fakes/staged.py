@@ -22,24 +22,29 @@ from caliper.core.keys import canonical_json
 from caliper.core.messages import CaptionJob, ExamineJob, PlanJob, RunEnded, Verdicts
 from caliper.core.outcome import Scored
 from caliper.core.plan import PlanSummary
-from caliper.local.stages import Stages
+from caliper.core.run import RunSpec
+from caliper.local.stages import planning, work
 from caliper.local.supplies import FileSupplies
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Outlets, Trouble
 from caliper.pipeline.asking.answerer import PromptingAnswerer
-from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.memory_limit import LimitedMedia
+from caliper.pipeline.asking.examiner import Models
+from caliper.pipeline.asking.memory_limit import MemoryLimit
+from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
-from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS, VERDICTS
+from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import SPEC, RunBook, run_store
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import Image
+from caliper.ports.telemetry import SILENT
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import Ground
+from caliper.wiring.stages import Checkpoint, ModelStages
+from caliper.wiring.standing_anchors import StandingAnchors
 
 SAMPLES, QUESTIONS = 8, 3
 SIZE = SAMPLES * QUESTIONS
@@ -89,6 +94,7 @@ class Bench:
         self.captioner = ScriptedModel(lambda text, before: "it is green") if captioning else None
         self.run: RunLedger | None = None
         self.kept: list[tuple[str, Caption]] = []
+        self.published: list[int] = []
 
     async def planned(self) -> Planned:
         kept = run_store(self.store, self.spec.run_id)
@@ -119,46 +125,39 @@ class Bench:
 
         book = RunBook(self.store, clock)
         pace = FollowerTiming(conclude=0.001, patience=None, snapshots=False)
-        captioners = {}
-        if self.captioner is not None:
-            captioners["captionqa"] = Captioner(
-                self.spec,
-                self.captioner,
-                OpenPack(),
-                LimitedMedia({"captionqa": Pictures()}),
-                self.store,
-            )
-        answerers = {"captionqa/reader": PromptingAnswerer(self.reader, PACK)}
-        models = Models(answerers)
+        ground = Ground(self.store, stream, stream, codec, self.clock)
 
-        async def examiner_of(_: ExamineJob) -> Examiner:
-            return Examiner(self.spec, models, self.store)
+        async def spec_of(_: str, __: str) -> RunSpec:
+            return self.spec
 
-        async def count_nothing(_: ExamineJob | CaptionJob) -> None: ...
-
-        async def captioner_of(job: CaptionJob) -> Captioner:
-            return captioners[job.benchmark]
-
-        stages = Stages(
-            planner=Planner(self.store, stream, codec, book, FileSupplies(self.found), resume),
-            examiner_of=examiner_of,
-            captioner_of=captioner_of,
-            used=count_nothing,
-            follow=Follower(board, stream, clock, pace).run,
-            stream=stream,
-            codec=codec,
-            watcher=self.notes,
-            clock=self.clock,
-            limits=WorkerLimits(in_flight=3, budget=budget),
-            keep_caption=self.keep,
-            over=over,
+        model_stages = ModelStages(
+            ground,
+            spec_of,
+            SharedAllowances(self.store, "local", self.notes.warned),
+            WorkerLimits(in_flight=3, budget=budget),
+            examined=self.notes.examined,
         )
+        models = Models({"captionqa/reader": PromptingAnswerer(self.reader, PACK)})
+
+        async def models_of(_: RunSpec, __: ExamineJob) -> Models:
+            return models
+
+        anchors = StandingAnchors(self.store, SILENT, budget, asked=False)
+        stages = [model_stages.examining(QA_JOBS, models_of, anchors)]
+        if self.captioner is not None:
+            written_by, holding = {"captionqa": self.captioner}, MemoryLimit()
+            checkpoint = Checkpoint(written_by, OpenPack(), lambda _: Pictures(), holding)
+            stages.append(model_stages.captioning(checkpoint, self.keep))
+        planner = Planner(self.store, stream, codec, book, FileSupplies(self.found), resume)
+        follow = Follower(board, stream, clock, pace).run
         await stream.publish(Message(PLAN_JOBS, run, PlanJob(run)))
-        await stages.work()
+        plan = planning(planner, ground, self.published.append)
+        await work(plan, stages, stream, follow, over)
         return stream
 
-    async def keep(self, benchmark: str, caption: Caption) -> None:
-        self.kept.append((benchmark, caption))
+    async def keep(self, job: CaptionJob, caption: Caption) -> None:
+        self.kept.append((job.benchmark, caption))
+        self.notes.captioned(job.benchmark, job.sample)
 
     async def no_captions(self, _: RunLedger) -> Captions:
         return {}

@@ -49,11 +49,9 @@ async def run(server: ChatServer, folder: Path, blank: str) -> RunResult:
     part = {"data": str(folder / "data"), "captioner": f"tgi:{server.url}", "set": chosen}
     places = {"out": str(folder / "out"), "store": str(folder / "store")}
     config = checked({"benchmarks": {"capability": part}, "concurrency": 2, **places})
-    prepared = await prepare(config, Access(timeout=5.0, retry_budget=5.0), SystemClock())
-    try:
+    access = Access(timeout=5.0, retry_budget=5.0)
+    async with prepare(config, access, SystemClock()) as prepared:
         return await evaluate(prepared, SilentWatcher(), SystemClock())
-    finally:
-        await prepared.room.close()
 
 
 UNWRITTEN: dict[str, tuple[Step, str]] = {

@@ -33,13 +33,13 @@ PATIENT = Access(timeout=60.0, retry_budget=120.0)
 
 async def run(server: ChatServer, folder: Path, out: str, access: Access = PATIENT) -> RunResult:
     """The run of all samples, in this process."""
+    return await run_at(server.url, folder, out, access)
+
+
+async def run_at(urls: str, folder: Path, out: str, access: Access) -> RunResult:
     clock = SystemClock()
-    config = configured(server.url, folder, out)
-    prepared = await prepare(config, access, clock)
-    try:
+    async with prepare(configured(urls, folder, out), access, clock) as prepared:
         return await evaluate(prepared, SilentWatcher(), clock)
-    finally:
-        await prepared.room.close()
 
 
 def configured(url: str, folder: Path, out: str) -> RunConfig:
@@ -250,12 +250,10 @@ async def test_another_revision_without_a_break_stops_the_run(
 async def test_one_of_two_endpoints_dies(tmp_path: Path, quiet: dict[int, Any]) -> None:
     async with ChatServer(otherwise=judging()) as sound:
         async with ChatServer([judging()] * 2, otherwise=chat_trouble.never()) as dying:
-            config = configured(f"{sound.url},{dying.url}", tmp_path, "run")
-            prepared = await prepare(config, PATIENT, SystemClock())
-            running = asyncio.create_task(evaluate(prepared, SilentWatcher(), SystemClock()))
+            urls = f"{sound.url},{dying.url}"
+            running = asyncio.create_task(run_at(urls, tmp_path, "run", PATIENT))
             await dying.until_received(3)
         found = await running
-        await prepared.room.close()
     assert found.report.state == "complete"
     assert rows(tmp_path, "run") == quiet
 

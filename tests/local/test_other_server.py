@@ -50,11 +50,8 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
 async def run(url: str, folder: Path, out: str) -> list[dict[str, Any]]:
     """The verdicts of a whole run."""
     clock = SystemClock()
-    prepared = await prepare(configured(url, folder, out), ACCESS, clock)
-    try:
+    async with prepare(configured(url, folder, out), ACCESS, clock) as prepared:
         finished = await evaluate(prepared, SilentWatcher(), clock)
-    finally:
-        await prepared.room.close()
     assert finished.report.state in {"complete", "finished"}
     return tiny.read_lines(folder / out / "verdicts.jsonl")
 

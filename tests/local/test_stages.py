@@ -13,6 +13,7 @@ async def test_a_run_goes_to_its_end() -> None:
     stream = await bench.work()
     assert bench.outcomes == [ONE] * SIZE
     assert bench.notes.seen == {"examined": SAMPLES}
+    assert bench.published == [SAMPLES]
     assert await dead(stream) == 0
 
 
@@ -22,6 +23,7 @@ async def test_an_unchanged_run_asks_nothing() -> None:
     bench.reader.calls.clear()
     await bench.work()
     assert bench.reader.calls == []
+    assert bench.published == [SAMPLES, 0]
     assert bench.notes.seen == {"examined": SAMPLES}
 
 

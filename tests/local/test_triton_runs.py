@@ -113,11 +113,8 @@ async def run_of(
 ) -> RunResult:
     places = {"out": str(out), "store": f"{out}-store"}
     config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
-    prepared = await prepare(config, access, clock or SystemClock())
-    try:
+    async with prepare(config, access, clock or SystemClock()) as prepared:
         return await evaluate(prepared, meddler or Meddler(), SystemClock())
-    finally:
-        await prepared.room.close()
 
 
 def captions(folder: Path, out: str) -> dict[str, str]:

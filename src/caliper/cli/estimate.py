@@ -96,7 +96,7 @@ async def _add_calls(
                 case asks:
                     for ask in asks:
                         total.calls += 1
-                        total.prompt_tokens += _tokens(render_ask(prepared.pack, ask))
+                        total.prompt_tokens += _tokens(render_ask(prepared.models.pack, ask))
                         total.output_tokens += ask.decoding.max_tokens
                     batch = examination.send([Reply(" ")] * len(asks))
     except StopIteration:

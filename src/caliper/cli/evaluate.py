@@ -70,20 +70,16 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
-    prepared = await prepare(config, access(config.concurrency), clock)
-    prepared.decoders = decoders()
-    show_gaps(config, prepared.spec, shown)
-    try:
+    async with prepare(config, access(config.concurrency), clock) as prepared:
+        show_gaps(config, prepared.spec, shown)
         with _watcher(prepared, shown, clock) as watcher:
-            return await evaluate(prepared, watcher, clock)
-    finally:
-        await prepared.room.close()
+            return await evaluate(prepared, watcher, clock, decoders())
 
 
 def _watcher(
     prepared: RunSetup, shown: OutputOptions, clock: Clock
 ) -> AbstractContextManager[Watcher]:
-    captioning = bool(prepared.captioners)
+    captioning = bool(prepared.models.captioners)
     if shown.quiet:
         return nullcontext(WarningWatcher())
     if not sys.stderr.isatty():

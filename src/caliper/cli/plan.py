@@ -41,14 +41,11 @@ def _plan(config: RunConfig, shown: OutputOptions) -> int:
 async def _estimate(
     config: RunConfig, shown: OutputOptions
 ) -> tuple[str, str, list[BenchmarkEstimate]]:
-    prepared = await prepare(config, access(config.concurrency), SystemClock())
-    show_gaps(config, prepared.spec, shown)
-    try:
+    async with prepare(config, access(config.concurrency), SystemClock()) as prepared:
+        show_gaps(config, prepared.spec, shown)
         directory = run_directory(prepared).path
         estimates = [one async for one in estimate(prepared)]
         return prepared.spec.run_id, str(directory), estimates
-    finally:
-        await prepared.room.close()
 
 
 def _table(estimates: list[BenchmarkEstimate]) -> Table:

@@ -26,8 +26,10 @@ from caliper.adapters.stores.run_store import RunStore
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
-from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.core.run import SCHEMA, BenchmarkSpec, RunSpec, refuse_newer
 from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
+from caliper.pipeline.reports.report_files import captions_of_run
+from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED
 from caliper.pipeline.store.supplies import read_written
 
@@ -62,18 +64,20 @@ class RunDirectory:
         spec = self.read_spec()
         return StoredRun(spec, self.store(spec), self.captions)
 
-    async def captions(self, run: RunLedger) -> dict[str, dict[str, str]]:
-        """The known caption texts by benchmark and sample.
+    async def captions(self, run: RunLedger) -> Captions:
+        """The known captions of a run: those in captions.jsonl, and those that its captioner wrote.
 
         Raises InvalidInput when they cannot be read, StoreUnavailable.
         """
-        texts = self.read_captions()
-        for part in run.spec.benchmarks:
-            if part.captions is None:
-                written = await read_written(self.store(run.spec), run.run, part.name)
-                if written:
-                    texts[part.name] = {**texts.get(part.name, {}), **written}
-        return texts
+        known = self.read_captions()
+
+        async def texts_of(name: str, part: BenchmarkSpec) -> Mapping[str, str]:
+            texts = known.get(part.name, {})
+            if part.captions is not None:
+                return texts
+            return {**texts, **await read_written(self.store(run.spec), name, part.name)}
+
+        return await captions_of_run(texts_of, run)
 
     @contextmanager
     def claim(self, spec: RunSpec) -> Iterator[None]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.models.cost import Cost
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
@@ -21,6 +22,8 @@ from caliper.local.reports import kept_sittings
 from caliper.local.setup import RunSetup
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
+
+_DECODERS = DecoderOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +38,20 @@ class RunResult:
     spent: Mapping[str, Cost] = field(default_factory=dict)
 
 
-async def evaluate(prepared: RunSetup, watcher: Watcher, clock: Clock) -> RunResult:
-    """Run to the end, resuming where an earlier process left off.
+async def evaluate(
+    setup: RunSetup, watcher: Watcher, clock: Clock, decoders: DecoderOptions = _DECODERS
+) -> RunResult:
+    """Run to the end, resuming where an earlier process left off. `decoders` are the options for
+    decoding the media that a captioner is shown.
 
     Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
     StoreFull. The work done by then is kept, and the same call resumes it.
     """
-    _adopt_stored_spec(prepared)
-    spec, directory = prepared.spec, run_directory(prepared)
+    setup = _with_stored_spec(setup)
+    spec, directory = setup.spec, run_directory(setup)
     start, started = clock.monotonic(), clock.now()
     with directory.claim(spec):
-        run = LocalRun(prepared, directory, watcher, clock)
+        run = LocalRun(setup, directory, watcher, clock, decoders)
         report = await run.work()
         if run.known:
             return already(directory, report)
@@ -58,15 +64,17 @@ async def evaluate(prepared: RunSetup, watcher: Watcher, clock: Clock) -> RunRes
                 "started": started.isoformat(timespec="seconds"),
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - start, 3),
-                "jobs": run.missing,
-                "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
+                "jobs": run.jobs,
+                "models": {
+                    name: spent.to_json() for name, spent in setup.models.room.costs.items()
+                },
                 "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 "warnings": run.warnings,
                 **reuse,
                 **_environment(),
             }
         )
-    return RunResult(report, directory.path, None, prepared.room.costs)
+    return RunResult(report, directory.path, None, setup.models.room.costs)
 
 
 def already(directory: RunDirectory, report: Report) -> RunResult:
@@ -76,19 +84,20 @@ def already(directory: RunDirectory, report: Report) -> RunResult:
     return RunResult(replace(report, reuse=directory.reuse), directory.path, since)
 
 
-def _adopt_stored_spec(prepared: RunSetup) -> None:
-    """Adopt the stored spec if an earlier commit began the same run."""
-    before = replace(prepared, spec=prepared.spec.by_origin)
+def _with_stored_spec(setup: RunSetup) -> RunSetup:
+    """The setup with the stored spec, if an earlier commit began the same run."""
+    before = replace(setup, spec=setup.spec.by_origin)
     with suppress(InvalidInput):
         if run_directory(before).read_spec() == before.spec:
-            prepared.spec = before.spec
+            return before
+    return setup
 
 
-def run_directory(prepared: RunSetup) -> RunDirectory:
+def run_directory(setup: RunSetup) -> RunDirectory:
     """The run's directory: `--out`, else below `runs/`."""
-    if prepared.config.out is not None:
-        return RunDirectory(prepared.config.out)
-    return RunDirectory.default(prepared.spec)
+    if setup.config.out is not None:
+        return RunDirectory(setup.config.out)
+    return RunDirectory.default(setup.spec)
 
 
 def _environment() -> dict[str, Any]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import open_dataset
-from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
-from caliper.core.run import Identity, RunSpec, check_name
+from caliper.core.run import RunSpec, check_name
 from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.request import part_request, run_request
 from caliper.local.supplies import FileSupplies
@@ -22,7 +23,6 @@ from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.resolution import (
     BenchmarkRequest,
-    EvaluationRequest,
     LocalStages,
     resolve,
 )
@@ -36,74 +36,71 @@ from caliper.wiring.models import Access, ModelRoom
 
 
 @dataclass(slots=True)
-class RunSetup:
-    """A run that is ready to be planned. `captioners` are by benchmark, for those whose captions a
-    model writes; `decoders` are the options for decoding their media.
+class RunModels:
+    """The open models of a run, and its prompts. `answerers` are by benchmark and role, as in
+    `Models`; `captioners` by benchmark, for those whose captions a model writes.
     """
 
-    config: RunConfig
-    asked: EvaluationRequest
-    supplies: FileSupplies
-    stages: LocalStages
-    spec: RunSpec
-    models: Models
-    captioners: dict[str, ChatModel]
-    pack: PromptPack
     room: ModelRoom
-    decoders: DecoderOptions = field(default_factory=DecoderOptions)
-
-
-@dataclass(slots=True)
-class _Parts:
-    """Accumulates the setup of all benchmarks; `identities` are by benchmark and role."""
-
-    requests: list[BenchmarkRequest] = field(default_factory=list)
-    supplies: FileSupplies = field(default_factory=FileSupplies)
-    identities: dict[str, Identity] = field(default_factory=dict)
+    pack: PromptPack
     answerers: dict[str, Answerer] = field(default_factory=dict)
     captioners: dict[str, ChatModel] = field(default_factory=dict)
     tagger: NounTagger | None = None
     embedder: Embedder | None = None
 
+    @property
+    def answering(self) -> Models:
+        """The models that answer questions."""
+        return Models(self.answerers, self.tagger, self.embedder)
 
-async def prepare(config: RunConfig, access: Access, clock: Clock) -> RunSetup:
-    """Open, read and resolve everything that a run depends on.
+    @property
+    def description(self) -> StageDescription:
+        """The identities of all models, and the digest of the prompts."""
+        models = {
+            **self.answerers,
+            **{f"{name}/captioner": model for name, model in self.captioners.items()},
+            "tagger": self.tagger,
+            "embedder": self.embedder,
+        }
+        identities = {role: model.identity for role, model in models.items() if model is not None}
+        return StageDescription(identities, self.pack.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSetup:
+    """A run that is ready to be planned."""
+
+    config: RunConfig
+    spec: RunSpec
+    supplies: FileSupplies
+    models: RunModels
+
+
+@asynccontextmanager
+async def prepare(config: RunConfig, access: Access, clock: Clock) -> AsyncIterator[RunSetup]:
+    """Open, read and resolve everything that a run depends on; its models are closed at the end of
+    the context.
 
     Raises InvalidInput naming file, line and field; BackendError when the endpoint of a model does
     not answer.
     """
     check_name(config.label)
-    pack = open_pack(config)
-    room = ModelRoom(access, clock)
-    parts = _Parts()
+    models = RunModels(ModelRoom(access, clock), open_pack(config))
+    supplies = FileSupplies()
     try:
-        for name in config.benchmarks:
-            await _prepare_part(name, config, parts, pack, room)
-        _refuse_nameless(config, parts)
-        request = run_request(config, config.label or _model_name(parts), parts.requests)
-        everybody = StageDescription(parts.identities, pack.digest)
-        stages = LocalStages(dict.fromkeys(("captioner", "judge", "reader"), everybody))
-        spec = await resolve(request, parts.supplies, stages)
-    except BaseException:
-        await room.close()
-        raise
-    models = Models(parts.answerers, parts.tagger, parts.embedder)
-    return RunSetup(
-        config=config,
-        asked=request,
-        supplies=parts.supplies,
-        stages=stages,
-        spec=spec,
-        models=models,
-        captioners=parts.captioners,
-        pack=pack,
-        room=room,
-    )
+        parts = [await _open_part(name, config, supplies, models) for name in config.benchmarks]
+        _refuse_nameless(config, models)
+        request = run_request(config, config.label or _model_name(models), parts)
+        stages = dict.fromkeys(("captioner", "judge", "reader"), models.description)
+        spec = await resolve(request, supplies, LocalStages(stages))
+        yield RunSetup(config, spec, supplies, models)
+    finally:
+        await models.room.close()
 
 
-def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
+def _refuse_nameless(config: RunConfig, models: RunModels) -> None:
     """Raise InvalidInput if neither a revision nor a name distinguishes the checkpoint."""
-    for model in parts.captioners.values():
+    for model in models.captioners.values():
         if not model.identity.revision and config.name is None:
             raise InvalidInput(
                 f"the server reports no revision of {model.identity.name}: name the checkpoint "
@@ -113,40 +110,38 @@ def _refuse_nameless(config: RunConfig, parts: _Parts) -> None:
             )
 
 
-def _model_name(parts: _Parts) -> str:
+def _model_name(models: RunModels) -> str:
     """The endpoint's name of the checkpoint, without its owner."""
-    return next(iter(parts.captioners.values())).identity.name.rsplit("/", 1)[-1]
+    return next(iter(models.captioners.values())).identity.name.rsplit("/", 1)[-1]
 
 
-async def _prepare_part(
-    name: str, config: RunConfig, parts: _Parts, pack: PromptPack, room: ModelRoom
-) -> None:
-    chosen, part = benchmark(name), config.benchmarks[name]
+async def _open_part(
+    name: str, config: RunConfig, supplies: FileSupplies, models: RunModels
+) -> BenchmarkRequest:
+    """Open the files and models of a benchmark, and request it."""
+    chosen, part, room = benchmark(name), config.benchmarks[name], models.room
     # Report errors in files and settings before calling any model.
     resolved_settings(name, part.set)
-    parts.supplies.opened[name] = sources = open_sources(name, part)
+    supplies.opened[name] = sources = open_sources(name, part)
     if part.qa is not None or part.qa_replies is not None:
         qa_layout(name, given=sources.qa_data is not None)
     taxonomy_of(name, part)
     seed = sampling_seed(config.seed, config.replicate)
-    answerer = await room.answerer(answering_spec(name, part), name, pack, seed)
-    parts.answerers[f"{name}/{chosen.role}"] = answerer
-    identities = {chosen.role: answerer.identity}
+    answerer = await room.answerer(answering_spec(name, part), name, models.pack, seed)
+    models.answerers[f"{name}/{chosen.role}"] = answerer
+    captioner = None
     if part.captioner is not None:
-        parts.captioners[name] = await room.chat_model(part.captioner)
-        identities["captioner"] = parts.captioners[name].identity
+        models.captioners[name] = await room.chat_model(part.captioner)
+        captioner = models.captioners[name].identity.name
     file_digests = digests(name, sources)
     if part.qa_replies is not None:
-        media = parts.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
+        media = models.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
         file_digests["qa_replies"] = media.identity.revision
     if chosen.needs_language:
-        parts.tagger = room.tagger(part.tagger)
-        parts.embedder = await room.embedder(part.embedder)
-        identities |= {"tagger": parts.tagger.identity, "embedder": parts.embedder.identity}
-    parts.identities |= {f"{name}/{role}": identity for role, identity in identities.items()}
-    parts.supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
-    captioner = identities["captioner"].name if "captioner" in identities else None
-    parts.requests.append(part_request(name, part, file_digests, captioner, {}))
+        models.tagger = room.tagger(part.tagger)
+        models.embedder = await room.embedder(part.embedder)
+    supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
+    return part_request(name, part, file_digests, captioner, {})
 
 
 def answering_spec(name: str, part: BenchmarkConfig) -> str:

@@ -6,35 +6,20 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits, first_failure
-from caliper.ports.clock import Clock
+from caliper.pipeline.work.worker import Worker, first_failure
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Consumer
-from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
 
-_PAUSE = 1.0
-
 
 class TopicWork:
-    """Works on a topic while the service runs. Pauses while store or stream are down, and `check`
-    fails then.
-    """
+    """Works on a topic while the service runs; `check` fails while its worker pauses."""
 
-    def __init__(
-        self,
-        consumer: Callable[[], Consumer],
-        handlers: tuple[Handle, GiveUp],
-        clock: Clock,
-        limits: WorkerLimits,
-        telemetry: Telemetry = SILENT,
-    ) -> None:
-        self._consumer, self._clock, self._telemetry = consumer, clock, telemetry
-        self._handlers, self._limits = handlers, replace(limits, pause=_PAUSE)
+    def __init__(self, worker: Callable[[], Worker]) -> None:
+        self._make = worker
         self._worker: Worker | None = None
         self._stopped = False
 
@@ -42,9 +27,7 @@ class TopicWork:
         """Work until `stop`, then finish the jobs in flight."""
         if not self._stopped:
             # A consumer belongs to the event loop in which it is created.
-            self._worker = Worker(
-                self._consumer(), *self._handlers, self._clock, self._limits, self._telemetry
-            )
+            self._worker = self._make()
             await self._worker.run()
 
     def stop(self) -> None:

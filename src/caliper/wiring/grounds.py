@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
-from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import InvalidInput
 from caliper.deferred import deferred
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
@@ -21,23 +20,26 @@ from caliper.pipeline.store.runs import RunBook
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Consumer, JobStream, LogReader
-from caliper.ports.telemetry import SILENT, GroupJoined, Telemetry
+from caliper.ports.stream import JobStream, LogReader
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
-from caliper.serving.metrics import process_telemetry
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.service_settings import KafkaSettings, StoreSettings, StreamSettings
 from caliper.wiring.settings import variable
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import minio
     from caliper.adapters.streams import kafka, kafka_log
     from caliper.adapters.streams import kafka_access as brokers
+    from caliper.adapters.wire import protobuf_codec
+    from caliper.serving import metrics
+    from caliper.wiring.service_settings import KafkaSettings, StoreSettings, StreamSettings
 else:
     brokers = deferred("caliper.adapters.streams.kafka_access")
     minio = deferred("caliper.adapters.stores.minio")
     kafka = deferred("caliper.adapters.streams.kafka")
     kafka_log = deferred("caliper.adapters.streams.kafka_log")
+    protobuf_codec = deferred("caliper.adapters.wire.protobuf_codec")
+    metrics = deferred("caliper.serving.metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +55,6 @@ class Ground:
     clock: Clock
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
     telemetry: Telemetry = SILENT
-
-    def consumer(self, topic: str, stage: Telemetry) -> Callable[[], Consumer]:
-        """A factory of consumers for a stage, all in the one consumer group of the topic."""
-
-        def make() -> Consumer:
-            member = self.stream.consumer(topic, topic)
-            stage.record(GroupJoined(topic, member))
-            return member
-
-        return make
 
     @property
     def runs(self) -> RunBook:
@@ -124,7 +116,7 @@ def memory_ground(store: ObjectStore) -> Ground:
     """The ground of services that share one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
     return Ground(
-        store, stream, stream, IdentityCodec(), SystemClock(), telemetry=process_telemetry()
+        store, stream, stream, IdentityCodec(), SystemClock(), telemetry=metrics.process_telemetry()
     )
 
 
@@ -147,10 +139,10 @@ def kafka_ground(store: ObjectStore, access: brokers.KafkaAccess) -> Ground:
         store,
         stream,
         kafka_log.KafkaLog(access),
-        ProtobufCodec(),
+        protobuf_codec.ProtobufCodec(),
         SystemClock(),
         close=(stream.close,),
-        telemetry=process_telemetry(),
+        telemetry=metrics.process_telemetry(),
     )
 
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.inline_media import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
-from caliper.core.messages import CaptionJob, ExamineJob, RunFailed, event_key
-from caliper.core.preparation import Preparation
-from caliper.core.question import Source
+from caliper.core.messages import RunFailed, event_key
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.deferred import deferred
 from caliper.pipeline.asking.answerer import PromptingAnswerer
-from caliper.pipeline.asking.captioner import Captioner
-from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
-from caliper.pipeline.asking.token_budget import SharedAllowances, capped
+from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.runs import RunBook
 from caliper.pipeline.store.supplies import MediaIndex
@@ -31,9 +25,7 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagge
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream
-from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.wiring.models import ModelRoom, split_spec
-from caliper.wiring.standing_anchors import StandingAnchors
 
 if TYPE_CHECKING:
     from caliper.adapters.models import lexical as lexical_answerer
@@ -136,75 +128,6 @@ class JobFilter:
         """Report a run as failed: another attempt would meet the same error."""
         event = RunFailed(run, str(error))
         await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
-
-
-@dataclass(frozen=True, slots=True)
-class Examiners:
-    """Provides the examiner of each job's run.
-
-    `spec_of` takes a run and a benchmark and gives the run's spec, None if the job should be
-    acknowledged without work. `models_of` gives the models that answer a job. `anchors` are
-    judged once for every run that is met.
-    """
-
-    spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
-    models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]]
-    store: ObjectStore
-    allowances: SharedAllowances
-    anchors: StandingAnchors
-    telemetry: Telemetry = SILENT
-
-    async def __call__(self, job: ExamineJob) -> Examiner | None:
-        """The examiner of a job; None if the job should be acknowledged without work.
-
-        Raises what `spec_of` and `models_of` raise, StoreUnavailable, StoreFull.
-        """
-        spec = await self.spec_of(job.run, job.benchmark)
-        if spec is None:
-            return None
-        models = await self.models_of(spec, job)
-        models = models.within(await self.allowances.of(job))
-        if job.items[0].source is not Source.MEDIA:
-            self.anchors.meet(spec, job.benchmark, models)
-        return Examiner(spec, models, self.store, self.telemetry)
-
-    async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:
-        """Record the usage of a job; if it has verdicts, wait until the anchors of its run are
-        judged. Raises StoreUnavailable or StoreFull.
-        """
-        await self.allowances.tell(job)
-        if isinstance(job, ExamineJob):
-            await self.anchors.judged(job)
-
-
-@dataclass(frozen=True, slots=True)
-class Captioners:
-    """Provides the captioner of each job's run; `decoders` and `holding` are shared by all."""
-
-    model: ChatModel
-    pack: PromptPack
-    gate: JobFilter
-    store: ObjectStore
-    index: MediaIndex
-    decoders: Decoders
-    holding: MemoryLimit
-    allowances: SharedAllowances
-    telemetry: Telemetry = SILENT
-
-    async def __call__(self, job: CaptionJob) -> Captioner | None:
-        """The captioner of a job; None if the job should be acknowledged without work.
-
-        Raises what `JobFilter` raises.
-        """
-        spec = await self.gate.spec(job.run, job.benchmark)
-        if spec is None:
-            return None
-        part = spec.benchmark(job.benchmark)
-        inline = InlineMedia(self.decoders, part.preparation or Preparation())
-        media = {job.benchmark: StoredMedia(self.store, self.index, part.data, inline)}
-        limited = LimitedMedia(media, self.holding)
-        model = capped(self.model, await self.allowances.of(job))
-        return Captioner(spec, model, self.pack, limited, self.store, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)

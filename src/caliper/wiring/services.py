@@ -14,13 +14,14 @@ from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.inline_media import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.benchmarks.registry import benchmark_names
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
-from caliper.core.run import RunSpec
+from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.deferred import deferred
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
@@ -33,14 +34,12 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.live.gauges import Gauges
 from caliper.pipeline.planning.planner import Planner
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
-from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
+from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
+from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import MediaIndex, keep_written
-from caliper.pipeline.store.write_back import WriteBackBuffer
-from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
@@ -55,9 +54,10 @@ from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.recordings import Recordings
-from caliper.wiring.roles import Captioners, Examiners, JobFilter, RoleModels
+from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.service_settings import CaptionerSettings
 from caliper.wiring.sinks import sink_of, sinks
+from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 from caliper.wiring.standing_anchors import StandingAnchors
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ else:
 
 _LOG = logging.getLogger(__name__)
 _CONCURRENT_PLANS = 2
+_PAUSE = 1.0
+"""Seconds between two tries while store or stream are down."""
 _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 _STAGES = {"judge": "judge", "reader": "qa_reader"}
 
@@ -96,8 +98,6 @@ def answering_parts(
     """A judge or a QA reader with models that are already open; the caller closes them."""
     role, pack = answering.role, answering.pack
     gate = JobFilter(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
-    buffer = WriteBackBuffer(ground.store)
-    telemetry = ground.telemetry.stage(_STAGES[role])
     # The longest time that a job may take.
     patience = settings.timeout + settings.retry_budget
     anchors_asked = None if settings.anchors else False
@@ -111,25 +111,11 @@ def answering_parts(
         media = await recordings.answerer(spec, job.benchmark)
         return replace(models, answerers={f"{job.benchmark}/media": media})
 
-    examiners = Examiners(gate.spec, models_of, buffer, _allowances(ground), anchors, telemetry)
-    stage = ExamineHandler(
-        ground.stream,
-        ground.codec,
-        examiners,
-        changed=gate.fail,
-        used=examiners.before_publishing,
-    )
-    topic = _TOPICS[role]
-    work = TopicWork(
-        ground.consumer(topic, telemetry),
-        (stage.handle, stage.give_up),
-        ground.clock,
-        _limits(settings),
-        telemetry,
-    )
+    stages = _stages(ground, gate, settings, _STAGES[role])
+    stage = stages.examining(_TOPICS[role], models_of, anchors)
     return ServiceParts(
         services=(_examining_service(role, answering, pack),),
-        working=(work,),
+        working=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store)},
         close=(anchors.close, *ground.close),
     )
@@ -154,34 +140,22 @@ async def captioner_parts(
     decoders, holding = Decoders(options), MemoryLimit(options.held_bytes, options.workers)
     identities = {"captioner": model.identity}
     gate = JobFilter(identities, pack.digest, ground.runs, ground.stream, ground.codec)
+    index = MediaIndex(ground.store, ground.clock)
+
+    def media_of(part: BenchmarkSpec) -> StoredMedia:
+        inline = InlineMedia(decoders, part.preparation or Preparation())
+        return StoredMedia(ground.store, index, part.data, inline)
 
     async def keep(job: CaptionJob, caption: Caption) -> None:
         await keep_written(ground.store, job.run, job.benchmark, caption)
 
-    async def no_examiner(_: object) -> None:
-        return None
-
-    allowances, store = _allowances(ground), WriteBackBuffer(ground.store)
-    index = MediaIndex(ground.store, ground.clock)
-    captioners = Captioners(
-        model, pack, gate, store, index, decoders, holding, allowances, telemetry
-    )
-    examining = ExamineHandler(
-        ground.stream, ground.codec, no_examiner, changed=gate.fail, used=allowances.tell
-    )
-    stage = CaptionHandler(examining, captioners, keep)
-    work = TopicWork(
-        ground.consumer(CAPTION_JOBS, telemetry),
-        (stage.handle, stage.give_up),
-        ground.clock,
-        _limits(settings),
-        telemetry,
-    )
+    checkpoint = Checkpoint(dict.fromkeys(benchmark_names(), model), pack, media_of, holding)
+    stage = _stages(ground, gate, settings, "captioner").captioning(checkpoint, keep)
     media = InlineMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
         services=(captioner.service(servicer),),
-        working=(work,),
+        working=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
@@ -207,15 +181,8 @@ def gateway_parts(
         with suppress(InvalidInput, NotFound):
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
-    telemetry = ground.telemetry.stage("gateway")
-    work = TopicWork(
-        ground.consumer(PLAN_JOBS, telemetry),
-        (plan, give_up),
-        ground.clock,
-        WorkerLimits(in_flight=_CONCURRENT_PLANS),
-        telemetry,
-    )
-
+    limits = WorkerLimits(in_flight=_CONCURRENT_PLANS, pause=_PAUSE)
+    stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
     index = MediaIndex(ground.store, ground.clock)
 
     def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
@@ -228,7 +195,7 @@ def gateway_parts(
     servicer = gateway.GatewayServicer(core, reader, comparer, ground.store)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
-        working=(work,),
+        working=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
@@ -249,7 +216,7 @@ def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
     def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
         return sinks(texts, StoredPictures(ground.store, index, spec))
 
-    files = ReportFiles(partial(captions_of_run, ground.store), files_of)
+    files = ReportFiles(partial(captions_of_run, partial(stored_texts, ground.store)), files_of)
     telemetry = ground.telemetry
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
@@ -267,17 +234,16 @@ def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
     return parts, board
 
 
-def _allowances(ground: Ground) -> SharedAllowances:
-    """The token budgets of capped runs, shared with all other workers."""
-    return SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
+def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:
+    # The token budgets of capped runs are shared with all other workers.
+    allowances = SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
+    # A fifth more jobs than calls keeps the model busy while some jobs are being read, saved or
+    # published. The limit of concurrent calls stays as set.
+    jobs = settings.in_flight + settings.in_flight // 5
+    limits = WorkerLimits(in_flight=jobs, budget=settings.retry_budget, pause=_PAUSE)
+    telemetry = ground.telemetry.stage(name)
+    return ModelStages(ground, gate.spec, allowances, limits, telemetry, gate.fail)
 
 
 def _pack(settings: EndpointSettings) -> PromptPack:
     return folder_pack(settings.pack) if settings.pack else shipped_pack()
-
-
-def _limits(settings: EndpointSettings) -> WorkerLimits:
-    # A fifth more jobs than calls keeps the model busy while some jobs are being read, saved or
-    # published. The limit of concurrent calls stays as set.
-    jobs = settings.in_flight + settings.in_flight // 5
-    return WorkerLimits(in_flight=jobs, budget=settings.retry_budget)

@@ -40,9 +40,9 @@ async def planned(request: pytest.FixtureRequest) -> Planned:
         name: part.model_copy(update={"repeats": request.param})
         for name, part in config.benchmarks.items()
     }
-    prepared = await prepare(config.model_copy(update={"benchmarks": parts}), Access(), FakeClock())
-    await prepared.room.close()
-    return await runs.planned(prepared.spec, prepared.supplies.opened, MemoryStore())
+    chosen = config.model_copy(update={"benchmarks": parts})
+    async with prepare(chosen, Access(), FakeClock()) as prepared:
+        return await runs.planned(prepared.spec, prepared.supplies.opened, MemoryStore())
 
 
 def drawn(item: Item, draw: Random) -> Outcome:

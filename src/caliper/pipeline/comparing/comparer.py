@@ -18,7 +18,7 @@ from caliper.pipeline.comparing.comparison import (
 )
 from caliper.pipeline.comparing.worker_loop import RelayedStore, aside
 from caliper.pipeline.ledger.run_ledger import StoredRun
-from caliper.pipeline.reports.report_files import captions_of_run
+from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.store.runs import RunBook
 from caliper.ports.storage import ObjectStore
 
@@ -52,7 +52,7 @@ class Comparer:
         specs = [await self._runs.spec(run) for run in runs]
         refuse(specs, request)
         store = RelayedStore(self._store)
-        captions = partial(captions_of_run, store)
+        captions = partial(captions_of_run, partial(stored_texts, store))
         picture_sources = [self._pictures(spec) for spec in specs] if pictures else []
 
         async def work() -> tuple[Comparison, Pictures]:

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from caliper.core.caps import Caps
 from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
@@ -83,9 +84,16 @@ class Gateway:
         original = spec.by_origin
         if original != spec and await store.get(f"runs/{original.run_id}/{SPEC}") is not None:
             spec = original
+        return await self.begin(spec, request.caps, request.client_key)
+
+    async def begin(
+        self, spec: RunSpec, caps: Caps, client_key: str = ""
+    ) -> tuple[Evaluation, bool]:
+        """Start a resolved run, or resume it. Returns and raises as `start`, without `resolve`."""
+        store = self._outside.store
         own_store = run_store(store, spec.run_id)
         async with self._starting:
-            await self._claim_key(request.client_key, spec.run_id)
+            await self._claim_key(client_key, spec.run_id)
             created = await store.get(f"runs/{spec.run_id}/{SPEC}") is None
             if created:
                 await own_store.put(SPEC, canonical_json(spec.to_json()))
@@ -93,7 +101,7 @@ class Gateway:
             restart = state is not RunState.COMPLETE
             if restart:
                 # Before the plan job is sent, so that the planner answers this start.
-                await note_start(own_store, request.caps, self._outside.clock.now())
+                await note_start(own_store, caps, self._outside.clock.now())
             started = await self._index(own_store, spec)
             if restart:
                 await self._clear_end(own_store)

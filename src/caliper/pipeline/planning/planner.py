@@ -59,14 +59,15 @@ class Planner:
         self._store, self._stream, self._codec = store, stream, codec
         self._runs, self._supplies, self._resume = runs, supplies, resume
 
-    async def plan(self, job: PlanJob) -> InvalidInput | None:
-        """Plan the run and publish its jobs. Invalid rows refuse the run: returns the error.
+    async def plan(self, job: PlanJob) -> int | InvalidInput:
+        """Plan the run, publish its jobs and return how many; none of a cancelled run.
 
+        Invalid rows refuse the run: returns the error.
         Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self._runs.spec(job.run)
         if await self._runs.cancelled(job.run, anew=True):
-            return None
+            return 0
         store = run_store(self._store, job.run)
         # Read before planning: the plan then answers this start and all earlier ones.
         start, caps = await last_start(store)
@@ -85,7 +86,7 @@ class Planner:
         if await self._runs.cancelled(job.run, anew=True):
             # Announced again, because PlanMade after a cancellation revives the run.
             await self._publish(RunCancelled(job.run))
-            return None
+            return 0
         captions = dict(resumption.captions)
         for name, source in sources.items():
             if source.captions is not None:
@@ -94,8 +95,7 @@ class Planner:
             spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
         )
         checkpoint = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
-        await publisher.publish(shards, checkpoint, resumption.ledger, end)
-        return None
+        return await publisher.publish(shards, checkpoint, resumption.ledger, end)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not retried, until it is started again or the job requeued.

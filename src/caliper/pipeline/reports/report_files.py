@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from caliper.core.report import Report
-from caliper.core.run import RunSpec, RunState
+from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.ledger.report import verdict_rows, with_captions
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
@@ -19,7 +19,7 @@ from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, kept, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts
-from caliper.pipeline.store.plan import Captions, PlanReader
+from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.supplies import read_captions, read_written
 from caliper.ports.storage import ObjectStore, ReportSink
 
@@ -29,6 +29,9 @@ _FEW_QUESTIONS = 15_000
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 """Returns the sinks for a run's files. The first, for report.json, needs no rows."""
+
+TextsOf = Callable[[str, BenchmarkSpec], Awaitable[Mapping[str, str]]]
+"""Finds the captions of one benchmark of a run, by sample."""
 
 
 class ReportFiles:
@@ -112,33 +115,26 @@ async def _digest(files: Sequence[Path]) -> str:
     return ""
 
 
-async def captions_of_run(store: ObjectStore, run: RunLedger) -> Captions:
-    """The captions of the planned samples of a run, uploaded or from its captioner, in plan
-    order.
+async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:
+    """The captions of the planned samples of a run, in plan order, spilled to disk.
+
+    Raises what `texts_of` raises.
+    """
+    texts = {part.name: await texts_of(run.run, part) for part in run.spec.benchmarks}
+    planned = {name: SpilledTexts() for name in texts}
+    async for items in run.plan():
+        for name, spilled in planned.items():
+            samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
+            captioned = ((sample, texts[name].get(sample)) for sample in samples)
+            spilled.add((sample, text) for sample, text in captioned if text is not None)
+    return {name: spilled for name, spilled in planned.items() if spilled}
+
+
+async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Mapping[str, str]:
+    """The captions of a benchmark in the store: uploaded, or from the run's captioner.
 
     Raises InvalidInput when they are lost or broken, StoreUnavailable.
     """
-    captions = {
-        part.name: await _captions(store, run.run, part.name, part.captions)
-        for part in run.spec.benchmarks
-    }
-    return await planned_captions(captions, run.plan)
-
-
-async def planned_captions(captions: Captions, plan: PlanReader) -> Captions:
-    """The captions of planned samples, in plan order, spilled to disk."""
-    planned = {name: SpilledTexts() for name in captions}
-    async for items in plan():
-        for name, texts in planned.items():
-            samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
-            captioned = ((sample, captions[name].get(sample)) for sample in samples)
-            texts.add((sample, text) for sample, text in captioned if text is not None)
-    return {name: texts for name, texts in planned.items() if texts}
-
-
-async def _captions(
-    store: ObjectStore, run: str, name: str, uploaded: str | None
-) -> Mapping[str, str]:
-    if uploaded is not None:
-        return await read_captions(store, uploaded)
-    return await read_written(store, run, name)
+    if part.captions is not None:
+        return await read_captions(store, part.captions)
+    return await read_written(store, run, part.name)

@@ -29,7 +29,7 @@ from caliper.pipeline.reports.facets import (
     facets_of,
     planned_dimensions,
 )
-from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
+from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.store.plan import Captions, read_shard
 from caliper.pipeline.store.run_record import RunRecord, read_record
 from caliper.pipeline.store.runs import RunBook, run_store
@@ -133,7 +133,7 @@ class RunReader:
         async with self._computing:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
                 files = ReportFiles(
-                    partial(captions_of_run, self._store),
+                    partial(captions_of_run, partial(stored_texts, self._store)),
                     lambda spec, captions: self._sinks(spec, captions, name),
                     Path(folder),
                 )

@@ -1,0 +1,137 @@
+"""The stages that take jobs from topics: what they are made of, for services and local runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from caliper.core.messages import CaptionJob, ExamineJob
+from caliper.core.question import Source
+from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.pipeline.asking.captioner import Captioner
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
+from caliper.pipeline.asking.token_budget import SharedAllowances, capped
+from caliper.pipeline.planning.publisher import CAPTION_JOBS
+from caliper.pipeline.store.write_back import WriteBackBuffer
+from caliper.pipeline.work.handlers import (
+    CaptionHandler,
+    Examined,
+    ExamineHandler,
+    KeepCaption,
+    ModelWasChanged,
+    end_all,
+    nobody_listens,
+)
+from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits
+from caliper.ports.media import Media
+from caliper.ports.models import ChatModel
+from caliper.ports.prompts import PromptPack
+from caliper.ports.telemetry import SILENT, GroupJoined, Telemetry
+from caliper.wiring.grounds import Ground
+from caliper.wiring.standing_anchors import StandingAnchors
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The work on one topic."""
+
+    topic: str
+    handlers: tuple[Handle, GiveUp]
+    ground: Ground
+    limits: WorkerLimits
+    telemetry: Telemetry = SILENT
+
+    def worker(self) -> Worker:
+        """A worker for the event loop in which this is called; all share one consumer group."""
+        member = self.ground.stream.consumer(self.topic, self.topic)
+        self.telemetry.record(GroupJoined(self.topic, member))
+        return Worker(member, *self.handlers, self.ground.clock, self.limits, self.telemetry)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStages:
+    """Builds the stages that call models, and provides what they need for a job.
+
+    `spec_of` takes a run and a benchmark and gives the run's spec, None if the job should be
+    acknowledged without work. `changed` and `examined` are those of `ExamineHandler`.
+    """
+
+    ground: Ground
+    spec_of: Callable[[str, str], Awaitable[RunSpec | None]]
+    allowances: SharedAllowances
+    limits: WorkerLimits
+    telemetry: Telemetry = SILENT
+    changed: ModelWasChanged = end_all
+    examined: Examined = nobody_listens
+
+    def examining(
+        self,
+        topic: str,
+        models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]],
+        anchors: StandingAnchors,
+    ) -> Stage:
+        """The judge or reader that takes jobs from `topic`. `models_of` gives the models that
+        answer a job. `anchors` are judged once for every run that is met.
+        """
+        store = WriteBackBuffer(self.ground.store)
+
+        async def examiner_of(job: ExamineJob) -> Examiner | None:
+            spec = await self.spec_of(job.run, job.benchmark)
+            if spec is None:
+                return None
+            models = await models_of(spec, job)
+            models = models.within(await self.allowances.of(job))
+            if job.items[0].source is not Source.MEDIA:
+                anchors.meet(spec, job.benchmark, models)
+            return Examiner(spec, models, store, self.telemetry)
+
+        async def before_publishing(job: ExamineJob | CaptionJob) -> None:
+            await self.allowances.tell(job)
+            if isinstance(job, ExamineJob):
+                await anchors.judged(job)
+
+        ground = self.ground
+        handler = ExamineHandler(
+            ground.stream, ground.codec, examiner_of, before_publishing, self.examined, self.changed
+        )
+        return self._stage(topic, (handler.handle, handler.give_up))
+
+    def captioning(self, checkpoint: Checkpoint, keep: KeepCaption) -> Stage:
+        """The captioner; `keep` is called with each caption before it is examined."""
+        store = WriteBackBuffer(self.ground.store)
+
+        async def captioner_of(job: CaptionJob) -> Captioner | None:
+            spec = await self.spec_of(job.run, job.benchmark)
+            if spec is None:
+                return None
+            media = {job.benchmark: checkpoint.media_of(spec.benchmark(job.benchmark))}
+            limited = LimitedMedia(media, checkpoint.holding)
+            model = capped(checkpoint.models[job.benchmark], await self.allowances.of(job))
+            return Captioner(spec, model, checkpoint.pack, limited, store, self.telemetry)
+
+        async def no_examiner(_: ExamineJob) -> None:
+            return None
+
+        ground = self.ground
+        told = self.allowances.tell
+        examining = ExamineHandler(
+            ground.stream, ground.codec, no_examiner, told, self.examined, self.changed
+        )
+        handler = CaptionHandler(examining, captioner_of, keep)
+        return self._stage(CAPTION_JOBS, (handler.handle, handler.give_up))
+
+    def _stage(self, topic: str, handlers: tuple[Handle, GiveUp]) -> Stage:
+        return Stage(topic, handlers, self.ground, self.limits, self.telemetry)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The checkpoint under test: its models by benchmark, with their prompts. `media_of` gives the
+    media of a benchmark of a run, and `holding` bounds those in memory.
+    """
+
+    models: Mapping[str, ChatModel]
+    pack: PromptPack
+    media_of: Callable[[BenchmarkSpec], Media]
+    holding: MemoryLimit
