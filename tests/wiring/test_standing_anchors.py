@@ -51,7 +51,7 @@ async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> RecordedTelemetry
     telemetry = RecordedTelemetry()
     standing = StandingAnchors(MemoryStore(), telemetry, PATIENCE)
     for spec in met:
-        standing.meet(spec, "captionqa", answering(model))
+        standing.meet(spec, job(spec), answering(model))
         await standing.judged(job(spec))
     return telemetry
 
@@ -96,7 +96,7 @@ async def test_a_sitting_is_that_of_a_local_run() -> None:
     # As local.setup has it.
     expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
     standing = StandingAnchors(store, SILENT, PATIENCE)
-    standing.meet(spec, "captionqa", answering(there, spec.sampling_seed))
+    standing.meet(spec, job(spec), answering(there, spec.sampling_seed))
     await standing.judged(job(spec))
     assert await kept(store, spec) == {"captionqa": expected}
     assert {call.decoding.seed for call in there.calls} == {
@@ -110,7 +110,7 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
     told = []
     for model in (first, later):
         standing = StandingAnchors(store, SILENT, PATIENCE)
-        standing.meet(SPEC, "captionqa", answering(model))
+        standing.meet(SPEC, job(SPEC), answering(model))
         await standing.judged(job(SPEC))
         told.append(dict(store.objects))
     assert len(later.calls) == ANCHORS
@@ -121,11 +121,11 @@ async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
     standing = StandingAnchors(store, SILENT, PATIENCE)
     store.full = True
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing.meet(SPEC, job(SPEC), answering(model))
     with pytest.raises(StoreFull):
         await standing.judged(job(SPEC))
     store.full = False
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing.meet(SPEC, job(SPEC), answering(model))
     await standing.judged(job(SPEC))
     assert len(model.calls) == 2 * ANCHORS
     assert (await kept(store, SPEC)).keys() == {"captionqa"}
@@ -147,7 +147,7 @@ async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped:
         standing = StandingAnchors(store, SILENT, PATIENCE, asked=asked)
         for each in caps:
             await note_start(run_store(store, SPEC.run_id), each, NOON)
-            standing.meet(SPEC, "captionqa", answering(model))
+            standing.meet(SPEC, job(SPEC), answering(model))
             await standing.judged(job(SPEC))
         assert len(model.calls) == sittings * ANCHORS, (asked, caps)
 
@@ -155,7 +155,7 @@ async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped:
 async def test_recorded_replies_hold_none_to_the_anchors() -> None:
     store, recorded = MemoryStore(), ReplayAnswerer({})
     standing = StandingAnchors(store, SILENT, PATIENCE)
-    standing.meet(SPEC, "captionqa", Models({"captionqa/reader": recorded}))
+    standing.meet(SPEC, job(SPEC), Models({"captionqa/reader": recorded}))
     await standing.judged(job(SPEC))
     assert store.objects == {}
 
@@ -163,7 +163,7 @@ async def test_recorded_replies_hold_none_to_the_anchors() -> None:
 async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
     standing = StandingAnchors(store, SILENT, PATIENCE)
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing.meet(SPEC, job(SPEC), answering(model))
     await standing.close()
     assert store.objects == {}
     # Nobody waits for what does not come.
@@ -173,7 +173,7 @@ async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
 async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
     model, store = HeldModel(lambda text, before: "A", held=lambda _: True), MemoryStore()
     standing = StandingAnchors(store, SILENT, patience=0)
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing.meet(SPEC, job(SPEC), answering(model))
     async with asyncio.timeout(PATIENCE):
         await standing.judged(job(SPEC))
     assert store.objects == {}

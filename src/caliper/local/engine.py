@@ -73,6 +73,7 @@ class LocalRun:
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
         self._report: Report | None = None
         self._own_captions: dict[str, dict[str, str]] = {}
+        self._planned: Captions | None = None
         self._sittings: Sittings | None = None
         self.warnings: list[str] = []
         self.missing, self.known = 0, False
@@ -93,8 +94,9 @@ class LocalRun:
         await self._work(Planner(store, stream, codec, runs, supplies, self._resume))
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
-        ledger = await self._ledger(run)
-        self._directory.write_captions(await self._planned_captions(ledger))
+        if prepared.captioners:
+            ledger = await self._ledger(run)
+            self._directory.write_captions(await self._planned_captions(ledger))
         return self._report
 
     async def _is_finished(self, run: str) -> bool:
@@ -219,8 +221,13 @@ class LocalRun:
         return self._report
 
     async def _planned_captions(self, run: RunLedger) -> Captions:
-        captions = {part.name: self._captions.get(part.name, {}) for part in run.spec.benchmarks}
-        return await planned_captions(captions, run.plan)
+        # Supplied captions stay as they are.
+        if self._planned is None or self._prepared.captioners:
+            captions = {
+                part.name: self._captions.get(part.name, {}) for part in run.spec.benchmarks
+            }
+            self._planned = await planned_captions(captions, run.plan)
+        return self._planned
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._prepared.config.benchmarks

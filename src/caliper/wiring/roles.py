@@ -165,7 +165,7 @@ class Examiners:
         models = await self.models_of(spec, job)
         models = models.within(await self.allowances.of(job))
         if job.items[0].source is not Source.MEDIA:
-            self.anchors.meet(spec, job.benchmark, models)
+            self.anchors.meet(spec, job, models)
         return Examiner(spec, models, self.store, self.telemetry)
 
     async def before_publishing(self, job: ExamineJob | CaptionJob) -> None:

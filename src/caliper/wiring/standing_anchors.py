@@ -55,12 +55,13 @@ class StandingAnchors:
         self._patience, self._asked = patience, asked
         self._sittings: OrderedDict[_Key, _Pending] = OrderedDict()
 
-    def meet(self, spec: RunSpec, name: str, models: Models) -> None:
-        """Start judging the anchors with the `models` of a job, unless the run has had a sitting.
+    def meet(self, spec: RunSpec, job: ExamineJob, models: Models) -> None:
+        """Start judging the anchors with the `models` of a job, unless its run has had a sitting.
 
         Recordings contain no replies to the anchors, so runs with recorded replies have none.
         """
-        key = spec.run_id, name
+        name = job.benchmark
+        key = job.run, name
         recorded = _answerer(name, models).identity.kind == REPLAY
         if recorded or self._asked is False or key in self._sittings:
             return
