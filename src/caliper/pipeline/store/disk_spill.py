@@ -93,7 +93,10 @@ class _Texts(ItemsView[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class SpillEntry:
-    """A spilled item: its sample, its size in dense indices, and its canonical JSON with `first` 0."""
+    """A spilled item: its sample, its size in dense indices, and its JSON with `first` 0.
+
+    The JSON is canonical.
+    """
 
     sample: str
     size: int
