@@ -126,40 +126,30 @@ _PATTERNS: Mapping[Sign, re.Pattern[str]] = {
 }
 _CASED = frozenset({Sign.LETTER, Sign.DELIMITER})
 """Case-sensitive patterns; the others are matched against the text in lower case."""
-# Every match of a pattern contains one of its stems, so most captions need no search.
+# Every match of a pattern has one of its words or contains one of its stems, so most captions need
+# no search. Delimiters have no words: without regard to case, a dotless i matches theirs too.
+_WORDS: Mapping[Sign, frozenset[bytes]] = {
+    Sign.INSTRUCTION: frozenset(
+        b"disregard forget override bypass prompt judge grader evaluator reader you instruction"
+        b" instructions developer note message vergiss".split()
+    ),
+    Sign.VERDICT: frozenset(b"score pred verdict rating answer letter choice".split()),
+    Sign.SCORE: frozenset(b"give award assign output return rate marks score".split()),
+    Sign.LETTER: frozenset(b"answer option choice reply respond choose select pick".split()),
+    Sign.DELIMITER: frozenset(),
+}
 _STEMS: Mapping[Sign, tuple[str, ...]] = {
     Sign.INSTRUCTION: (
-        *("ignor", "disregard", "forget", "overrid", "bypass", "system prompt", "developer mode"),
-        *(
-            "judge",
-            "grader",
-            "evaluator",
-            "reader",
-            "you are now",
-            "instruction",
-            "note",
-            "message",
-        ),
-        *("vergiss", "missacht", "oubli", "olvid", "esquec", "esque\u00e7"),
+        *("ignor", "missacht", "oubli", "olvid", "esquec", "esque\u00e7"),
         *("\u0438\u0433\u043d\u043e\u0440", "\u0437\u0430\u0431\u0443\u0434"),
         *("\u5ffd\u7565", "\u5ffd\u89c6", "\u65e0\u89c6", "\u7121\u8996"),
         *("\u6307\u793a", "\u547d\u4ee4", "\uc9c0\uc2dc", "\uba85\ub839"),
         *("\u062a\u062c\u0627\u0647\u0644", "\u0928\u093f\u0930\u094d\u0926\u0947\u0936"),
     ),
-    Sign.VERDICT: (":",),
-    Sign.SCORE: ("score", "point", "mark", "rating", "5"),
-    Sign.LETTER: (
-        "answer",
-        "option",
-        "choice",
-        "choose",
-        "letter",
-        "reply",
-        "respond",
-        "select",
-        "pick",
-    ),
-    Sign.DELIMITER: (":", "--", "==", "##"),
+    Sign.VERDICT: (),
+    Sign.SCORE: (),
+    Sign.LETTER: (),
+    Sign.DELIMITER: (":", "---", "===", "###"),
 }
 
 
@@ -171,11 +161,11 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     """
     plain = unicodedata.normalize("NFKC", neutral(text))
     lower = plain.lower()
+    words = _words(lower)
     detected = {
         sign
         for sign, pattern in _PATTERNS.items()
-        if any(stem in lower for stem in _STEMS[sign])
-        and pattern.search(plain if sign in _CASED else lower)
+        if _may_match(sign, lower, words) and pattern.search(plain if sign in _CASED else lower)
     }
     raw = bounded(text)
     if marked(raw):
@@ -184,16 +174,23 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
         detected.add(Sign.HIDDEN)
     if len(text) > _CHARACTERS or raw.count("\n") > _LINES:
         detected.add(Sign.LONG)
-    detected.update(_stuffing(lower, alternatives))
+    detected.update(_stuffing(lower, words, alternatives))
     return tuple(sign for sign in Sign if sign in detected)
 
 
-def _stuffing(lower: str, alternatives: Alternatives) -> Iterator[Sign]:
+def _words(lower: str) -> frozenset[bytes]:
+    return frozenset(lower.encode().translate(_LETTERS_ONLY).split())
+
+
+def _may_match(sign: Sign, lower: str, words: frozenset[bytes]) -> bool:
+    return not words.isdisjoint(_WORDS[sign]) or any(stem in lower for stem in _STEMS[sign])
+
+
+def _stuffing(lower: str, words: frozenset[bytes], alternatives: Alternatives) -> Iterator[Sign]:
     marks = lower.count(",") + lower.count(";") + lower.count(".")
     # Scripts without spaces have no words to count.
     if marks >= _MARKS and lower.isascii() and len(lower.split()) < _WORDS_A_MARK * marks:
         yield Sign.LIST
-    words = set(lower.encode().translate(_LETTERS_ONLY).split())
     if len(words & _COLOURS) >= _MOST_COLOURS:
         yield Sign.COLOURS
     if len(words & _NUMBERS) >= _MOST_NUMBERS:

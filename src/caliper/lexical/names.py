@@ -100,6 +100,8 @@ _DENIAL = re.compile(
 
 
 def _fold(text: str) -> str:
+    if text.isascii():
+        return text.casefold()
     plain = unicodedata.normalize("NFKD", text)
     return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
 

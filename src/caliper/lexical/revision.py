@@ -22,8 +22,9 @@ _DERIVED = frozenset(
         ("shades", ("FAMILIES",)),
         ("spatial", ("_FAMILY",)),
         ("tagger", ("_KIND_OF",)),
+        ("text", ("_NEGATIONS",)),
         ("words", ("COMPOUNDS", "COMPOUND_STARTS", "DEEDS", "GENERIC_VERBS", "PARTICLES")),
-        ("words", ("PARTICLE_STARTS", "PERSONS", "_ABOVE", "_BELOW", "_MEANING")),
+        ("words", ("PERSONS", "_ABOVE", "_BELOW", "_MEANING")),
         ("words", ("_NEAR_DEEDS", "_NEAR_THINGS")),
     )
     for name in names

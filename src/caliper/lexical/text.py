@@ -7,20 +7,21 @@ are several questions about most of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import TypeVar
 
 from caliper.lexical.vocabulary import word_set
-from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, PARTICLE_STARTS, PARTICLES, concept
+from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, PARTICLES, concept
 
 # Alternatives begin with different characters and have possessive quantifiers, so that each
 # position is examined a bounded number of times.
 _PIECE = re.compile(
-    r'"[^"\n]{1,300}"|“[^“”\n]{1,300}”|«[^«»\n]{1,300}»|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』'
+    r"\w++(?:['\u2019]\w++)*+|[,;:()—\u2013]|[.!?]++[\"'”\u2019)\]]*+\s?|[。\uff01\uff1f\n]"
+    r'|"[^"\n]{1,300}"|“[^“”\n]{1,300}”|«[^«»\n]{1,300}»|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』'
     r"|(?<!\w)['\u2018][^'\u2018\u2019\n]{1,120}['\u2019](?!\w)"
-    r"|\w++(?:['\u2019]\w++)*+|[,;:()—\u2013]|[.!?]++[\"'”\u2019)\]]*+\s?|[。\uff01\uff1f\n]"
 )
 _OPENING = frozenset("\"“«「『'\u2018")
 _BREAKS = frozenset(",;:()—\u2013")
@@ -30,6 +31,7 @@ _CUES = word_set("""
     wasn't weren't doesn't don't didn't can't couldn't won't hasn't haven't
 """)
 _CONTRASTS = {"rather": "than", "instead": "of"}
+_NEGATIONS = _CUES | _CONTRASTS.keys()
 _SCOPE_ENDS = word_set("""
     but however though although except in on at with from near by as while which that because
     since where when instead only just is are was were the
@@ -43,12 +45,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class CaptionText:
-    """A parsed text. All sequences except `sentences` and `quotes` have one element per token.
+    """A parsed text. All sequences except `sentences` have one element per token.
 
     `words` are lower-case words and clause punctuation, `meanings` their meanings (empty for
     punctuation), `sentence_of` the index of each token's sentence; `quoted` and `negated` mark
     tokens in quotation marks or in the scope of a negation. `sentences` are half-open token
-    ranges, `places` the positions of each meaning, `quotes` the quoted spans as written.
+    ranges, `places` the positions of each meaning.
     """
 
     text: str
@@ -59,7 +61,11 @@ class CaptionText:
     negated: tuple[bool, ...]
     sentences: tuple[tuple[int, int], ...]
     places: Mapping[str, tuple[int, ...]]
-    quotes: tuple[str, ...]
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """The quoted spans as written."""
+        return quotations(self.text)
 
     def sentence(self, number: int) -> str:
         """The lower-case words of a sentence, joined by spaces; empty if out of range."""
@@ -94,26 +100,37 @@ def plural(word: str) -> bool:
     }  # fmt: skip
 
 
-def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """(token, quoted, ends a sentence) in order; the token of a sentence end is empty."""
-    before = ""
+_Ranges = list[tuple[int, int]]
+
+
+def _tokens(text: str) -> tuple[list[str], _Ranges, _Ranges]:
+    """The tokens of a lower-case text, and the ranges of its quotations and of its sentences."""
+    words: list[str] = []
+    quotes: _Ranges = []
+    sentences: _Ranges = []
+    before, start = "", 0
     for piece in _PIECE.findall(text):
-        first = piece[0]
-        if first in _OPENING:
-            for word in words_of(piece[1:-1]):
-                yield word, True, False
-            if piece[-2] in ".!?":
-                yield "", False, True
-        elif first in ".!?":
-            last = piece[-1]
-            short = first == "." and (len(before) == 1 or before in _ABBREVIATIONS)
-            if not short and (last.isspace() or last not in ".!?"):
-                yield "", False, True
-        elif first in "。\uff01\uff1f\n":
-            yield "", False, True
-        else:
+        first, last = piece[0], piece[-1]
+        if first.isalnum() or first == "_" or first in _BREAKS:
             before = piece.replace("\u2019", "'")
-            yield before, False, False
+            words.append(before)
+            continue
+        if first in _OPENING:
+            low = len(words)
+            words += words_of(piece[1:-1])
+            quotes.append((low, len(words)))
+            ends = piece[-2] in ".!?"
+        elif first in ".!?":
+            short = first == "." and (len(before) == 1 or before in _ABBREVIATIONS)
+            ends = not short and (last.isspace() or last not in ".!?")
+        else:
+            ends = True
+        if ends and start < len(words):
+            sentences.append((start, len(words)))
+            start = len(words)
+    if start < len(words):
+        sentences.append((start, len(words)))
+    return words, quotes, sentences
 
 
 def _compound_meanings(words: list[str]) -> list[str]:
@@ -123,13 +140,12 @@ def _compound_meanings(words: list[str]) -> list[str]:
     """
     meanings = ["" if word in _BREAKS else concept(word) for word in words]
     for at in range(len(meanings) - 1):
-        if meanings[at] in PARTICLE_STARTS:
-            name = PARTICLES.get((meanings[at], words[at + 1]))
-            if name is not None:
-                meanings[at + 1] = name
-        if meanings[at] in COMPOUND_STARTS:
-            name = COMPOUNDS.get((meanings[at], meanings[at + 1]))
-            if name is not None and not words[at + 1].endswith("ed"):
+        first = meanings[at]
+        if first in COMPOUND_STARTS:
+            following = words[at + 1]
+            meanings[at + 1] = PARTICLES.get((first, following), meanings[at + 1])
+            name = COMPOUNDS.get((first, meanings[at + 1]))
+            if name is not None and not following.endswith("ed"):
                 meanings[at + 1] = name
     return meanings
 
@@ -141,9 +157,10 @@ def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> 
     Quoted words negate nothing.
     """
     negated = [False] * len(words)
-    for at, word in enumerate(words):
-        if (word not in _CUES and word not in _CONTRASTS) or quoted[at]:
+    for at in [at for at, word in enumerate(words) if word in _NEGATIONS]:
+        if quoted[at]:
             continue
+        word = words[at]
         following = words[at + 1] if at + 1 < len(words) else ""
         contrast = _CONTRASTS.get(word) == following
         if (word in _CONTRASTS and not contrast) or following == "only":
@@ -186,25 +203,16 @@ def remembered(function: Callable[[str], Result]) -> Callable[[str], Result]:
 @remembered
 def parse(text: str) -> CaptionText:
     """Parse a caption of any script and length. Never raises; takes linear time."""
-    words: list[str] = []
-    quoted: list[bool] = []
-    sentence_of: list[int] = []
-    ends: list[int] = []
-    for token, in_quotes, ending in _tokens(text.lower()):
-        if ending:
-            if words and (not ends or ends[-1] < len(words)):
-                ends.append(len(words))
-            continue
-        words.append(token)
-        quoted.append(in_quotes)
-        sentence_of.append(len(ends))
-    if words and (not ends or ends[-1] < len(words)):
-        ends.append(len(words))
+    words, quotes, sentences = _tokens(text.lower())
+    quoted = [False] * len(words)
+    for low, high in quotes:
+        quoted[low:high] = [True] * (high - low)
+    sentence_of = [number for number, (low, high) in enumerate(sentences) for _ in range(low, high)]
     meanings = _compound_meanings(words)
-    places: dict[str, list[int]] = {}
+    places: defaultdict[str, list[int]] = defaultdict(list)
     for at, meaning in enumerate(meanings):
         if meaning:
-            places.setdefault(meaning, []).append(at)
+            places[meaning].append(at)
     return CaptionText(
         text=text,
         words=tuple(words),
@@ -212,9 +220,8 @@ def parse(text: str) -> CaptionText:
         sentence_of=tuple(sentence_of),
         quoted=tuple(quoted),
         negated=tuple(_negations(words, sentence_of, quoted)),
-        sentences=tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else (),
+        sentences=tuple(sentences),
         places={meaning: tuple(positions) for meaning, positions in places.items()},
-        quotes=quotations(text),
     )
 
 

@@ -151,8 +151,7 @@ PARTICLES: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """A verb's meaning and the particle after it, to the meaning that they have together."""
 
-COMPOUND_STARTS = frozenset(first for first, _ in COMPOUNDS)
-PARTICLE_STARTS = frozenset(first for first, _ in PARTICLES)
+COMPOUND_STARTS = frozenset(first for first, _ in (*COMPOUNDS, *PARTICLES))
 PRONOUNS = tuple(concept(word) for word in ("he", "she", "him", "her", "they", "them"))
 PERSONS = frozenset(related("person"))
 STOPWORDS = vocabulary.STOPWORDS

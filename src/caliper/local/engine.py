@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
@@ -75,13 +74,13 @@ class LocalRun:
         self._stream = stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._store = store = directory.store(setup.spec, setup.config.store)
         self._ground = Ground(store, stream, stream, IdentityCodec(), clock)
-        self._captions_of = partial(captions_of_run, self._texts_of)
         files = ReportFiles(self._captions_of, self._sinks, directory.path, self._complete)
         outlets = Outlets(self._on_run_ended, _refuse)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
         self._report: Report | None = None
         self._written: dict[str, dict[str, str]] = {}
+        self._planned: Captions | None = None
         self._sittings: Sittings | None = None
         self.warnings: list[str] = []
         self.jobs, self.known = 0, False
@@ -102,7 +101,8 @@ class LocalRun:
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
-        self._directory.write_captions(await self._captions_of(await self._ledger(run)))
+        if setup.models.captioners:
+            self._directory.write_captions(await self._captions_of(await self._ledger(run)))
         return self._report
 
     async def _is_finished(self, run: str) -> bool:
@@ -217,6 +217,12 @@ class LocalRun:
     @property
     def _captions(self) -> Captions:
         return {**self._written, **self._setup.supplies.captions}
+
+    async def _captions_of(self, run: RunLedger) -> Captions:
+        # Supplied captions stay as they are.
+        if self._planned is None or self._setup.models.captioners:
+            self._planned = await captions_of_run(self._texts_of, run)
+        return self._planned
 
     async def _texts_of(self, _: str, part: BenchmarkSpec) -> Mapping[str, str]:
         return self._captions.get(part.name, {})
