@@ -135,6 +135,5 @@ def _digest(medium: captioner_pb2.Media, field: str) -> str:
 def service(servicer: CaptionerServicer) -> Service:
     """Wrap the servicer for registration with a server."""
     return Service(
-        NAME,
-        lambda server: captioner_pb2_grpc.add_CaptionerServiceServicer_to_server(servicer, server),
+        NAME, partial(captioner_pb2_grpc.add_CaptionerServiceServicer_to_server, servicer)
     )
