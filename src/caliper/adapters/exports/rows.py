@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from caliper.core.report import VerdictRow
+
+_TERMS = {"dimension": "task", "sample": "sample_id"}
+_COLUMNS = tuple((_TERMS.get(field.name, field.name), field.name) for field in fields(VerdictRow))
 
 
 def record(row: VerdictRow) -> dict[str, Any]:
@@ -13,23 +17,5 @@ def record(row: VerdictRow) -> dict[str, Any]:
     `task` is the dimension and `sample_id` the sample: the papers' terms. If `score` is None,
     `reason` says why.
     """
-    return {
-        "index": row.index,
-        "benchmark": row.benchmark,
-        "task": row.dimension,
-        "item": row.item,
-        "sample_id": row.sample,
-        "cluster": row.cluster,
-        "media": list(row.media),
-        "question_id": row.question_id,
-        "question": row.question,
-        "expected": row.expected,
-        "repeat": row.repeat,
-        "outcome": row.outcome,
-        "score": row.score,
-        "reason": row.reason,
-        "explanation": row.explanation,
-        "reply": row.reply,
-        "repaired": row.repaired,
-        "judge": row.judge,
-    }
+    columns = {column: getattr(row, field) for column, field in _COLUMNS}
+    return columns | {"media": list(row.media)}
