@@ -15,13 +15,7 @@ from caliper.core.report import BenchmarkReport, Estimate, Report, Table, Verdic
 class MarkdownExport:
     """Writes report.md."""
 
-    def write(
-        self,
-        report: Report,
-        verdicts: Iterator[VerdictRow],  # noqa: ARG002 - the port hands every sink the same
-        directory: Path,
-    ) -> Path:
-        """Write the report and return the file. Raises StoreFull."""
+    def write(self, report: Report, _: Iterator[VerdictRow], directory: Path) -> Path:
         return write_text(directory / "report.md", report_text(report))
 
 
