@@ -37,7 +37,7 @@ class ObjectStore(Protocol):
         ...
 
     def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys with a prefix, in order. Raises StoreUnavailable."""
+        """Keys with a prefix, sorted by code points. Raises StoreUnavailable."""
         ...
 
 

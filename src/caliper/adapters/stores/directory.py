@@ -19,7 +19,8 @@ _Result = TypeVar("_Result")
 
 
 class DirectoryStore:
-    """Objects as files under `root`, which the first `put` creates.
+    """ports.storage.ObjectStore: files under `root`, which the first `put` creates. They are synced
+    to disk when `put` returns.
 
     An invalid key raises InvalidInput. Disk access runs in threads, which end with the store.
     """
@@ -29,37 +30,21 @@ class DirectoryStore:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or the content of a file, which is copied in chunks.
-
-        Atomic, and synced to disk on return. Raises StoreFull if the disk is full,
-        StoreUnavailable if it fails.
-        """
         if isinstance(data, Path):
             await self._call(_copy, data, self._file(key))
         else:
             await self._call(write_atomically, self._file(key), data)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes of the object, None if it does not exist. Raises StoreUnavailable, and
-        InvalidInput if it has more than `most` bytes.
-        """
         data = await self._call(_read, self._file(key), -1 if most is None else most + 1)
         if data is not None and most is not None and len(data) > most:
             raise too_long(key, most)
         return data
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the object to a file, in chunks. Returns False if it does not exist.
-
-        Raises StoreUnavailable.
-        """
         return await self._call(_copy_if_exists, self._file(key), file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, sorted by code points.
-
-        Raises StoreUnavailable.
-        """
         folder, _, _ = checked_prefix(prefix).rpartition("/")
         start = self._file(folder) if folder else self._root
         for key in await self._call(_keys, self._root, start):
