@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from caliper.adapters.datasets import jsonlines
+from caliper.adapters.datasets import jsonrows
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
@@ -99,7 +99,7 @@ def _first_value(path: Path) -> Any:
     files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
     suffix = files[0].suffix.lower() if files else ""
     if suffix == ".jsonl":
-        row = next(jsonlines.rows(files[0]), None)
+        row = next(jsonrows.line_rows(files[0]), None)
         return row.fields if row else None
     whole = read_json(files[0]) if suffix == ".json" else None
     return next(iter(whole), None) if isinstance(whole, list | dict) else None

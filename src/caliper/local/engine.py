@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.media.preparation import MediaFolder
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.benchmarks.registry import benchmark

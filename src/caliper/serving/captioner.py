@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.wire.enums import encode_reason
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire

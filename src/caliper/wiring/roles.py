@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged

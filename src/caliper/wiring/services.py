@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message

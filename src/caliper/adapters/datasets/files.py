@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from caliper.adapters.datasets import jsonlines, jsonvalues, parquet
+from caliper.adapters.datasets import parquet
+from caliper.adapters.datasets.jsonrows import line_rows, list_rows, object_rows
 from caliper.adapters.datasets.jsontext import unreadable
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.layout import FileFormat, Layout
@@ -34,18 +35,14 @@ class _Form:
 
 
 _FORMS = {
-    FileFormat.JSONL_FOLDER: _Form({".jsonl": jsonlines.rows}, file=True, folder=True, tasks=True),
+    FileFormat.JSONL_FOLDER: _Form({".jsonl": line_rows}, file=True, folder=True, tasks=True),
     FileFormat.TABLE: _Form(
-        {
-            ".parquet": parquet.rows,
-            ".json": jsonvalues.list_rows,
-            ".jsonl": jsonlines.rows,
-        },
+        {".parquet": parquet.rows, ".json": list_rows, ".jsonl": line_rows},
         file=True,
         folder=True,
     ),
-    FileFormat.OBJECT: _Form({".json": jsonvalues.object_rows}, file=True, folder=False),
-    FileFormat.OBJECT_FOLDER: _Form({".json": jsonvalues.object_rows}, file=False, folder=True),
+    FileFormat.OBJECT: _Form({".json": object_rows}, file=True, folder=False),
+    FileFormat.OBJECT_FOLDER: _Form({".json": object_rows}, file=False, folder=True),
 }
 
 

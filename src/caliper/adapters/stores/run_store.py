@@ -46,7 +46,7 @@ class RunStore:
         await store.put(place, data)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """Raises InvalidInput or NewerSchema for a journal of another run or a newer release, too."""
+        """Raises InvalidInput or NewerSchema for a journal of another run or a newer release."""
         if key == self._prefix + SPEC:
             return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
