@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from caliper.adapters.datasets import jsonrows
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names
@@ -110,7 +110,7 @@ def _data(
 ) -> ValidationResult:
     chosen = benchmark(name)
     request = PlanRequest(settings=resolved_settings(name, settings))
-    items = list(chosen.plan(open_dataset(path).rows(chosen.data), request))
+    items = list(chosen.plan(DatasetFiles(path).rows(chosen.data), request))
     questions = sum(item.size for item in items)
     problems = tuple(problem for item in items for problem in _problems(item))
     return ValidationResult(
@@ -126,7 +126,7 @@ def _problems(item: Item) -> Iterator[str]:
 
 def _captions(path: Path, name: str) -> ValidationResult:
     chosen = benchmark(name)
-    captions = dict(chosen.read_captions(open_dataset(path).rows(chosen.captions)))
+    captions = dict(chosen.read_captions(DatasetFiles(path).rows(chosen.captions)))
     problems = tuple(
         f"{key}: {'null, which is no caption' if text is None else 'blank'}"
         for key, text in captions.items()

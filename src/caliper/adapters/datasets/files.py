@@ -14,7 +14,6 @@ from caliper.adapters.datasets.jsontext import unreadable
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.rows import Row
-from caliper.ports.storage import Dataset
 
 Reader = Callable[[Path], Iterator[Row]]
 _MOST_LISTED = 10
@@ -46,14 +45,9 @@ _FORMS = {
 }
 
 
-def open_dataset(path: Path) -> Dataset:
-    """The dataset at `path`, a file or a folder; it is checked when read."""
-    return DatasetFiles(path)
-
-
 @dataclass(frozen=True, slots=True)
 class DatasetFiles:
-    """Rows of the files at one path.
+    """ports.storage.Dataset: the file or folder at a path, which is checked when it is read.
 
     In a folder, only visible files with the format's suffixes count. `Row.file` is the path as
     given, followed by the file's name.
@@ -67,11 +61,7 @@ class DatasetFiles:
         Raises InvalidInput at once if the files do not fit the layout, UnknownName for a file
         whose stem is not a task, and InvalidInput while reading if a file's content is invalid.
         """
-        return self._read(self._files(layout), layout)
-
-    def files(self, layout: Layout) -> list[Path]:
-        """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""
-        return self._files(layout)
+        return self._read(self.files(layout), layout)
 
     def digest(self, layout: Layout) -> str:
         """SHA-256 of the names and contents of the files that `rows` reads, in name order.
@@ -79,7 +69,7 @@ class DatasetFiles:
         The folder's location makes no difference. Raises InvalidInput like `rows`.
         """
         whole = hashlib.sha256()
-        for file in sorted(self._files(layout), key=lambda file: file.name):
+        for file in sorted(self.files(layout), key=lambda file: file.name):
             try:
                 with file.open("rb") as content:
                     inner = hashlib.file_digest(content, "sha256").digest()
@@ -100,7 +90,8 @@ class DatasetFiles:
             if not number:
                 raise InvalidInput("the file holds no rows", file=str(file))
 
-    def _files(self, layout: Layout) -> list[Path]:
+    def files(self, layout: Layout) -> list[Path]:
+        """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""
         form = _FORMS[layout.format]
         if form.file and self.path.is_file():
             files = [self.path]
