@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from bench.synthetic import write_captionqa
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import canonical_json
@@ -71,7 +71,7 @@ async def _prepare(folder: Path) -> str:
     write_captionqa(folder, SAMPLES, QUESTIONS)
     store, chosen = DirectoryStore(folder / "store"), benchmark("captionqa")
     captions = json.loads((folder / "captions.json").read_text("utf-8"))
-    rows = open_dataset(folder / "data.jsonl")
+    rows = DatasetFiles(folder / "data.jsonl")
     part = BenchmarkSpec(
         chosen.name,
         rows.digest(chosen.data),

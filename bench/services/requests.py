@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.services.model import DELAY_SECONDS, body_of
 from bench.synthetic import write_capability, write_captionqa
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.submission import parcel_of
@@ -101,7 +101,7 @@ async def plan_jobs(
     ground: Ground, stages: StageDirectory, request: EvaluationRequest
 ) -> list[Message]:
     """Store and plan a run, and return its jobs without publishing them."""
-    supplies = StoredSupplies(ground.store, open_dataset)
+    supplies = StoredSupplies(ground.store, DatasetFiles)
     spec = await resolve(request, supplies, stages)
     await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
     collected = Collected()

@@ -14,7 +14,7 @@ SPEC = {"pack": "ab" * 32, "captions": {"capability": "0" * 64}}
 
 
 def told(part: BenchmarkReport, spec: Mapping[str, object] = SPEC) -> dict[str, str]:
-    found = facts(part, spec)
+    found = tuple(facts(part, spec))
     labels = [fact.label for fact in found]
     assert len(labels) == len(set(labels))
     return {fact.label: fact.text for fact in found}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.question import Ask, Embed, Examination, Item, Nouns, Source
@@ -30,9 +30,9 @@ def planned(name: str, settings: Mapping[str, str], repeats: int | None) -> Iter
     chosen = benchmark(name)
     qa_rows: Iterable[Row] = ()
     if chosen.qa_data is not None:
-        qa_rows = open_dataset(EXAMPLES / QA[name]).rows(chosen.qa_data)
+        qa_rows = DatasetFiles(EXAMPLES / QA[name]).rows(chosen.qa_data)
     request = PlanRequest(settings, repeats=repeats, captions=(), qa_rows=qa_rows)
-    yield from chosen.plan(open_dataset(EXAMPLES / DATA[name]).rows(chosen.data), request)
+    yield from chosen.plan(DatasetFiles(EXAMPLES / DATA[name]).rows(chosen.data), request)
 
 
 def asked(examination: Examination) -> tuple[Ask, ...]:

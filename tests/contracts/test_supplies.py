@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.runs import part, spec
 from tests.fakes.stores import MemoryStore, supplies
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.submission import parcel_at
 from caliper.core.keys import digest
@@ -38,7 +38,7 @@ class SuppliesContract:
         found, run = held
         async with found.sources(run) as sources:
             rows = list(sources["captionqa"].data.rows(LAYOUT))
-        expected = list(open_dataset(QUESTIONS).rows(LAYOUT))
+        expected = list(DatasetFiles(QUESTIONS).rows(LAYOUT))
         assert [row.fields for row in rows] == [row.fields for row in expected]
         # Captions are read after the rows, too.
         assert dict(sources["captionqa"].captions or {}) == TEXTS
@@ -57,7 +57,7 @@ class TestStoredSupplies(SuppliesContract):
 class TestFileSupplies(SuppliesContract):
     @pytest.fixture
     async def held(self) -> tuple[Supplies, RunSpec]:
-        data = open_dataset(QUESTIONS)
+        data = DatasetFiles(QUESTIONS)
         ours = part(data=data.digest(LAYOUT), captions=digest(TEXTS))
         found = FileSupplies({"captionqa": Sources(data, TEXTS)}, {ours.data, digest(TEXTS)})
         return found, spec(ours)

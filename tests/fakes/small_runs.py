@@ -8,7 +8,7 @@ from typing import Any
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.releases import ROOT
 
-from caliper.adapters.exports.rows import record
+from caliper.adapters.exports.jsonl import record
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.local.config import RunConfig, read_config
 from caliper.pipeline.reports.run_reader import VerdictQuery

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.keys import checked, checked_prefix, too_long
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
@@ -66,4 +66,4 @@ class MemoryLog:
 
 def supplies(store: ObjectStore) -> StoredSupplies:
     """The supplies pushed and uploaded to a store."""
-    return StoredSupplies(store, open_dataset)
+    return StoredSupplies(store, DatasetFiles)

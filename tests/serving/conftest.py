@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.benchmarks.registry import benchmark
 from caliper.lexical.ngrams import NgramEmbedder
@@ -25,9 +25,9 @@ class Example:
         chosen = benchmark(name)
         folder = EXAMPLES / name
         data = {"captionqa": folder / "questions.json", "comprecap": folder / "anno.json"}
-        self.dataset = open_dataset(data.get(name, folder))
+        self.dataset = DatasetFiles(data.get(name, folder))
         self.rows = list(self.dataset.rows(chosen.data))
-        supplied = open_dataset(EXAMPLES / "captions" / "careful" / captions)
+        supplied = DatasetFiles(EXAMPLES / "captions" / "careful" / captions)
         captions = chosen.read_captions(supplied.rows(chosen.captions))
         self.captions: Mapping[str, str] = {key: text for key, text in captions if text is not None}
 

@@ -15,8 +15,7 @@ from tests.fakes.grpc_serving import calling, failure
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia, MediaFolder
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc

@@ -8,7 +8,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.pipeline.store.runs import write_json

@@ -41,12 +41,8 @@ class Fact:
     warning: bool = False
 
 
-def facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> tuple[Fact, ...]:
+def facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
     """How a benchmark's figures were made; `spec` is that of its report."""
-    return tuple(_facts(part, spec))
-
-
-def _facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
     supplied = part.name in spec.get("captions", {})
     yield Fact("Captions", _captions(part, supplied=supplied))
     for role, label in _ROLES.items():

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from datetime import datetime
 
+from caliper.analysis.agreement import Coefficient
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
@@ -26,11 +27,17 @@ def number(value: float | None) -> str:
     return text.replace("-", _MINUS)
 
 
-def interval(figure: Estimate | Difference) -> str:
+def interval(figure: Estimate | Difference | Coefficient) -> str:
     """The interval as `low to high`; empty without one."""
     if figure.low is None or figure.high is None:
         return ""
     return f"{number(figure.low)} to {number(figure.high)}"
+
+
+def with_interval(figure: Estimate | Difference | Coefficient) -> str:
+    """The figure, followed by its interval in parentheses if it has one."""
+    span = interval(figure)
+    return f"{number(figure.value)} ({span})" if span else number(figure.value)
 
 
 def standing(row: Standing) -> str:
@@ -46,9 +53,7 @@ def behind(row: Standing) -> str:
     difference = row.behind
     if difference is None or difference.value is None:
         return ""
-    text = number(difference.value)
-    if within := interval(difference):
-        text += f" ({within})"
+    text = with_interval(difference)
     text = text if row.clear else f"{text}, not clear"
     return "; ".join(filter(None, (text, dimensions(difference))))
 

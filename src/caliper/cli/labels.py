@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from caliper.adapters.datasets import jsonlines
+from caliper.adapters.datasets import jsonrows
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
@@ -32,7 +32,7 @@ def label_of(score: float | None) -> str | None:
 def read_labels(path: Path, possible: Possible) -> Labels:
     """The labels in a file. Raises InvalidInput naming file, line and field."""
     labels: Labels = {}
-    for row in jsonlines.rows(path):
+    for row in jsonrows.line_rows(path):
         key, label = _label(row)
         if key in labels:
             raise row.wrong("question_id", "the question appears twice")

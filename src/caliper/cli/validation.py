@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from caliper.adapters.datasets import jsonlines
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets import jsonrows
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names
@@ -99,7 +99,7 @@ def _first_value(path: Path) -> Any:
     files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
     suffix = files[0].suffix.lower() if files else ""
     if suffix == ".jsonl":
-        row = next(jsonlines.rows(files[0]), None)
+        row = next(jsonrows.line_rows(files[0]), None)
         return row.fields if row else None
     whole = read_json(files[0]) if suffix == ".json" else None
     return next(iter(whole), None) if isinstance(whole, list | dict) else None
@@ -110,7 +110,7 @@ def _data(
 ) -> ValidationResult:
     chosen = benchmark(name)
     request = PlanRequest(settings=resolved_settings(name, settings))
-    items = list(chosen.plan(open_dataset(path).rows(chosen.data), request))
+    items = list(chosen.plan(DatasetFiles(path).rows(chosen.data), request))
     questions = sum(item.size for item in items)
     problems = tuple(problem for item in items for problem in _problems(item))
     return ValidationResult(
@@ -126,7 +126,7 @@ def _problems(item: Item) -> Iterator[str]:
 
 def _captions(path: Path, name: str) -> ValidationResult:
     chosen = benchmark(name)
-    captions = dict(chosen.read_captions(open_dataset(path).rows(chosen.captions)))
+    captions = dict(chosen.read_captions(DatasetFiles(path).rows(chosen.captions)))
     problems = tuple(
         f"{key}: {'null, which is no caption' if text is None else 'blank'}"
         for key, text in captions.items()

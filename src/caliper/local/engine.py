@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.media.preparation import MediaFolder
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.benchmarks.registry import benchmark

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolved_settings
@@ -174,15 +174,15 @@ def digests(name: str, sources: Sources) -> dict[str, str | None]:
 
 def open_sources(name: str, part: BenchmarkConfig) -> Sources:
     """The input files of a benchmark. Raises InvalidInput naming file and line."""
-    qa_data = open_dataset(part.qa) if isinstance(part.qa, Path) else None
-    return Sources(open_dataset(part.data), _captions(name, part), qa_data)
+    qa_data = DatasetFiles(part.qa) if isinstance(part.qa, Path) else None
+    return Sources(DatasetFiles(part.data), _captions(name, part), qa_data)
 
 
 def _captions(name: str, part: BenchmarkConfig) -> dict[str, str] | None:
     if part.captions is None:
         return None
     chosen = benchmark(name)
-    rows = open_dataset(part.captions).rows(chosen.captions)
+    rows = DatasetFiles(part.captions).rows(chosen.captions)
     captions = {key: text for key, text in chosen.read_captions(rows) if text is not None}
     if not captions:
         raise InvalidInput("no captions", file=str(part.captions))

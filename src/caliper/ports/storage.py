@@ -37,7 +37,7 @@ class ObjectStore(Protocol):
         ...
 
     def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys with a prefix, in order. Raises StoreUnavailable."""
+        """Keys with a prefix, sorted by code points. Raises StoreUnavailable."""
         ...
 
 
@@ -101,6 +101,6 @@ class VerdictLog(Protocol):
 class ReportSink(Protocol):
     """Exports the results of a run in one file format."""
 
-    def write(self, report: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
+    def write(self, report: Report, verdicts: Iterator[VerdictRow], directory: Path, /) -> Path:
         """Write a file into the run's directory and return its path. Raises StoreFull."""
         ...

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caliper.adapters.datasets.jsontext import parse
+from caliper.adapters.wire.outcomes import encode_verdict
+from caliper.adapters.wire.text import from_wire
+from caliper.api.judge.v1.judge_pb2 import JudgeRequest
+from caliper.api.qa_reader.v1.qa_reader_pb2 import AnswerRequest
+from caliper.api.types.v1 import outcome_pb2
 from caliper.benchmarks.settings import resolved_settings
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
@@ -17,7 +22,7 @@ from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
 from caliper.core.rows import Row
-from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
@@ -42,29 +47,51 @@ class AdhocRequest:
     rows: Sequence[str]
     caption: str
     settings: Mapping[str, str]
-    seed: int = 0
-    repeats: int | None = None
+    seed: int
+    repeats: int | None
 
 
 ModelsOfSeed = Callable[[int], Models]
 """Returns the models that answer when draws start from that seed."""
 
 
-def answered_here(name: str, role: str, models: Models) -> str:
-    """Return `name` if `models` have that role for the benchmark. Raises InvalidInput otherwise."""
-    known = [key.removesuffix(f"/{role}") for key in models.answerers if key.endswith(f"/{role}")]
-    if name not in known:
-        message = f"{name!r:.60} has no {role} here; known: {', '.join(known)}"
-        raise InvalidInput(message, field="benchmark")
-    return name
-
-
-async def verdicts_on(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
-    """One verdict per (question, repeat), in the order of the rows, with indices from 0.
-
-    Nothing is stored. Raises InvalidInput naming the request's field; BackendError when a model
-    cannot answer, ModelChanged.
+class AdhocServicer:
+    """Examines captions with `models`, which have the `role`; `pack` is the digest of their
+    prompts.
     """
+
+    role: str
+
+    def __init__(self, models: ModelsOfSeed, identity: Identity, pack: str) -> None:
+        self._models, self._identity, self._pack = models, identity, pack
+
+    async def _examine(
+        self, message: JudgeRequest | AnswerRequest, benchmark: str, field: str, rows: Iterable[str]
+    ) -> Iterator[outcome_pb2.Verdict]:
+        """One verdict per (question, repeat), in the order of the rows, with indices from 0.
+
+        Nothing is stored. Raises InvalidInput naming the request's field; BackendError when a
+        model cannot answer, ModelChanged.
+        """
+        models = self._models(message.seed)
+        end = f"/{self.role}"
+        known = [key.removesuffix(end) for key in models.answerers if key.endswith(end)]
+        if benchmark not in known:
+            error = f"{benchmark!r:.60} has no {self.role} here; known: {', '.join(known)}"
+            raise InvalidInput(error, field="benchmark")
+        request = AdhocRequest(
+            benchmark=benchmark,
+            field=field,
+            rows=[from_wire(row) for row in rows],
+            caption=from_wire(message.caption),
+            settings=dict(message.settings),
+            seed=message.seed,
+            repeats=message.repeats if message.HasField("repeats") else None,
+        )
+        return map(encode_verdict, await _verdicts(request, models))
+
+
+async def _verdicts(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
     if len(request.caption) > LONGEST_CAPTION:
         raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption")
     if not 1 <= len(request.rows) <= MOST_ROWS:

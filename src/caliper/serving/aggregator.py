@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
-
-import grpc
+from functools import partial
 
 from caliper.adapters.wire.evaluations import encode_run_scores
 from caliper.api.aggregator.v1 import aggregator_pb2 as pb
 from caliper.api.aggregator.v1 import aggregator_pb2_grpc
 from caliper.core.errors import NotFound
 from caliper.ports.stages import ScoreBoard
+from caliper.serving.calls import Context, seconds
 from caliper.serving.grpc_server import Service
-from caliper.serving.intervals import seconds
 
 NAME = pb.DESCRIPTOR.services_by_name["AggregatorService"].full_name
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
@@ -27,7 +24,7 @@ class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
         self._board = board
 
     async def GetScores(  # noqa: N802 - named in the contract
-        self, request: pb.GetScoresRequest, _: _Context
+        self, request: pb.GetScoresRequest, _: Context
     ) -> pb.GetScoresResponse:
         """The figures of a run so far."""
         scores = await self._board.scores(request.run)
@@ -36,7 +33,7 @@ class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
         return pb.GetScoresResponse(scores=encode_run_scores(scores))
 
     async def WatchScores(  # noqa: N802 - named in the contract
-        self, request: pb.WatchScoresRequest, _: _Context
+        self, request: pb.WatchScoresRequest, _: Context
     ) -> AsyncIterator[pb.WatchScoresResponse]:
         """The figures now and after every change, until the run is over."""
         exists = False
@@ -56,8 +53,5 @@ def _unknown(run: str) -> NotFound:
 def service(servicer: AggregatorServicer) -> Service:
     """Wrap the servicer for registration with a server."""
     return Service(
-        NAME,
-        lambda server: aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server(
-            servicer, server
-        ),
+        NAME, partial(aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server, servicer)
     )

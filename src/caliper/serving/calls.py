@@ -1,4 +1,4 @@
-"""The deadline of the call that the current task answers."""
+"""What the methods of services share: their context, deadlines, and intervals of updates."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import grpc
 # A string, because the class is generic only in its type stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 """What gRPC passes to a method beside the request."""
+
+# In milliseconds. People do not read faster, and every update has a cost.
+_DEFAULT_INTERVAL, _LEAST_INTERVAL = 1000, 50
 
 _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
@@ -29,3 +32,8 @@ def begin(deadline: float | None) -> None:
     None for a long-lived stream.
     """
     _DEADLINE.set(deadline)
+
+
+def seconds(interval_ms: int) -> float:
+    """The least seconds between two updates; 0 requests the default."""
+    return max(interval_ms or _DEFAULT_INTERVAL, _LEAST_INTERVAL) / 1000

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.wire.enums import encode_reason
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
@@ -135,6 +135,5 @@ def _digest(medium: captioner_pb2.Media, field: str) -> str:
 def service(servicer: CaptionerServicer) -> Service:
     """Wrap the servicer for registration with a server."""
     return Service(
-        NAME,
-        lambda server: captioner_pb2_grpc.add_CaptionerServiceServicer_to_server(servicer, server),
+        NAME, partial(captioner_pb2_grpc.add_CaptionerServiceServicer_to_server, servicer)
     )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
-
-import grpc
+from functools import partial
 
 from caliper.adapters.wire.comparisons import decode_wished, encode_comparison
 from caliper.adapters.wire.evaluations import decode_asked, encode_evaluation
@@ -19,13 +17,12 @@ from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
+from caliper.serving.calls import Context, seconds
 from caliper.serving.grpc_server import Service
-from caliper.serving.intervals import seconds
 from caliper.serving.uploads import captions_in
 
 NAME = pb.DESCRIPTOR.services_by_name["EvaluateService"].full_name
 _CHUNK = 1024 * 1024
-_Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
@@ -38,21 +35,21 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self._store = store
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
-        self, request: pb.StartEvaluationRequest, _: _Context
+        self, request: pb.StartEvaluationRequest, _: Context
     ) -> pb.StartEvaluationResponse:
         """Start or resume a run."""
         evaluation, created = await self._gateway.start(decode_asked(request))
         return pb.StartEvaluationResponse(evaluation=encode_evaluation(evaluation), created=created)
 
     async def GetEvaluation(  # noqa: N802 - named in the contract
-        self, request: pb.GetEvaluationRequest, _: _Context
+        self, request: pb.GetEvaluationRequest, _: Context
     ) -> pb.GetEvaluationResponse:
         """The state of a run."""
         evaluation = await self._gateway.get(request.run)
         return pb.GetEvaluationResponse(evaluation=encode_evaluation(evaluation))
 
     async def WatchEvaluation(  # noqa: N802 - named in the contract
-        self, request: pb.WatchEvaluationRequest, _: _Context
+        self, request: pb.WatchEvaluationRequest, _: Context
     ) -> AsyncIterator[pb.WatchEvaluationResponse]:
         """The run now and after every change, until it is over."""
         first = True
@@ -66,7 +63,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
                 first = False
 
     async def ListEvaluations(  # noqa: N802 - named in the contract
-        self, request: pb.ListEvaluationsRequest, _: _Context
+        self, request: pb.ListEvaluationsRequest, _: Context
     ) -> pb.ListEvaluationsResponse:
         """A page of runs, newest first."""
         page = await self._gateway.list(
@@ -77,14 +74,14 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         )
 
     async def CancelEvaluation(  # noqa: N802 - named in the contract
-        self, request: pb.CancelEvaluationRequest, _: _Context
+        self, request: pb.CancelEvaluationRequest, _: Context
     ) -> pb.CancelEvaluationResponse:
         """Cancel a run."""
         evaluation = await self._gateway.cancel(request.run)
         return pb.CancelEvaluationResponse(evaluation=encode_evaluation(evaluation))
 
     async def GetReport(  # noqa: N802 - named in the contract
-        self, request: pb.GetReportRequest, _: _Context
+        self, request: pb.GetReportRequest, _: Context
     ) -> AsyncIterator[pb.GetReportResponse]:
         """A report file, in chunks."""
         data, media_type = await self._reader.report(
@@ -96,7 +93,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
             yield pb.GetReportResponse(content=data[start : start + _CHUNK])
 
     async def ListVerdicts(  # noqa: N802 - named in the contract
-        self, request: pb.ListVerdictsRequest, _: _Context
+        self, request: pb.ListVerdictsRequest, _: Context
     ) -> pb.ListVerdictsResponse:
         """A page of verdicts, in plan order."""
         query = VerdictQuery(
@@ -110,7 +107,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         return pb.ListVerdictsResponse(verdicts=map(encode_row, rows), next_page_token=token)
 
     async def CompareEvaluations(  # noqa: N802 - named in the contract
-        self, request: pb.CompareEvaluationsRequest, _: _Context
+        self, request: pb.CompareEvaluationsRequest, _: Context
     ) -> AsyncIterator[pb.CompareEvaluationsResponse]:
         """Compare runs with the first."""
         comparison, pictures = await self._comparer.compare(
@@ -120,7 +117,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
             yield message
 
     async def UploadCaptions(  # noqa: N802 - named in the contract
-        self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: _Context
+        self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: Context
     ) -> pb.UploadCaptionsResponse:
         """Store a set of captions."""
         captions = await captions_in(request_iterator)
@@ -130,7 +127,4 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
 
 def service(servicer: GatewayServicer) -> Service:
     """Wrap the servicer for registration with a server."""
-    return Service(
-        NAME,
-        lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(servicer, server),
-    )
+    return Service(NAME, partial(evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server, servicer))

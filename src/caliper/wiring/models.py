@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.cost import Cost
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.pool import EmbedderPool, Pool
@@ -214,7 +214,7 @@ class ModelRoom:
         layout = chosen.replies if source is Source.CAPTION else chosen.qa_replies
         if layout is None:
             raise InvalidInput(f"{name} has no questions from the media")
-        dataset = open_dataset(folder)
+        dataset = DatasetFiles(folder)
         recording = record(chosen, dataset.rows(layout), source, dataset.digest(layout))
         return ReplayAnswerer({name: recording}, model)
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.caption import Caption
@@ -167,7 +167,7 @@ def gateway_parts(
 ) -> ServiceParts:
     """The gateway with the planner, and with web pages if `page` gives an address."""
     runs = ground.runs
-    supplies = StoredSupplies(ground.store, open_dataset)
+    supplies = StoredSupplies(ground.store, DatasetFiles)
     outside = Outside(
         ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores
     )

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.layout import FileFormat, Layout
 
@@ -26,15 +26,15 @@ def write(folder: Path, **files: str) -> Path:
 
 
 def read(path: Path, layout: Layout) -> list[tuple[str, object]]:
-    found = open_dataset(path).rows(layout)
+    found = DatasetFiles(path).rows(layout)
     return [(PurePath(row.file).stem, dict(row.fields)) for row in found]
 
 
 def refused(path: Path, layout: Layout) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
-        open_dataset(path).rows(layout)
+        DatasetFiles(path).rows(layout)
     with pytest.raises(InvalidInput) as digesting:
-        open_dataset(path).digest(layout)
+        DatasetFiles(path).digest(layout)
     assert str(digesting.value) == str(caught.value)
     return caught.value
 
@@ -70,7 +70,7 @@ def test_rows_name_the_file_as_it_was_given(
     write(tmp_path / "data", event__jsonl='{"n": 3}')
     monkeypatch.chdir(tmp_path)
     for given in (Path("data"), Path("data/event.jsonl")):
-        (row,) = open_dataset(given).rows(TASKS)
+        (row,) = DatasetFiles(given).rows(TASKS)
         assert row.file == "data/event.jsonl"
 
 
@@ -123,7 +123,7 @@ def test_a_folder_in_the_place_of_a_file_and_the_other_way_round(tmp_path: Path)
     with pytest.raises(InvalidInput, match="cannot be read: Is a directory"):
         read(tmp_path, TASKS)
     with pytest.raises(InvalidInput, match="cannot be read: Is a directory"):
-        open_dataset(tmp_path).digest(TASKS)
+        DatasetFiles(tmp_path).digest(TASKS)
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_an_empty_task_file_is_refused(tmp_path: Path) -> None:
 
 def test_rows_are_read_only_as_far_as_they_are_asked_for(tmp_path: Path) -> None:
     folder = write(tmp_path, scene__jsonl='{"n": 1}\nrubbish')
-    assert next(open_dataset(folder).rows(TASKS)).fields == {"n": 1}
+    assert next(DatasetFiles(folder).rows(TASKS)).fields == {"n": 1}
 
 
 def test_the_digest_is_that_of_names_and_bytes(tmp_path: Path) -> None:
@@ -163,23 +163,23 @@ def test_the_digest_is_that_of_names_and_bytes(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         inner = hashlib.sha256((folder / name).read_bytes()).digest()
         expected.update(name.encode() + b"\0" + inner)
-    assert open_dataset(folder).digest(LINES) == expected.hexdigest()
+    assert DatasetFiles(folder).digest(LINES) == expected.hexdigest()
 
 
 def test_the_digest_knows_neither_the_folder_nor_files_that_are_not_read(tmp_path: Path) -> None:
     first = write(tmp_path / "first", scene__jsonl='{"n": 1}', OCR__jsonl='{"n": 2}')
     second = write(tmp_path / "deep" / "second", scene__jsonl='{"n": 1}', OCR__jsonl='{"n": 2}')
     write(second, README__md="read me")
-    assert open_dataset(first).digest(TASKS) == open_dataset(second).digest(TASKS)
+    assert DatasetFiles(first).digest(TASKS) == DatasetFiles(second).digest(TASKS)
 
 
 def test_the_digest_changes_with_a_name_or_a_byte(tmp_path: Path) -> None:
-    plain = open_dataset(write(tmp_path / "a", scene__jsonl='{"n": 1}')).digest(TASKS)
-    named = open_dataset(write(tmp_path / "b", event__jsonl='{"n": 1}')).digest(TASKS)
-    changed = open_dataset(write(tmp_path / "c", scene__jsonl='{"n": 2}')).digest(TASKS)
+    plain = DatasetFiles(write(tmp_path / "a", scene__jsonl='{"n": 1}')).digest(TASKS)
+    named = DatasetFiles(write(tmp_path / "b", event__jsonl='{"n": 1}')).digest(TASKS)
+    changed = DatasetFiles(write(tmp_path / "c", scene__jsonl='{"n": 2}')).digest(TASKS)
     assert len({plain, named, changed}) == 3
 
 
 def test_a_file_name_that_is_not_utf8_can_be_digested(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.json")).write_text(json.dumps({"a": 1}))
-    assert len(open_dataset(tmp_path).digest(OBJECTS)) == 64
+    assert len(DatasetFiles(tmp_path).digest(OBJECTS)) == 64

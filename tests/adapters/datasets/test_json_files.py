@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.rows import Row
@@ -18,7 +18,7 @@ OBJECT = Layout(FileFormat.OBJECT)
 
 
 def rows(path: Path, layout: Layout) -> list[Row]:
-    return list(open_dataset(path).rows(layout))
+    return list(DatasetFiles(path).rows(layout))
 
 
 def refused(path: Path, layout: Layout, data: bytes) -> InvalidInput:

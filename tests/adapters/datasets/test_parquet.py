@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from caliper.adapters.datasets.files import open_dataset
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
 
@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_rows_come_without_the_pictures_in_them(table: Path) -> None:
-    rows = list(open_dataset(table).rows(TABLE))
+    rows = list(DatasetFiles(table).rows(TABLE))
     assert [row.line for row in rows] == list(range(1, 601))
     assert [row.fields["id"] for row in rows] == [f"nat_{number}" for number in range(600)]
     assert rows[0].fields == {
@@ -61,7 +61,7 @@ def test_picture_columns_are_never_decoded(tmp_path: Path) -> None:
     path.write_bytes(broken)
     with pytest.raises(pa.ArrowInvalid, match="BYTE_ARRAY"):
         pq.read_table(path)
-    assert [row.fields for row in open_dataset(path).rows(TABLE)] == [
+    assert [row.fields for row in DatasetFiles(path).rows(TABLE)] == [
         {"id": "a", "image": {"path": "p"}}
     ]
 
@@ -70,21 +70,21 @@ def test_a_table_of_pictures_only_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"image": pa.array([b"x"], pa.binary())}), path)
     with pytest.raises(InvalidInput, match="binary"):
-        list(open_dataset(path).rows(TABLE))
+        list(DatasetFiles(path).rows(TABLE))
 
 
 @pytest.mark.parametrize("keep", [0, 3, 100, 2000])
 def test_a_truncated_file_is_refused(table: Path, keep: int) -> None:
     table.write_bytes(table.read_bytes()[:keep])
     with pytest.raises(InvalidInput, match="not a readable parquet file") as caught:
-        list(open_dataset(table).rows(TABLE))
+        list(DatasetFiles(table).rows(TABLE))
     assert caught.value.file == str(table)
 
 
 def test_what_is_no_parquet_is_refused(table: Path) -> None:
     table.write_bytes(b"PAR1" + b"\x00" * 100 + b"PAR1")
     with pytest.raises(InvalidInput, match="not a readable parquet file"):
-        list(open_dataset(table).rows(TABLE))
+        list(DatasetFiles(table).rows(TABLE))
 
 
 def test_nan_is_refused_wherever_it_stands(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_nan_is_refused_wherever_it_stands(tmp_path: Path) -> None:
     deep = [[{"weight": 1.0}], [{"weight": float("nan")}]]
     pq.write_table(pa.table({"id": ["a", "b"], "deep": deep}), path)
     with pytest.raises(InvalidInput) as caught:
-        list(open_dataset(path).rows(TABLE))
+        list(DatasetFiles(path).rows(TABLE))
     assert (caught.value.line, caught.value.field) == (2, "deep")
 
 
@@ -100,4 +100,4 @@ def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"id": pa.array([], pa.string())}), path)
     with pytest.raises(InvalidInput, match="no rows"):
-        list(open_dataset(path).rows(TABLE))
+        list(DatasetFiles(path).rows(TABLE))

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.fakes import reports
 
-from caliper.adapters.exports.jsonl import JsonLinesExport
+from caliper.adapters.exports.jsonl import JsonLinesExport, record
 from caliper.adapters.exports.parquet import SCHEMA, ParquetExport
-from caliper.adapters.exports.rows import record
 from caliper.core.errors import CaliperError
 from caliper.core.report import VerdictRow
 

@@ -9,8 +9,7 @@ from PIL import Image as Picture
 
 from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.frames import MediaFolder
-from caliper.adapters.media.inline_media import InlineMedia
+from caliper.adapters.media.preparation import InlineMedia, MediaFolder
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.ports.models import Image

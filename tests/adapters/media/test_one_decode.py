@@ -10,7 +10,7 @@ from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.frames import MediaFolder
+from caliper.adapters.media.preparation import MediaFolder
 from caliper.core.messages import CaptionJob
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source

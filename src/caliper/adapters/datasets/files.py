@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from caliper.adapters.datasets import jsonlines, jsonvalues, parquet
+from caliper.adapters.datasets import parquet
+from caliper.adapters.datasets.jsonrows import line_rows, list_rows, object_rows
 from caliper.adapters.datasets.jsontext import unreadable
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.rows import Row
-from caliper.ports.storage import Dataset
 
 Reader = Callable[[Path], Iterator[Row]]
 _MOST_LISTED = 10
@@ -34,29 +34,20 @@ class _Form:
 
 
 _FORMS = {
-    FileFormat.JSONL_FOLDER: _Form({".jsonl": jsonlines.rows}, file=True, folder=True, tasks=True),
+    FileFormat.JSONL_FOLDER: _Form({".jsonl": line_rows}, file=True, folder=True, tasks=True),
     FileFormat.TABLE: _Form(
-        {
-            ".parquet": parquet.rows,
-            ".json": jsonvalues.list_rows,
-            ".jsonl": jsonlines.rows,
-        },
+        {".parquet": parquet.rows, ".json": list_rows, ".jsonl": line_rows},
         file=True,
         folder=True,
     ),
-    FileFormat.OBJECT: _Form({".json": jsonvalues.object_rows}, file=True, folder=False),
-    FileFormat.OBJECT_FOLDER: _Form({".json": jsonvalues.object_rows}, file=False, folder=True),
+    FileFormat.OBJECT: _Form({".json": object_rows}, file=True, folder=False),
+    FileFormat.OBJECT_FOLDER: _Form({".json": object_rows}, file=False, folder=True),
 }
-
-
-def open_dataset(path: Path) -> Dataset:
-    """The dataset at `path`, a file or a folder; it is checked when read."""
-    return DatasetFiles(path)
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFiles:
-    """Rows of the files at one path.
+    """ports.storage.Dataset: the file or folder at a path, which is checked when it is read.
 
     In a folder, only visible files with the format's suffixes count. `Row.file` is the path as
     given, followed by the file's name.
@@ -70,11 +61,7 @@ class DatasetFiles:
         Raises InvalidInput at once if the files do not fit the layout, UnknownName for a file
         whose stem is not a task, and InvalidInput while reading if a file's content is invalid.
         """
-        return self._read(self._files(layout), layout)
-
-    def files(self, layout: Layout) -> list[Path]:
-        """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""
-        return self._files(layout)
+        return self._read(self.files(layout), layout)
 
     def digest(self, layout: Layout) -> str:
         """SHA-256 of the names and contents of the files that `rows` reads, in name order.
@@ -82,7 +69,7 @@ class DatasetFiles:
         The folder's location makes no difference. Raises InvalidInput like `rows`.
         """
         whole = hashlib.sha256()
-        for file in sorted(self._files(layout), key=lambda file: file.name):
+        for file in sorted(self.files(layout), key=lambda file: file.name):
             try:
                 with file.open("rb") as content:
                     inner = hashlib.file_digest(content, "sha256").digest()
@@ -103,7 +90,8 @@ class DatasetFiles:
             if not number:
                 raise InvalidInput("the file holds no rows", file=str(file))
 
-    def _files(self, layout: Layout) -> list[Path]:
+    def files(self, layout: Layout) -> list[Path]:
+        """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""
         form = _FORMS[layout.format]
         if form.file and self.path.is_file():
             files = [self.path]

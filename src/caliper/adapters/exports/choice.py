@@ -88,20 +88,13 @@ def _row(choice: ModelChoice, candidate: Candidate) -> tuple[str, ...]:
     further = (
         wording.percent(candidate.part.coverage.share),
         *(_NOT_KNOWN if value is None else wording.number(value) for value in pace),
-        _NOT_KNOWN if candidate.blank is None else _with_interval(candidate.blank),
+        _NOT_KNOWN if candidate.blank is None else wording.with_interval(candidate.blank),
     )
     if candidate.agreement is None:
         return (candidate.run, candidate.who, *figures, *further, "", "", "")
     headline = candidate.differences.get(choice.paths[0], Difference(None, None))
     comparison = (
-        _with_interval(headline),
-        *(_with_interval(value) for _, value in _agreements(candidate)),
+        wording.with_interval(headline),
+        *(wording.with_interval(value) for _, value in _agreements(candidate)),
     )
     return (candidate.run, candidate.who, *figures, *further, *comparison)
-
-
-def _with_interval(figure: Difference | Coefficient | Estimate) -> str:
-    if figure.low is None or figure.high is None:
-        return wording.number(figure.value)
-    bounds = f"{wording.number(figure.low)} to {wording.number(figure.high)}"
-    return f"{wording.number(figure.value)} ({bounds})"

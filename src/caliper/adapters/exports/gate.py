@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.wording import dimensions, number
+from caliper.adapters.wording import dimensions, interval, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult
 
 _WORDS = {
@@ -22,17 +22,15 @@ def gate_markdown(base: str, candidate: str, result: GateResult) -> str:
 
 
 def _row(finding: GateFinding) -> tuple[str, ...]:
-    over = "" if finding.difference is None else dimensions(finding.difference)
+    difference = finding.difference
+    over = "" if difference is None else dimensions(difference)
     explanation = ": ".join(
         filter(None, (str(finding.decision), "; ".join(filter(None, (finding.reason, over)))))
     )
     figures = [""] * 4
-    difference = finding.difference
     if difference is not None:
         figures = [number(difference.first), number(difference.second), number(difference.value)]
-        has_interval = difference.low is not None and difference.high is not None
-        bounds = f"{number(difference.low)} to {number(difference.high)}"
-        figures.append(bounds if has_interval else "")
+        figures.append(interval(difference))
     allowed = "" if finding.margin is None else number(finding.margin)
     name = f"{finding.check.benchmark} {finding.figure}"
     return (name, str(finding.check.tier), explanation, *figures, allowed)

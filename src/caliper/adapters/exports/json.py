@@ -35,13 +35,7 @@ SENT = ("temperature", "top_p", "max_tokens", "seed")
 class JsonExport:
     """Writes report.json: sorted keys, indented by 2, ending in a newline."""
 
-    def write(
-        self,
-        report: Report,
-        verdicts: Iterator[VerdictRow],  # noqa: ARG002 - the port hands every sink the same
-        directory: Path,
-    ) -> Path:
-        """Write the report and return the file. Raises StoreFull."""
+    def write(self, report: Report, _: Iterator[VerdictRow], directory: Path) -> Path:
         return write_text(directory / "report.json", report_text(report))
 
 

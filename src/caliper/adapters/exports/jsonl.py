@@ -1,26 +1,34 @@
-"""verdicts.jsonl: one line per (question, repeat)."""
+"""verdicts.jsonl: one line per (question, repeat), with the columns of verdicts.parquet."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-from caliper.adapters.exports.rows import record
 from caliper.adapters.files import encoded, replacing
 from caliper.core.report import Report, VerdictRow
 
+_TERMS = {"dimension": "task", "sample": "sample_id"}
+_COLUMNS = tuple((_TERMS.get(field.name, field.name), field.name) for field in fields(VerdictRow))
+
+
+def record(row: VerdictRow) -> dict[str, Any]:
+    """One verdict row by column name, in column order.
+
+    `task` is the dimension and `sample_id` the sample: the papers' terms. If `score` is None,
+    `reason` says why.
+    """
+    columns = {column: getattr(row, field) for column, field in _COLUMNS}
+    return columns | {"media": list(row.media)}
+
 
 class JsonLinesExport:
-    """Writes verdicts.jsonl line by line; columns as in `rows.record`."""
+    """Writes verdicts.jsonl line by line; columns as in `record`."""
 
-    def write(
-        self,
-        report: Report,  # noqa: ARG002 - the port hands every sink the same
-        verdicts: Iterator[VerdictRow],
-        directory: Path,
-    ) -> Path:
-        """Write the rows in the order given and return the file. Raises StoreFull."""
+    def write(self, _: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
         path = directory / "verdicts.jsonl"
         with replacing(path) as file:
             for row in verdicts:

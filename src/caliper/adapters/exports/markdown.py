@@ -9,19 +9,13 @@ from typing import Any
 from caliper.adapters import wording
 from caliper.adapters.files import write_text
 from caliper.adapters.provenance import TITLE, facts
-from caliper.core.report import BenchmarkReport, Estimate, Report, Table, VerdictRow, leaves
+from caliper.core.report import BenchmarkReport, Report, Table, VerdictRow, leaves
 
 
 class MarkdownExport:
     """Writes report.md."""
 
-    def write(
-        self,
-        report: Report,
-        verdicts: Iterator[VerdictRow],  # noqa: ARG002 - the port hands every sink the same
-        directory: Path,
-    ) -> Path:
-        """Write the report and return the file. Raises StoreFull."""
+    def write(self, report: Report, _: Iterator[VerdictRow], directory: Path) -> Path:
         return write_text(directory / "report.md", report_text(report))
 
 
@@ -59,20 +53,13 @@ def _benchmark(benchmark: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[
 
 def _headline(benchmark: BenchmarkReport) -> str:
     name = wording.label(benchmark, benchmark.headline)
-    return f"{plain(name)}: **{_figure(wording.headline(benchmark))}**"
-
-
-def _figure(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ""
-    span = wording.interval(estimate)
-    return f"{wording.number(estimate.value)} ({span})" if span else wording.number(estimate.value)
+    return f"{plain(name)}: **{wording.with_interval(wording.headline(benchmark))}**"
 
 
 def _table(benchmark: BenchmarkReport, table: Table) -> str:
-    estimates = benchmark.estimates
+    figures = {path: wording.with_interval(each) for path, each in benchmark.estimates.items()}
     rows = [
-        (row.label, *(_figure(estimates.get(path)) if path else "" for path in row.cells))
+        (row.label, *(figures.get(path, "") if path else "" for path in row.cells))
         for row in table.rows
     ]
     return grid(("", *table.columns), rows)

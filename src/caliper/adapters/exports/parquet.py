@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from caliper.adapters.exports.rows import record
+from caliper.adapters.exports.jsonl import record
 from caliper.adapters.files import encoded, replacing
 from caliper.core.report import Report, VerdictRow
 
@@ -46,13 +46,7 @@ SCHEMA = pa.schema(
 class ParquetExport:
     """Writes verdicts.parquet in row groups; the bytes depend only on the rows."""
 
-    def write(
-        self,
-        report: Report,  # noqa: ARG002 - the port hands every sink the same
-        verdicts: Iterator[VerdictRow],
-        directory: Path,
-    ) -> Path:
-        """Write the rows in the order given and return the file. Raises StoreFull."""
+    def write(self, _: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
         path = directory / "verdicts.parquet"
         with replacing(path) as file, pq.ParquetWriter(file, SCHEMA, compression="zstd") as writer:
             while group := [_storable(record(row)) for row in islice(verdicts, _GROUP)]:

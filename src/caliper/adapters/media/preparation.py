@@ -1,13 +1,17 @@
-"""The images that a captioning model is shown for a file: a picture, or frames of a clip."""
+"""The images that a captioning model is shown for media: a picture, or frames of a clip."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.deferred import deferred
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 else:
     clips = deferred("caliper.adapters.media.clips")
     images = deferred("caliper.adapters.media.images")
+
+Fetch = Callable[[int], Awaitable[bytes]]
+"""Fetches at most the given number of bytes. Raises InvalidInput if there are more."""
 
 
 def prepared(path: Path, preparation: Preparation, limits: MediaLimits) -> list[Image]:
@@ -53,3 +60,54 @@ def prepared_bytes(
             # The temporary folder means nothing to the caller.
             message = error.message.replace(f"{folder}/", "")
             raise InvalidInput(message, file=name) from error
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFolder:
+    """ports.media.Media for a folder whose files do not change during use; each is decoded once."""
+
+    root: Path
+    decoders: Decoders
+    preparation: Preparation
+
+    async def images(self, paths: Sequence[str]) -> list[Image]:
+        prepared_images: list[Image] = []
+        for name in paths:
+            prepared_images += await self._images(name)
+        return prepared_images
+
+    async def _images(self, name: str) -> tuple[Image, ...]:
+        def work() -> list[Image]:
+            return prepared(find(self.root, name), self.preparation, self.decoders.limits)
+
+        key = (self.root, name, self.preparation)
+        return await self.decoders.images(key, lambda: self.decoders.run(work))
+
+
+@dataclass(frozen=True, slots=True)
+class InlineMedia:
+    """Prepares pictures and clips given as bytes, by a caller or from the object store."""
+
+    decoders: Decoders
+    preparation: Preparation
+
+    async def images(self, digest: str, name: str, fetch: Fetch) -> Sequence[Image]:
+        """The images of the bytes whose SHA-256 is `digest`.
+
+        The bytes are fetched only when there is room for them, and not if their images are
+        cached. Only the suffix of `name` counts: it tells clips from pictures. Raises
+        InvalidInput for media that cannot be decoded or are too large, and what `fetch` raises.
+        """
+        ending = name.rpartition(".")[2].lower()
+
+        async def make() -> list[Image]:
+            most = self.decoders.limits.most_bytes(clip=f".{ending}" in CLIPS)
+            try:
+                data = await fetch(most)
+            except InvalidInput as error:
+                raise InvalidInput(error.message, file=name) from error
+            return await self.decoders.run(
+                lambda: prepared_bytes(data, name, self.preparation, self.decoders.limits)
+            )
+
+        return await self.decoders.images((digest, ending, self.preparation), make)

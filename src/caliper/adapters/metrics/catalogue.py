@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 
 class MetricType(StrEnum):
@@ -22,170 +23,119 @@ class MetricType(StrEnum):
 class Metric:
     """One metric. `buckets` are the upper bounds of a histogram, in seconds."""
 
-    name: str
     type: MetricType
+    name: str
     help: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
 
 
-_DURATION_BUCKETS = (
-    0.005,
-    0.02,
-    0.05,
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.5,
-    5.0,
-    10.0,
-    30.0,
-    60.0,
-    120.0,
-    300.0,
-    600.0,
-)
+_DURATION_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _FRESHNESS_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 30.0, 60.0, 300.0)
 
-SCORE = Metric(
+_counter = partial(Metric, MetricType.COUNTER)
+_gauge = partial(Metric, MetricType.GAUGE)
+_histogram = partial(Metric, MetricType.HISTOGRAM)
+
+SCORE = _gauge(
     "caliper_score",
-    MetricType.GAUGE,
     "A score in the paper's unit: of the model's latest run (run), its last scored verdicts "
     "(last) or the last hour (hour)",
     ("model", "benchmark", "dimension", "metric", "window"),
 )
-SCORE_BOUND = Metric(
+SCORE_BOUND = _gauge(
     "caliper_score_bound",
-    MetricType.GAUGE,
     "Low or high end of the score's 95% interval",
     ("model", "benchmark", "dimension", "metric", "window", "bound"),
 )
-QUESTIONS = Metric(
+QUESTIONS = _gauge(
     "caliper_questions",
-    MetricType.GAUGE,
     "Planned, scored and unscored questions of the model's latest run",
     ("model", "benchmark", "state"),
 )
-RUN_STARTED = Metric(
-    "caliper_run_started_timestamp_seconds",
-    MetricType.GAUGE,
-    "When the model's latest run started",
-    ("model",),
+RUN_STARTED = _gauge(
+    "caliper_run_started_timestamp_seconds", "When the model's latest run started", ("model",)
 )
-VERDICTS = Metric(
+VERDICTS = _counter(
     "caliper_verdicts_total",
-    MetricType.COUNTER,
     "New verdicts, by whether they are scored",
     ("model", "benchmark", "outcome"),
 )
-UNSCORED = Metric(
+UNSCORED = _counter(
     "caliper_unscored_total",
-    MetricType.COUNTER,
     "Verdicts without a score, by reason",
     ("model", "benchmark", "reason"),
 )
-FRESHNESS = Metric(
+FRESHNESS = _histogram(
     "caliper_freshness_seconds",
-    MetricType.HISTOGRAM,
     "Time from a verdict's broker timestamp until the scores include it",
     (),
     _FRESHNESS_BUCKETS,
 )
-APPLIED = Metric(
+APPLIED = _gauge(
     "caliper_aggregator_applied_timestamp_seconds",
-    MetricType.GAUGE,
     "Broker timestamp of the newest record that the aggregator applied",
 )
-SNAPSHOT = Metric(
-    "caliper_snapshot_timestamp_seconds",
-    MetricType.GAUGE,
-    "When the aggregator last wrote a snapshot",
-)
-RETRIES = Metric(
+SNAPSHOT = _gauge("caliper_snapshot_timestamp_seconds", "When the aggregator last wrote a snapshot")
+RETRIES = _counter(
     "caliper_retries_total",
-    MetricType.COUNTER,
     "Retried calls, and retried jobs (endpoint empty), by error",
     ("stage", "endpoint", "reason"),
 )
-TOKENS = Metric(
+TOKENS = _counter(
     "caliper_tokens_total",
-    MetricType.COUNTER,
     "Tokens as the endpoint counts them; prompt tokens include the cached ones",
     ("stage", "endpoint", "kind"),
 )
-CACHED = Metric(
-    "caliper_cached_replies_total",
-    MetricType.COUNTER,
-    "Replies taken from the store",
-    ("stage",),
-)
-ASKED = Metric(
+CACHED = _counter("caliper_cached_replies_total", "Replies taken from the store", ("stage",))
+ASKED = _counter(
     "caliper_asked_replies_total",
-    MetricType.COUNTER,
     "Replies requested from a model because the store had none",
     ("stage",),
 )
-DEAD_LETTERS = Metric(
-    "caliper_dead_letters_total",
-    MetricType.COUNTER,
-    "Jobs set aside, by topic and error",
-    ("topic", "reason"),
+DEAD_LETTERS = _counter(
+    "caliper_dead_letters_total", "Jobs set aside, by topic and error", ("topic", "reason")
 )
-REBALANCES = Metric(
+REBALANCES = _counter(
     "caliper_rebalances_total",
-    MetricType.COUNTER,
     "Times that partitions were assigned to a worker of the stage or revoked",
     ("stage",),
 )
-JOB_SECONDS = Metric(
+JOB_SECONDS = _histogram(
     "caliper_job_seconds",
-    MetricType.HISTOGRAM,
     "Time from taking a job off its topic until it was done, put back after a wait (retried) or "
     "set aside (dead_letter)",
     ("stage", "outcome"),
     _DURATION_BUCKETS,
 )
-BACKEND_SECONDS = Metric(
+BACKEND_SECONDS = _histogram(
     "caliper_backend_seconds",
-    MetricType.HISTOGRAM,
     "Duration of one call to a model's endpoint, by ok or error",
     ("stage", "endpoint", "outcome"),
     _DURATION_BUCKETS,
 )
-JOBS_IN_FLIGHT = Metric(
-    "caliper_jobs_in_flight",
-    MetricType.GAUGE,
-    "Jobs that the stage has taken and not finished",
-    ("stage",),
+JOBS_IN_FLIGHT = _gauge(
+    "caliper_jobs_in_flight", "Jobs that the stage has taken and not finished", ("stage",)
 )
-LAG = Metric(
+LAG = _gauge(
     "caliper_consumer_lag",
-    MetricType.GAUGE,
     "Messages of a partition that the stage has not finished, as far as it knows",
     ("stage", "topic", "partition"),
 )
-GATE_LIMIT = Metric(
+GATE_LIMIT = _gauge(
     "caliper_gate_limit",
-    MetricType.GAUGE,
     "Calls that an endpoint's gate allows at once; 0 while it sends only single probes",
     ("endpoint",),
 )
-GATE_IN_FLIGHT = Metric(
-    "caliper_gate_in_flight", MetricType.GAUGE, "Calls in flight to an endpoint", ("endpoint",)
-)
-ANCHOR = Metric(
+GATE_IN_FLIGHT = _gauge("caliper_gate_in_flight", "Calls in flight to an endpoint", ("endpoint",))
+ANCHOR = _gauge(
     "caliper_anchor_agreement",
-    MetricType.GAUGE,
     "Share of the judged anchors that got the known verdict, 0 to 1",
     ("judge", "benchmark"),
 )
-BUILD = Metric(
-    "caliper_build_info", MetricType.GAUGE, "1, with Caliper's version as a label", ("version",)
-)
-CERTIFICATE = Metric(
+BUILD = _gauge("caliper_build_info", "1, with Caliper's version as a label", ("version",))
+CERTIFICATE = _gauge(
     "caliper_certificate_expiry_timestamp_seconds",
-    MetricType.GAUGE,
     "When the service's TLS certificate expires, as read at its start; 0 without TLS",
 )
 

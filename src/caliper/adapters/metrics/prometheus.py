@@ -15,31 +15,8 @@ from prometheus_client import (
 
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
-from caliper.ports.telemetry import (
-    AnchorsJudged,
-    CallEnded,
-    DeadLetterSent,
-    Event,
-    GateBuilt,
-    GroupJoined,
-    JobEnd,
-    JobLeft,
-    JobTaken,
-    ModelForgotten,
-    QuestionsCounted,
-    RecordsApplied,
-    RecordsWaiting,
-    ReplyReceived,
-    RunStarted,
-    ScoresComputed,
-    SnapshotKept,
-    TokensUsed,
-    TriedAgain,
-    VerdictsEntered,
-    VerdictShown,
-    Window,
-    reason_of,
-)
+from caliper.ports import telemetry as events
+from caliper.ports.telemetry import Event, JobEnd, Window, reason_of
 from caliper.version import __version__
 
 _AGGREGATOR = "aggregator"
@@ -117,10 +94,10 @@ class PrometheusTelemetry:
         self._score_keys: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
         self._actions: Mapping[type[Event], _Action] = {
             **_ACTIONS,
-            GateBuilt: self._gate,
-            GroupJoined: self._member,
-            ScoresComputed: self._scores,
-            ModelForgotten: self._forget,
+            events.GateBuilt: self._gate,
+            events.GroupJoined: self._member,
+            events.ScoresComputed: self._scores,
+            events.ModelForgotten: self._forget,
         }
 
     def stage(self, name: str) -> PrometheusTelemetry:
@@ -136,7 +113,7 @@ class PrometheusTelemetry:
         """Update the metrics for an event."""
         self._actions[type(event)](self.metrics, self._stage, event)
 
-    def _gate(self, metrics: Metrics, _: str, event: GateBuilt) -> None:
+    def _gate(self, metrics: Metrics, _: str, event: events.GateBuilt) -> None:
         """Read the gate's limit and calls in flight at every refresh."""
         limit = metrics.gauge(catalogue.GATE_LIMIT, event.endpoint)
         in_flight = metrics.gauge(catalogue.GATE_IN_FLIGHT, event.endpoint)
@@ -147,7 +124,7 @@ class PrometheusTelemetry:
 
         metrics.ask(read)
 
-    def _member(self, metrics: Metrics, stage: str, event: GroupJoined) -> None:
+    def _member(self, metrics: Metrics, stage: str, event: events.GroupJoined) -> None:
         """Read the member's lag and rebalances at every refresh."""
         gauges: dict[int, Gauge] = {}
         counted = 0
@@ -168,7 +145,7 @@ class PrometheusTelemetry:
 
         metrics.ask(read)
 
-    def _scores(self, metrics: Metrics, _: str, event: ScoresComputed) -> None:
+    def _scores(self, metrics: Metrics, _: str, event: events.ScoresComputed) -> None:
         """Set the scores of a window, and drop those that it no longer has."""
         place = (event.model, event.benchmark, event.window)
         absent = dict.fromkeys(self._score_keys.get(place, set()) - event.scores.keys())
@@ -180,7 +157,7 @@ class PrometheusTelemetry:
             _set(metrics, catalogue.SCORE_BOUND, (*labels, "low"), low)
             _set(metrics, catalogue.SCORE_BOUND, (*labels, "high"), high)
 
-    def _forget(self, metrics: Metrics, _: str, event: ModelForgotten) -> None:
+    def _forget(self, metrics: Metrics, _: str, event: events.ModelForgotten) -> None:
         """Drop all series of the model."""
         for metric in METRICS:
             if "model" in metric.labels:
@@ -198,38 +175,38 @@ def _set(metrics: Metrics, metric: Metric, labels: tuple[str, ...], value: float
         metrics.gauge(metric, *labels).set(value)
 
 
-def _call(metrics: Metrics, stage: str, event: CallEnded) -> None:
+def _call(metrics: Metrics, stage: str, event: events.CallEnded) -> None:
     outcome = "ok" if event.error is None else reason_of(event.error)
     labels = stage, event.endpoint, outcome
     metrics.histogram(catalogue.BACKEND_SECONDS, *labels).observe(event.seconds)
 
 
-def _again(metrics: Metrics, stage: str, event: TriedAgain) -> None:
+def _again(metrics: Metrics, stage: str, event: events.TriedAgain) -> None:
     labels = stage, event.endpoint, reason_of(event.error)
     metrics.counter(catalogue.RETRIES, *labels).inc()
 
 
-def _tokens(metrics: Metrics, stage: str, event: TokensUsed) -> None:
+def _tokens(metrics: Metrics, stage: str, event: events.TokensUsed) -> None:
     for kind in ("prompt", "completion", "cached"):
         tokens = metrics.counter(catalogue.TOKENS, stage, event.endpoint, kind)
         tokens.inc(getattr(event.usage, kind))
 
 
-def _job_left(metrics: Metrics, stage: str, event: JobLeft) -> None:
+def _job_left(metrics: Metrics, stage: str, event: events.JobLeft) -> None:
     metrics.gauge(catalogue.JOBS_IN_FLIGHT, stage).dec()
     if event.end is not None:
         metrics.histogram(catalogue.JOB_SECONDS, stage, str(event.end)).observe(event.seconds)
 
 
-def _dead_letter(metrics: Metrics, _: str, event: DeadLetterSent) -> None:
+def _dead_letter(metrics: Metrics, _: str, event: events.DeadLetterSent) -> None:
     metrics.counter(catalogue.DEAD_LETTERS, event.topic, reason_of(event.error)).inc()
 
 
-def _reply(metrics: Metrics, stage: str, event: ReplyReceived) -> None:
+def _reply(metrics: Metrics, stage: str, event: events.ReplyReceived) -> None:
     metrics.counter(catalogue.CACHED if event.cached else catalogue.ASKED, stage).inc()
 
 
-def _verdicts(metrics: Metrics, _: str, event: VerdictsEntered) -> None:
+def _verdicts(metrics: Metrics, _: str, event: events.VerdictsEntered) -> None:
     labels = event.model, event.benchmark
     unscored = sum(event.unscored.values())
     metrics.counter(catalogue.VERDICTS, *labels, "scored").inc(event.scored)
@@ -238,32 +215,36 @@ def _verdicts(metrics: Metrics, _: str, event: VerdictsEntered) -> None:
         metrics.counter(catalogue.UNSCORED, *labels, reason).inc(times)
 
 
-def _questions(metrics: Metrics, _: str, event: QuestionsCounted) -> None:
+def _questions(metrics: Metrics, _: str, event: events.QuestionsCounted) -> None:
     for state, number in event.questions.items():
         metrics.gauge(catalogue.QUESTIONS, event.model, event.benchmark, state).set(number)
 
 
-def _waiting(metrics: Metrics, _: str, event: RecordsWaiting) -> None:
+def _waiting(metrics: Metrics, _: str, event: events.RecordsWaiting) -> None:
     for partition, records in event.lag.items():
         metrics.gauge(catalogue.LAG, _AGGREGATOR, event.topic, str(partition)).set(records)
 
 
 _ACTIONS: Mapping[type[Event], _Action] = {
-    CallEnded: _call,
-    TriedAgain: _again,
-    TokensUsed: _tokens,
-    JobTaken: lambda to, stage, _: to.gauge(catalogue.JOBS_IN_FLIGHT, stage).inc(),
-    JobLeft: _job_left,
-    DeadLetterSent: _dead_letter,
-    ReplyReceived: _reply,
-    VerdictsEntered: _verdicts,
-    QuestionsCounted: _questions,
-    RunStarted: lambda to, _, event: to.gauge(catalogue.RUN_STARTED, event.model).set(event.time),
-    VerdictShown: lambda to, _, event: to.histogram(catalogue.FRESHNESS).observe(event.seconds),
-    RecordsApplied: lambda to, _, event: to.gauge(catalogue.APPLIED).set(event.time),
-    RecordsWaiting: _waiting,
-    AnchorsJudged: lambda to, _, event: to.gauge(
+    events.CallEnded: _call,
+    events.TriedAgain: _again,
+    events.TokensUsed: _tokens,
+    events.JobTaken: lambda to, stage, _: to.gauge(catalogue.JOBS_IN_FLIGHT, stage).inc(),
+    events.JobLeft: _job_left,
+    events.DeadLetterSent: _dead_letter,
+    events.ReplyReceived: _reply,
+    events.VerdictsEntered: _verdicts,
+    events.QuestionsCounted: _questions,
+    events.RunStarted: lambda to, _, event: to.gauge(catalogue.RUN_STARTED, event.model).set(
+        event.time
+    ),
+    events.VerdictShown: lambda to, _, event: to.histogram(catalogue.FRESHNESS).observe(
+        event.seconds
+    ),
+    events.RecordsApplied: lambda to, _, event: to.gauge(catalogue.APPLIED).set(event.time),
+    events.RecordsWaiting: _waiting,
+    events.AnchorsJudged: lambda to, _, event: to.gauge(
         catalogue.ANCHOR, event.judge, event.benchmark
     ).set(event.agreement),
-    SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
+    events.SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
 }

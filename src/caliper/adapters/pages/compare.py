@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from caliper.adapters import wording
 from caliper.adapters.pages import charts
-from caliper.adapters.pages.page import cut, render
+from caliper.adapters.pages.page import cut, data_uri, render
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip
@@ -93,7 +92,7 @@ class _Album:
             jpeg = self._thumbnail(benchmark, path)
             if jpeg is None:
                 continue
-            picture = f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
+            picture = data_uri(jpeg)
             if self._room < len(picture):
                 self._room = 0
                 self.left_out += 1

@@ -63,15 +63,6 @@ def render_runs(page: RunsPage, headlines: Headlines, name: str, token: str) -> 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkProgress:
-    """How many of a benchmark's planned questions have an outcome."""
-
-    title: str
-    known: int
-    planned: int
-
-
 def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
     """Render a run's progress and its figures so far.
 
@@ -91,17 +82,11 @@ def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
         going=active,
         run=evaluation,
         whole=evaluation.state is RunState.COMPLETE,
-        progress=[_progress(part) for part in parts],
         parts=parts,
         spec=declaration.spec,
         samples=f"/runs/{run}/samples",
         files={file: f"/runs/{run}/files/{file}" for file in FILES},
     )
-
-
-def _progress(part: BenchmarkReport) -> BenchmarkProgress:
-    answered = part.coverage.scored + sum(part.coverage.unscored.values())
-    return BenchmarkProgress(part.title, answered, part.coverage.planned)
 
 
 def _complete(part: BenchmarkReport, declaration: Report) -> BenchmarkReport:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -13,8 +12,7 @@ from markupsafe import Markup
 
 from caliper.adapters import provenance, wording
 from caliper.adapters.pages import charts
-from caliper.core.report import BenchmarkReport, Estimate, Table
-from caliper.core.report import Path as FigurePath
+from caliper.core.report import BenchmarkReport, Table
 from caliper.deferred import deferred
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ else:
     jinja2 = deferred("jinja2")
 
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
-_LONGEST = 4000
 
 
 def render(template: str, *, script: str = "", live: bool = False, **values: Any) -> str:
@@ -46,11 +43,16 @@ def render(template: str, *, script: str = "", live: bool = False, **values: Any
     )
 
 
-def cut(text: str) -> str:
-    """Cut a text to 4,000 characters, noting how many are missing."""
-    if len(text) <= _LONGEST:
+def cut(text: str, longest: int = 4000) -> str:
+    """Cut a text to `longest` characters, noting how many are missing."""
+    if len(text) <= longest:
         return text
-    return f"{text[:_LONGEST]} [... {len(text) - _LONGEST} more characters]"
+    return f"{text[:longest]} [... {len(text) - longest} more characters]"
+
+
+def data_uri(jpeg: bytes) -> str:
+    """A picture as part of the page."""
+    return f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
 
 
 def live_policy() -> str:
@@ -110,16 +112,8 @@ def chart_scale(benchmark: BenchmarkReport, table: Table) -> charts.Scale | None
     """The axis of the table's charted column; None without a chart or data."""
     if table.chart is None:
         return None
-    paths = (row.cells[table.chart] for row in table.rows)
-    return charts.scale(_estimates(benchmark, paths))
-
-
-def _estimates(
-    benchmark: BenchmarkReport, paths: Iterable[FigurePath | None]
-) -> Iterator[Estimate]:
-    for path in paths:
-        if path is not None and path in benchmark.estimates:
-            yield benchmark.estimates[path]
+    paths = {row.cells[table.chart] for row in table.rows}
+    return charts.scale(each for path, each in benchmark.estimates.items() if path in paths)
 
 
 def _hash(text: str) -> str:

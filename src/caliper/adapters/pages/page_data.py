@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from caliper.adapters.pages.page import cut, data_uri
 from caliper.adapters.pages.samples import Sample
 
 # (benchmark, media path in the dataset) -> JPEG, or None if there is none.
 Thumbnail = Callable[[str, str], bytes | None]
 
 # The longest text of each kind, in characters: the files beside the page have the whole texts.
-_LONGEST = {
-    "caption": 4000,
-    "question": 1000,
-    "expected": 1000,
-    "explanation": 2000,
-    "reply": 2000,
-}
+_LONGEST = {"question": 1000, "expected": 1000, "explanation": 2000, "reply": 2000}
+_LONGEST_CAPTION = 4000
+_PLAIN = (
+    *("benchmark", "dimension", "outcome", "reason", "item", "repeat"),
+    *("score", "judge", "repaired"),
+)
 _PICTURES_PER_SAMPLE = 4
 # JSON inside a script element must contain neither its end tag nor the start of a comment.
 _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
@@ -54,7 +53,7 @@ def pack(samples: Sequence[Sample], thumbnail: Thumbnail, budget: int) -> PageDa
         picture = thumbnail(benchmark, media)
         if picture is None:
             continue
-        entry = f"{script_json(key)}:{script_json(_data_uri(picture))}"
+        entry = f"{script_json(key)}:{script_json(data_uri(picture))}"
         used += size(entry) + 1
         if used > budget:
             tried -= 1
@@ -78,22 +77,11 @@ def size(text: str) -> int:
 def _card(sample: Sample) -> dict[str, Any]:
     row = sample.row
     return {
-        "benchmark": row.benchmark,
-        "dimension": row.dimension,
-        "outcome": row.outcome,
-        "reason": row.reason,
-        "item": row.item,
-        "repeat": row.repeat,
-        "score": row.score,
-        "judge": row.judge,
-        "repaired": row.repaired,
+        **{name: getattr(row, name) for name in _PLAIN},
         "media": len(row.media),
         "pictures": [_key(name) for name in _pictures(sample)],
-        "caption": _cut("caption", sample.caption),
-        "question": _cut("question", row.question),
-        "expected": _cut("expected", row.expected),
-        "explanation": _cut("explanation", row.explanation),
-        "reply": _cut("reply", row.reply),
+        "caption": cut(sample.caption, _LONGEST_CAPTION),
+        **{name: cut(getattr(row, name), longest) for name, longest in _LONGEST.items()},
     }
 
 
@@ -103,14 +91,3 @@ def _pictures(sample: Sample) -> list[tuple[str, str]]:
 
 def _key(name: tuple[str, str]) -> str:
     return f"{name[0]}/{name[1]}"
-
-
-def _cut(kind: str, text: str) -> str:
-    longest = _LONGEST[kind]
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest]} [... {len(text) - longest} more characters]"
-
-
-def _data_uri(jpeg: bytes) -> str:
-    return f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Self
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Self, TypeVar
 
 import grpc
+from google.protobuf.message import Message
 
 from caliper.adapters.remote.channel import Target, told
 from caliper.adapters.wire.comparisons import decode_comparison
@@ -25,6 +25,7 @@ from caliper.pipeline.store.run_record import Evaluation
 
 _TIMEOUT = 60.0
 _LONG = 600.0
+_Response = TypeVar("_Response")
 
 
 class RemoteGateway:
@@ -42,13 +43,14 @@ class RemoteGateway:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._channel.close()
+
+    async def _call(
+        self, method: Callable[..., Awaitable[_Response]], request: Message
+    ) -> _Response:
+        async with told(self._target):
+            return await method(request, timeout=_TIMEOUT, metadata=self._target.metadata)
 
     async def upload(self, benchmark: str, captions: Mapping[str, str]) -> str:
         """Upload captions by sample; returns their digest."""
@@ -77,18 +79,12 @@ class RemoteGateway:
 
     async def start(self, asked: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start or resume an evaluation. Also returns whether it is new."""
-        async with told(self._target):
-            response = await self._stub.StartEvaluation(
-                encode_asked(asked), timeout=_TIMEOUT, metadata=self._target.metadata
-            )
+        response = await self._call(self._stub.StartEvaluation, encode_asked(asked))
         return decode_evaluation(response.evaluation), response.created
 
     async def get(self, run: str) -> Evaluation:
         """The current state of a run."""
-        async with told(self._target):
-            response = await self._stub.GetEvaluation(
-                pb.GetEvaluationRequest(run=run), timeout=_TIMEOUT, metadata=self._target.metadata
-            )
+        response = await self._call(self._stub.GetEvaluation, pb.GetEvaluationRequest(run=run))
         return decode_evaluation(response.evaluation)
 
     async def watch(self, run: str, interval: float) -> AsyncIterator[Evaluation]:
@@ -96,21 +92,16 @@ class RemoteGateway:
         request = pb.WatchEvaluationRequest(run=run, interval_ms=round(interval * 1000))
         spec = None
         async with told(self._target):
-            async for response in self._stub.WatchEvaluation(
-                request, metadata=self._target.metadata
-            ):
+            updates = self._stub.WatchEvaluation(request, metadata=self._target.metadata)
+            async for response in updates:
                 evaluation = decode_evaluation(response.evaluation, spec)
                 spec = evaluation.spec
                 yield evaluation
 
     async def cancel(self, run: str) -> Evaluation:
         """Cancel a run."""
-        async with told(self._target):
-            response = await self._stub.CancelEvaluation(
-                pb.CancelEvaluationRequest(run=run),
-                timeout=_TIMEOUT,
-                metadata=self._target.metadata,
-            )
+        request = pb.CancelEvaluationRequest(run=run)
+        response = await self._call(self._stub.CancelEvaluation, request)
         return decode_evaluation(response.evaluation)
 
     async def report(self, run: str, file: str = "", *, partial: bool = False) -> bytes:
@@ -134,12 +125,9 @@ class RemoteGateway:
             flips=wished.flips,
             pictures=pictures,
         )
+        compare, metadata = self._stub.CompareEvaluations, self._target.metadata
         async with told(self._target):
-            return await decode_comparison(
-                self._stub.CompareEvaluations(
-                    request, timeout=_LONG, metadata=self._target.metadata
-                )
-            )
+            return await decode_comparison(compare(request, timeout=_LONG, metadata=metadata))
 
     async def verdicts(self, run: str, wanted: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts, and the token of the next page."""
@@ -151,17 +139,11 @@ class RemoteGateway:
             page_size=wanted.size,
             page_token=wanted.token,
         )
-        async with told(self._target):
-            response = await self._stub.ListVerdicts(
-                request, timeout=_TIMEOUT, metadata=self._target.metadata
-            )
+        response = await self._call(self._stub.ListVerdicts, request)
         return [decode_row(row) for row in response.verdicts], response.next_page_token
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
         """A page of runs, newest first."""
         request = pb.ListEvaluationsRequest(page_size=size, page_token=token, name=to_wire(name))
-        async with told(self._target):
-            response = await self._stub.ListEvaluations(
-                request, timeout=_TIMEOUT, metadata=self._target.metadata
-            )
+        response = await self._call(self._stub.ListEvaluations, request)
         return Page(tuple(map(decode_evaluation, response.evaluations)), response.next_page_token)

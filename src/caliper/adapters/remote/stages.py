@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any
 
 import grpc
+from google.protobuf.message import Message
 
 from caliper.adapters.remote.channel import Target, told
 from caliper.adapters.wire.evaluations import decode_run_scores
@@ -13,14 +15,18 @@ from caliper.api.aggregator.v1 import aggregator_pb2, aggregator_pb2_grpc
 from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
+from caliper.api.types.v1 import run_pb2
 from caliper.core.errors import InvalidInput, NotFound
-from caliper.core.run import Identity
 from caliper.ports.stages import Scores, StageDescription
 
 _TIMEOUT = 10.0
+_SERVICES: Mapping[str, tuple[Callable[[grpc.aio.Channel], Any], type[Message]]] = {
+    "captioner": (captioner_pb2_grpc.CaptionerServiceStub, captioner_pb2.DescribeRequest),
+    "judge": (judge_pb2_grpc.JudgeServiceStub, judge_pb2.DescribeRequest),
+    "reader": (qa_reader_pb2_grpc.QaReaderServiceStub, qa_reader_pb2.DescribeRequest),
+}
 
 Remaining = Callable[[], float | None]
-_Metadata = Sequence[tuple[str, str]]
 
 
 class RemoteStages:
@@ -34,15 +40,21 @@ class RemoteStages:
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     async def describe(self, role: str) -> StageDescription:
-        """Query the stage of a role. Raises InvalidInput if there is none, BackendError."""
         target = self._targets.get(role)
         if target is None:
             raise InvalidInput(f"no {role} is configured", field=role)
         if role not in self._channels:
             self._channels[role] = target.channel()
+        stub, request = _SERVICES[role]
+        describe, timeout = stub(self._channels[role]).Describe, _timeout(self._remaining)
         async with told(target):
-            timeout = _timeout(self._remaining)
-            return await _DESCRIBE[role](self._channels[role], target.metadata, timeout)
+            response = await describe(request(), timeout=timeout, metadata=target.metadata)
+        models = {
+            role if field.name == "identity" else field.name: decode_identity(value)
+            for field, value in response.ListFields()
+            if isinstance(value, run_pb2.Identity)
+        }
+        return StageDescription(models, response.pack)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -50,45 +62,10 @@ class RemoteStages:
             await channel.close()
 
 
-async def _captioner(
-    channel: grpc.aio.Channel, metadata: _Metadata, seconds: float
-) -> StageDescription:
-    stub = captioner_pb2_grpc.CaptionerServiceStub(channel)
-    response = await stub.Describe(
-        captioner_pb2.DescribeRequest(), timeout=seconds, metadata=metadata
-    )
-    return StageDescription({"captioner": decode_identity(response.identity)}, response.pack)
-
-
-async def _judge(
-    channel: grpc.aio.Channel, metadata: _Metadata, seconds: float
-) -> StageDescription:
-    stub = judge_pb2_grpc.JudgeServiceStub(channel)
-    response = await stub.Describe(judge_pb2.DescribeRequest(), timeout=seconds, metadata=metadata)
-    models: dict[str, Identity] = {"judge": decode_identity(response.identity)}
-    for role in ("tagger", "embedder"):
-        if response.HasField(role):
-            models[role] = decode_identity(getattr(response, role))
-    return StageDescription(models, response.pack)
-
-
-async def _reader(
-    channel: grpc.aio.Channel, metadata: _Metadata, seconds: float
-) -> StageDescription:
-    stub = qa_reader_pb2_grpc.QaReaderServiceStub(channel)
-    response = await stub.Describe(
-        qa_reader_pb2.DescribeRequest(), timeout=seconds, metadata=metadata
-    )
-    return StageDescription({"reader": decode_identity(response.identity)}, response.pack)
-
-
 def _timeout(remaining: Remaining) -> float:
     """The timeout of a call in seconds."""
     left = remaining()
     return _TIMEOUT if left is None else min(left, _TIMEOUT)
-
-
-_DESCRIBE = {"captioner": _captioner, "judge": _judge, "reader": _reader}
 
 
 class RemoteScores:
@@ -99,7 +76,6 @@ class RemoteScores:
         self._channel: grpc.aio.Channel | None = None
 
     async def scores(self, run: str) -> Scores | None:
-        """Query the aggregator. Raises BackendError."""
         request = aggregator_pb2.GetScoresRequest(run=run)
         try:
             async with told(self._target):
@@ -111,7 +87,6 @@ class RemoteScores:
         return decode_run_scores(response.scores)
 
     async def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """Stream scores from the aggregator until the run ends. Raises BackendError."""
         request = aggregator_pb2.WatchScoresRequest(run=run, interval_ms=round(interval * 1000))
         call = self._stub.WatchScores(request, metadata=self._target.metadata)
         try:

@@ -21,7 +21,7 @@ _Call = tuple[asyncio.Future[Any], Callable[[], Any]]
 
 
 class DirectoryStore:
-    """Objects as files under `root`, which the first `put` creates.
+    """ports.storage.ObjectStore: files under `root`, which the first `put` creates.
 
     An invalid key raises InvalidInput. Disk access runs in threads, which end with the store. If
     not `synced`, objects of the last seconds may be lost or damaged when the machine crashes.
@@ -34,17 +34,9 @@ class DirectoryStore:
         self._waiting: list[_Call] = []
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or the content of a file, which is copied in chunks.
-
-        Atomic, and on disk on return if `synced`. Raises StoreFull if the disk is full,
-        StoreUnavailable if it fails.
-        """
         await self._call(partial(_put, self._file(key), data, synced=self._synced))
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes of the object, None if it does not exist. Raises StoreUnavailable, and
-        InvalidInput if it has more than `most` bytes.
-        """
         size = -1 if most is None else most + 1
         data = await self._call(partial(_read, self._file(key), size))
         if data is not None and most is not None and len(data) > most:
@@ -52,17 +44,9 @@ class DirectoryStore:
         return data
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the object to a file, in chunks. Returns False if it does not exist.
-
-        Raises StoreUnavailable.
-        """
         return await self._call(partial(_copy_if_exists, self._file(key), file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, sorted by code points.
-
-        Raises StoreUnavailable.
-        """
         folder, _, _ = checked_prefix(prefix).rpartition("/")
         start = self._file(folder) if folder else self._root
         for key in await self._call(partial(_keys, self._root, start)):

@@ -101,7 +101,8 @@ class StoreAccess:
 class MinioStore:
     """ports.storage.ObjectStore in an existing bucket: see `apply_storage`.
 
-    An invalid key raises InvalidInput.
+    An invalid key raises InvalidInput. A `put` that raises StoreUnavailable may have stored the
+    object nevertheless: the server did not answer in time.
     """
 
     def __init__(self, access: StoreAccess) -> None:
@@ -111,20 +112,10 @@ class MinioStore:
         self._threads = ThreadPoolExecutor(access.at_once, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes, or the content of a file, which is uploaded in parts.
-
-        Atomic, and acknowledged by the server on return. Raises StoreFull if the server or the
-        bucket is full, StoreUnavailable if the server fails or does not answer in time (it may
-        then have the object nevertheless).
-        """
         name = checked(key)
         await self._call(lambda: self._put(name, data))
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes of the object, in one request; None if it does not exist.
-
-        Raises StoreUnavailable, and InvalidInput if it has more than `most` bytes.
-        """
         name = checked(key)
         data = await self._call(lambda: self._read(name, None if most is None else most + 1))
         if data is not None and most is not None and len(data) > most:
@@ -132,18 +123,10 @@ class MinioStore:
         return data
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the object to a file, in chunks. Returns False if it does not exist.
-
-        Raises StoreUnavailable.
-        """
         name = checked(key)
         return await self._call(lambda: self._write(name, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, sorted by code points.
-
-        Raises StoreUnavailable.
-        """
         names = self._names(checked_prefix(prefix))
         while page := await self._call(lambda: tuple(islice(names, _PAGE))):
             for name in page:

@@ -42,14 +42,11 @@ class RunStore:
         self._first = segment_key(f"{self._prefix}verdicts", 0)
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
         store, place = self._place(key)
         await store.put(place, data)
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes of the object. Raises as the port does, and InvalidInput or NewerSchema for a
-        journal of another run or a newer release.
-        """
+        """Raises InvalidInput or NewerSchema for a journal of another run or a newer release."""
         if key == self._prefix + SPEC:
             return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
@@ -58,15 +55,11 @@ class RunStore:
         return await store.get(place, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the object to a file. Returns False if it does not exist."""
         store, place = self._place(key)
         return await store.get_file(place, file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys that begin with `prefix`, sorted. Own keys must all be in one folder.
-
-        Raises StoreUnavailable.
-        """
+        """Own keys must all be in one folder."""
         store, place = self._place(prefix)
         if self._first.startswith(prefix) and self._journal.exists():
             yield self._first

@@ -124,23 +124,19 @@ class KafkaMember:
 
     @property
     def trouble(self) -> Exception | None:
-        """The error of the last call; None once the cluster answers again."""
         return self._poller.trouble
 
     @property
     def lag(self) -> Mapping[int, int]:
-        """The number of unsettled messages per partition, as of the last commit."""
+        """As of the last commit."""
         return self._poller.lag
 
     @property
     def rebalances(self) -> int:
-        """How often partitions were assigned or revoked."""
         return self._poller.rebalances
 
     async def receive(self) -> Delivery | None:
-        """The next delivery; None after `leave`.
-
-        Raises StreamUnavailable if the cluster has not answered for `patience` seconds of this
+        """Raises StreamUnavailable if the cluster has not answered for `patience` seconds of this
         call; the background thread keeps trying.
         """
         start = self._loop.time()
@@ -163,30 +159,25 @@ class KafkaMember:
         return None
 
     async def acknowledge(self, delivery: Delivery) -> None:
-        """Finish a delivery.
-
-        The commit follows within half a second, or with `leave`; after a crash before that, the
+        """The commit follows within half a second, or with `leave`; after a crash before that, the
         message is delivered again.
         """
         self._window.settle(delivery)
         self._poller.wake()
 
     async def retry(self, delivery: Delivery) -> None:
-        """Deliver it again, with the next attempt number, ahead of later ones of its key."""
         self._window.retry(delivery)
         self._poller.wake()
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
-        """Move it to the topic dead-letters. If it raises StreamUnavailable, it is still held.
-
-        A crash between the two steps leaves it in both topics, never in neither.
+        """If it raises StreamUnavailable, the delivery is still held. A crash between the two steps
+        leaves the message in both topics, never in neither.
         """
         if self._window.holds(delivery):
             await self._stream.publish(letter(delivery, error))
             await self.acknowledge(delivery)
 
     async def leave(self) -> None:
-        """Commit and leave the group; others get the unacknowledged messages at once."""
         self._left = True
         self._poller.stop()
         self._notify()

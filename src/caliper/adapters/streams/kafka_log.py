@@ -29,9 +29,7 @@ class KafkaLog:
         self._access = access
 
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
-        """Every record from the offsets on, and then new ones, without end.
-
-        Partitions that are added meanwhile are read from their start. Raises StreamUnavailable,
+        """Partitions that are added meanwhile are read from their start. Raises StreamUnavailable
         also if the cluster is unreachable while there is nothing to read, and if the topic was
         recreated: the reader must then start again.
         """
@@ -61,17 +59,10 @@ class KafkaLog:
             thread.shutdown(wait=False)
 
     async def identity(self, topic: str) -> str:
-        """The topic's id, assigned by Kafka at its creation; empty if the broker supports none.
-
-        Raises StreamUnavailable.
-        """
+        """As Kafka assigned it; empty if the broker supports none."""
         return await _call(topic, lambda: self._identity(topic))
 
     async def ends(self, topic: str) -> Mapping[int, int]:
-        """The offset after the last record of every partition that is not empty.
-
-        Raises StreamUnavailable.
-        """
         return await _call(topic, lambda: self._ends(topic))
 
     def _open(self, topic: str, offsets: Mapping[int, int]) -> Any:

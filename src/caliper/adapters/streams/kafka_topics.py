@@ -1,4 +1,4 @@
-"""The topics of a Caliper installation, and their creation."""
+"""The topics of a Caliper installation: their creation, and those that a cluster has."""
 
 from __future__ import annotations
 
@@ -113,3 +113,30 @@ def _configure(admin: Any, topics: Mapping[str, Topic]) -> list[str]:
     if changes:
         admin.alter_configs(changes)
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster. `partitions` counts those of each existing topic; `missing` names the others."""
+
+    brokers: int
+    partitions: Mapping[str, int]
+    missing: tuple[str, ...]
+
+
+def describe(access: KafkaAccess) -> Cluster:
+    """Describe the cluster. Blocks. Raises StreamUnavailable."""
+    names = [topic.name for topic in TOPICS]
+    try:
+        admin = access.admin()
+        try:
+            brokers = len(admin.describe_cluster()["brokers"])
+            topic_names = set(admin.list_topics())
+            existing = [name for name in names if name in topic_names]
+            descriptions = admin.describe_topics(existing) if existing else []
+        finally:
+            admin.close()
+    except KafkaError as error:
+        raise unavailable("the cluster could not be described", error) from error
+    partitions = {each["name"]: len(each["partitions"]) for each in descriptions}
+    return Cluster(brokers, partitions, tuple(name for name in names if name not in topic_names))

@@ -150,12 +150,12 @@ class MemoryStream:
             await entry.changed.wait()
 
     async def identity(self, topic: str) -> str:
-        """The stream's identity: no log outlives it. Raises ValueError as `read` does."""
+        """The stream's: no log outlives it. Raises ValueError as `read` does."""
         self._log(topic)
         return self._name
 
     async def ends(self, topic: str) -> Mapping[int, int]:
-        """The offset after the last record, if any. Raises ValueError as `read` does."""
+        """Raises ValueError as `read` does."""
         entry = self._log(topic)
         return {0: entry.end} if entry.end else {}
 
@@ -186,7 +186,6 @@ class MemoryConsumer:
 
     @property
     def lag(self) -> Mapping[int, int]:
-        """The number of messages that the group has not settled, in its one partition."""
         return {0: len(self._group.open)}
 
     async def receive(self) -> Delivery | None:
@@ -206,18 +205,15 @@ class MemoryConsumer:
         return Delivery(topic.messages[position], position, attempt)
 
     async def acknowledge(self, delivery: Delivery) -> None:
-        """Finish a delivery: the group will not get it again."""
         if self._settle(delivery):
             self._topic.finish(self._group, delivery.position)
 
     async def retry(self, delivery: Delivery) -> None:
-        """Deliver it again, with the next attempt number, ahead of later messages."""
         if self._settle(delivery):
             heapq.heappush(self._group.ready, (delivery.position, delivery.attempt + 1))
             self._topic.announce()
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
-        """Move it to the topic dead-letters, with error, attempts and origin in headers."""
         if not self._settle(delivery):
             return
         # Unbounded, so this never waits: no cancellation can fall between the two steps.
@@ -225,7 +221,6 @@ class MemoryConsumer:
         self._topic.finish(self._group, delivery.position)
 
     async def leave(self) -> None:
-        """Leave the group; unacknowledged messages are delivered again."""
         self._left = True
         for position, (attempt, holder) in list(self._group.held.items()):
             if holder is self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from fractions import Fraction
 
 from caliper.adapters.wire.enums import decode_reason, encode_reason
@@ -83,49 +84,27 @@ def _decode_score(message: outcome_pb2.Score) -> Fraction:
     return Fraction(numerator, denominator)
 
 
+_COLUMNS = tuple(field.name for field in fields(VerdictRow))
+
+
 def encode_row(row: VerdictRow) -> outcome_pb2.VerdictRow:
     """A message that `decode_row` reads back to an equal row."""
-    return outcome_pb2.VerdictRow(
-        index=row.index,
-        benchmark=row.benchmark,
-        dimension=to_wire(row.dimension),
-        item=to_wire(row.item),
-        sample=to_wire(row.sample),
-        cluster=to_wire(row.cluster),
-        media=[to_wire(path) for path in row.media],
-        question_id=row.question_id,
-        question=to_wire(row.question),
-        expected=to_wire(row.expected),
-        repeat=row.repeat,
-        outcome=to_wire(row.outcome),
-        score=row.score,
-        reason=encode_reason(Reason(row.reason)) if row.reason else None,
-        explanation=to_wire(row.explanation),
-        reply=to_wire(row.reply),
-        repaired=row.repaired,
-        judge=to_wire(row.judge),
-    )
+    values = {name: getattr(row, name) for name in _COLUMNS}
+    texts = {name: to_wire(value) for name, value in values.items() if isinstance(value, str)}
+    others = {
+        "media": map(to_wire, row.media),
+        "reason": encode_reason(Reason(row.reason)) if row.reason else None,
+    }
+    return outcome_pb2.VerdictRow(**values | texts | others)
 
 
 def decode_row(message: outcome_pb2.VerdictRow) -> VerdictRow:
     """The row that `encode_row` wrote. Raises InvalidInput for anything else."""
-    return VerdictRow(
-        index=message.index,
-        benchmark=message.benchmark,
-        dimension=from_wire(message.dimension),
-        item=from_wire(message.item),
-        sample=from_wire(message.sample),
-        cluster=from_wire(message.cluster),
-        media=tuple(from_wire(path) for path in message.media),
-        question_id=message.question_id,
-        question=from_wire(message.question),
-        expected=from_wire(message.expected),
-        repeat=message.repeat,
-        outcome=from_wire(message.outcome),
-        score=message.score if message.HasField("score") else None,
-        reason=str(decode_reason(message.reason)) if message.reason else "",
-        explanation=from_wire(message.explanation),
-        reply=from_wire(message.reply),
-        repaired=message.repaired,
-        judge=from_wire(message.judge),
-    )
+    values = {name: getattr(message, name) for name in _COLUMNS}
+    texts = {name: from_wire(value) for name, value in values.items() if isinstance(value, str)}
+    others = {
+        "media": tuple(map(from_wire, message.media)),
+        "score": message.score if message.HasField("score") else None,
+        "reason": str(decode_reason(message.reason)) if message.reason else "",
+    }
+    return VerdictRow(**values | texts | others)

@@ -17,10 +17,10 @@ from caliper.ports.storage import ObjectStore
 from caliper.wiring.models import ModelRoom
 
 if TYPE_CHECKING:
-    from caliper.adapters.streams import kafka_cluster
+    from caliper.adapters.streams import kafka_topics
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
-    kafka_cluster = deferred("caliper.adapters.streams.kafka_cluster")
+    kafka_topics = deferred("caliper.adapters.streams.kafka_topics")
 
 _GIB = 1024**3
 ROOM = {ComponentState.ILL: _GIB // 10, ComponentState.NOTE: 2 * _GIB}
@@ -97,7 +97,7 @@ async def check_embedder(name: str, room: ModelRoom, spec: str) -> Diagnosis:
 
 def check_kafka(name: str, access: KafkaAccess) -> Diagnosis:
     """Check that the brokers answer and have all topics. Raises StreamUnavailable."""
-    cluster = kafka_cluster.describe(access)
+    cluster = kafka_topics.describe(access)
     facts = {"brokers": cluster.brokers, "topics": dict(cluster.partitions)}
     said = f"{cluster.brokers} brokers at {access.servers}"
     if cluster.missing:
