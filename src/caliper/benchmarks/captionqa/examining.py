@@ -13,9 +13,9 @@ from caliper.benchmarks.captionqa.reading import READERS
 from caliper.benchmarks.captionqa.scoring import WRONG, score
 from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
 from caliper.benchmarks.captionqa.taxonomy import hints
-from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, Result, examine_each
 from caliper.core.errors import UnknownName
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
 from caliper.core.report import Generation
 
@@ -27,21 +27,14 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     sent to the reader (released script) unless the settings leave it unscored.
     """
     no_caption = lacks_caption(item, caption, settings)
-    verdicts: list[Verdict] = []
-    indices: list[int] = []
-    asks: list[Ask] = []
-    for index, question, repeat in item.positions():
-        reason = question.unscored or (Reason.NO_CAPTION if no_caption else None)
-        if reason is None:
-            indices.append(index)
-            asks.append(ask(item, question, repeat, caption, settings))
-        else:
-            evidence = Evidence(explanation=question.note)
-            verdicts.append(Verdict(index, Unscored(reason), evidence))
     reading = choices.choice(settings, choices.READING)
-    results = yield from ask_and_read(asks, lambda request, reply: read(request, reply, reading))
-    verdicts.extend(verdicts_of(indices, results))
-    return tuple(sorted(verdicts, key=lambda verdict: verdict.index))
+
+    def settle(question: Question[ChoiceQuestion], repeat: int) -> Ask | Result:
+        if no_caption:
+            return Unscored(Reason.NO_CAPTION), Evidence()
+        return ask(item, question, repeat, caption, settings)
+
+    return examine_each(item, settle, lambda request, reply: read(request, reply, reading))
 
 
 def read(request: Ask, reply: str, reading: str) -> Reading:
