@@ -75,15 +75,6 @@ def _questions(row: Row, repeats: int) -> Iterator[Question[ThingQuestion]]:
         yield Question(ordinal, ThingQuestion(thing), repeats=repeats)
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """Captions by picture, None for null. Raises InvalidInput for anything else."""
-    for row in rows:
-        caption = row.fields.get("value")
-        if not isinstance(caption, str | None):
-            raise row.wrong(row.text("key"), f"expected a caption, found {caption!r:.60}")
-        yield row.text("key"), caption
-
-
 def encode(payload: ThingQuestion) -> dict[str, Any]:
     """The question as JSON: what the store and the services keep of it."""
     return {"schema": SCHEMA, **asdict(payload)}
@@ -186,9 +177,7 @@ BENCHMARK = Benchmark(
     about="Mentions: does the caption mention each annotated thing?",
     role="judge",
     data=Layout(FileFormat.TABLE),
-    captions=Layout(FileFormat.OBJECT),
     plan=plan,
-    read_captions=read_captions,
     encode=encode,
     decode=decode,
     examine=examine,
