@@ -10,8 +10,9 @@ from fractions import Fraction
 from caliper.core.keys import text_digest
 from caliper.core.outcome import Outcome
 from caliper.core.question import Item, Source
-from caliper.core.report import Figure, Path, Table
+from caliper.core.report import Figure, Kind, Path, Table
 from caliper.core.rows import Row
+from caliper.core.tally import Sums
 
 Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
@@ -189,3 +190,12 @@ class ReportLayout:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
+
+
+def count_figure(path: Path, cells: tuple[str, ...], amount: str) -> Figure:
+    """Return the figure at `path` that counts an amount over the cells."""
+
+    def statistic(sums: Mapping[str, Sums]) -> float:
+        return float(sum(sums.get(cell, {}).get(amount, 0) for cell in cells))
+
+    return Figure(path, cells, statistic, Kind.COUNT)
