@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -62,6 +62,12 @@ class Setting:
     choices: tuple[str, ...] = ()
     range: tuple[float, float] | None = None
     absent: str | None = None
+
+
+def setting_reader(declared: Iterable[Setting]) -> Callable[[Settings, str], str]:
+    """Return a function that reads a setting by name: its value, or its default."""
+    defaults = {setting.name: setting.default for setting in declared}
+    return lambda settings, name: settings.get(name, defaults[name])
 
 
 CAPTION_FENCE = Setting(

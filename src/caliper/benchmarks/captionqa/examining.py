@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from caliper.benchmarks.base import Settings, fence, lacks_caption
-from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.reading import READERS
 from caliper.benchmarks.captionqa.scoring import WRONG, score
-from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
+from caliper.benchmarks.captionqa.settings import chosen
 from caliper.benchmarks.captionqa.taxonomy import hints
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, Result, examine_each
 from caliper.core.errors import UnknownName
@@ -27,7 +26,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     sent to the reader (released script) unless the settings leave it unscored.
     """
     no_caption = lacks_caption(item, caption, settings)
-    reading = choices.choice(settings, choices.READING)
+    reading = chosen(settings, "reading")
 
     def settle(question: Question[ChoiceQuestion], repeat: int) -> Ask | Result:
         if no_caption:
@@ -42,8 +41,8 @@ def read(request: Ask, reply: str, reading: str) -> Reading:
     payload = request.question.payload
     choice = READERS[reading](reply, payload.shown, payload.question)
     if choice.place is not None:
-        chosen = f"chose {payload.shown[choice.place]}"
-        return Reading(Scored(score(payload, choice.place)), chosen, choice.repaired)
+        said = f"chose {payload.shown[choice.place]}"
+        return Reading(Scored(score(payload, choice.place)), said, choice.repaired)
     if reading == "released":
         return Reading(Scored(WRONG), "unreadable, which the released script counts as wrong")
     return Reading(UNREADABLE, "no option could be read from the reply")
@@ -104,8 +103,8 @@ def generation(source: Source, settings: Settings, repeats: int | None) -> Gener
 
 
 def _decoding(settings: Settings) -> Decoding:
-    temperature = float(settings.get(TEMPERATURE.name, TEMPERATURE.default))
-    return Decoding(temperature, max_tokens=max_tokens(settings))
+    temperature = float(chosen(settings, "temperature"))
+    return Decoding(temperature, max_tokens=int(chosen(settings, "max_tokens")))
 
 
 def lettered(shown: tuple[str, ...]) -> str:
