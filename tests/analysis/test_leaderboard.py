@@ -13,6 +13,7 @@ from caliper.analysis.leaderboard import (
     metric_columns,
     rank,
 )
+from caliper.core.errors import InvalidInput
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Report, Table, TableRow
 from caliper.core.suspicion import Suspicious
 
@@ -95,7 +96,7 @@ def test_the_columns_of_a_paper() -> None:
         Column("capability", "average", ("average", "kt_bar")),
     )
     assert metric_columns(both, "f1") == charted
-    with pytest.raises(ValueError, match="no metric smell; there are: precision, f1"):
+    with pytest.raises(InvalidInput, match="no metric smell; there are: precision, f1"):
         metric_columns(part("capability", 1.0), "smell")
 
 

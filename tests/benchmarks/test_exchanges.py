@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from caliper.benchmarks.exchanges import LONGEST, UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.benchmarks.exchanges import LONGEST, UNREADABLE, Reading, ask_and_read, examine_each
 from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
@@ -115,14 +115,24 @@ def test_nothing_to_ask() -> None:
     assert stop.value.value == []
 
 
-def test_verdicts_pair_indices_with_results() -> None:
-    results: Any = [(ONE, Evidence("a")), (UNREADABLE, Evidence("b"))]
-    assert verdicts_of([4, 2], results) == (
-        Verdict(4, ONE, Evidence("a")),
-        Verdict(2, UNREADABLE, Evidence("b")),
+def test_verdicts_come_in_index_order_whether_asked_for_or_not() -> None:
+    broken = Question(1, None, unscored=Reason.BAD_INPUT, note="no text")
+    item = Item("x", "a", "a", "a", (), (Question(0, None), broken, Question(2, None)), first=7)
+
+    def settle(question: Question[Any], repeat: int) -> Ask | tuple[Outcome, Evidence]:
+        if question.ordinal == 0:
+            return ONE, Evidence("known")
+        return Ask(item, question, repeat, "x/reader", {})
+
+    examination = examine_each(item, settle, read)
+    assert [one.question.ordinal for one in next(examination)] == [2]
+    with pytest.raises(StopIteration) as stop:
+        examination.send([Reply("yes")])
+    assert stop.value.value == (
+        Verdict(7, ONE, Evidence("known")),
+        Verdict(8, Unscored(Reason.BAD_INPUT), Evidence(explanation="no text")),
+        Verdict(9, ONE, Evidence("yes", "it says so", repaired=True)),
     )
-    with pytest.raises(ValueError, match="longer"):
-        verdicts_of([4], results)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

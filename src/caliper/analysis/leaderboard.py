@@ -18,6 +18,7 @@ from caliper.analysis.compare import Difference
 from caliper.analysis.significance import LEVEL, bonferroni
 from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow
 
 _NO_DATA = Estimate(None)
@@ -82,7 +83,7 @@ def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Co
     """The rows of the benchmark's first table with `metric`, turned into columns.
 
     That is the form of CAPability's Tables 3 to 5, CaptionQA's Table 3 and CompreCap's Table 2.
-    The default metric is the one that the first table charts. Raises ValueError naming the
+    The default metric is the one that the first table charts. Raises InvalidInput naming the
     available metrics.
     """
     by_metric: dict[str, tuple[Table, int]] = {}
@@ -90,7 +91,8 @@ def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Co
         for number, head in enumerate(each.columns):
             by_metric.setdefault(_plain(head), (each, number))
     if metric is not None and _plain(metric) not in by_metric:
-        raise ValueError(f"no metric {metric}; there are: {', '.join(by_metric)}")
+        known = ", ".join(by_metric)
+        raise InvalidInput(f"no metric {metric}; there are: {known}", field="--metric")
     first = (part.tables[0], part.tables[0].chart or 0)
     table, place = first if metric is None else by_metric[_plain(metric)]
     return tuple(
@@ -98,6 +100,14 @@ def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Co
         for row in table.rows
         if (path := _at(row, place)) is not None
     )
+
+
+def all_columns(
+    reports: Iterable[Report], metric: str | None, name: str | None = None
+) -> tuple[Column, ...]:
+    """The `metric_columns` of all runs, of one benchmark or of all: a run may lack dimensions."""
+    parts = (part for report in reports for part in report.benchmarks if name in (None, part.name))
+    return tuple(dict.fromkeys(column for part in parts for column in metric_columns(part, metric)))
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -10,8 +10,9 @@ from fractions import Fraction
 from caliper.core.keys import text_digest
 from caliper.core.outcome import Outcome
 from caliper.core.question import Item, Source
-from caliper.core.report import Figure, Path, Table
+from caliper.core.report import Figure, Kind, Path, Table
 from caliper.core.rows import Row
+from caliper.core.tally import Sums
 
 Settings = Mapping[str, str]
 RecordKey = tuple[str, ...]
@@ -61,6 +62,12 @@ class Setting:
     choices: tuple[str, ...] = ()
     range: tuple[float, float] | None = None
     absent: str | None = None
+
+
+def setting_reader(declared: Iterable[Setting]) -> Callable[[Settings, str], str]:
+    """Return a function that reads a setting by name: its value, or its default."""
+    defaults = {setting.name: setting.default for setting in declared}
+    return lambda settings, name: settings.get(name, defaults[name])
 
 
 CAPTION_FENCE = Setting(
@@ -189,3 +196,12 @@ class ReportLayout:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
+
+
+def count_figure(path: Path, cells: tuple[str, ...], amount: str) -> Figure:
+    """Return the figure at `path` that counts an amount over the cells."""
+
+    def statistic(sums: Mapping[str, Sums]) -> float:
+        return float(sum(sums.get(cell, {}).get(amount, 0) for cell in cells))
+
+    return Figure(path, cells, statistic, Kind.COUNT)

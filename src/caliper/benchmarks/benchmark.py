@@ -36,12 +36,28 @@ from caliper.core.report import Generation, Path
 from caliper.core.rows import Row
 from caliper.core.tally import Tally
 
-_TABLE = Layout(FileFormat.TABLE)
+_OBJECT, _TABLE = Layout(FileFormat.OBJECT), Layout(FileFormat.TABLE)
 _COUNTS = {
     *("n_scored", "n_unscored"),
     *(path[-1] for path in (CAPTION_LENGTH, TRUNCATED_CAPTIONS, BLANK_CAPTIONS)),
 }
 _SPREADS = tuple(f"{name}_" for name, _ in SPREADS)
+
+
+def captions_by_sample(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
+    """Yield (sample, caption) from an object {sample: caption}; null means no caption.
+
+    Raises InvalidInput for a caption that is not text and for a second one of a sample.
+    """
+    seen: set[str] = set()
+    for row in rows:
+        sample, caption = row.text("key"), row.fields.get("value")
+        if not isinstance(caption, str | None):
+            raise row.wrong(sample, f"expected a caption, found {caption!r:.60}")
+        if sample in seen:
+            raise row.wrong(sample, "it has two captions")
+        seen.add(sample)
+        yield sample, caption
 
 
 def recorded_by_ordinal(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
@@ -100,7 +116,6 @@ class Benchmark:
     about: str
     role: str
     data: Layout
-    captions: Layout
 
     plan: Callable[[Iterable[Row], PlanRequest], Iterator[Item]]
     """Plan the items in row order, with `first` left at 0.
@@ -108,11 +123,6 @@ class Benchmark:
     A broken file (missing id, duplicate, unknown task) raises InvalidInput. If only one sample
     is unusable, it becomes an item whose question is Unscored(bad_input), with the cause in
     `Question.note`.
-    """
-    read_captions: Callable[[Iterable[Row]], Iterator[tuple[str, str | None]]]
-    """Yield (sample id, text) per supplied caption; the text is None for null (no caption).
-
-    Raises InvalidInput with file and line.
     """
     encode: Callable[[Any], dict[str, Any]]
     """Encode a question's payload as a JSON object with its schema number."""
@@ -153,6 +163,13 @@ class Benchmark:
     scores: Callable[[Question[Any]], tuple[Fraction, ...]] = lambda _: (Fraction(0), Fraction(1))
     """Return all scores a judge or person may give; empty for questions that are not judged."""
 
+    captions: Layout = _OBJECT
+    """The file layout of supplied captions."""
+    read_captions: Callable[[Iterable[Row]], Iterator[tuple[str, str | None]]] = captions_by_sample
+    """Yield (sample id, text) per supplied caption; the text is None for null (no caption).
+
+    Raises InvalidInput with file and line.
+    """
     replies: Layout = _TABLE
     """The file layout of recorded replies."""
     recorded: Callable[[Iterable[Row], Source], Iterator[tuple[RecordKey, str]]] = (

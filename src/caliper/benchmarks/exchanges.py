@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.core.outcome import Evidence, Outcome, Reason, Unscored, Verdict
-from caliper.core.question import Answer, Ask, Failure
+from caliper.core.question import Answer, Ask, Examination, Failure, Item, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Reading:
     repaired: bool = False
 
 
+Result = tuple[Outcome, Evidence]
 Reader = Callable[[Ask, str], Reading]
 UNREADABLE = Unscored(Reason.UNREADABLE)
 _CUT_BEFORE_ANSWER = "the limit of output tokens was reached before any answer was written"
@@ -33,7 +34,7 @@ LONGEST = 65_536
 
 def ask_and_read(
     asks: Sequence[Ask], read: Reader
-) -> Generator[tuple[Ask, ...], Any, list[tuple[Outcome, Evidence]]]:
+) -> Generator[tuple[Ask, ...], Any, list[Result]]:
     """Ask everything at once, read the replies, and retry the unreadable ones once.
 
     Returns one (outcome, evidence) per ask, in order.
@@ -56,7 +57,7 @@ def ask_and_read(
     return results
 
 
-def _read(ask: Ask, answer: Answer, read: Reader) -> tuple[Outcome, Evidence]:
+def _read(ask: Ask, answer: Answer, read: Reader) -> Result:
     if isinstance(answer, Failure):
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
     reading = _read_bounded(ask, answer.text, read)
@@ -83,11 +84,25 @@ def _read_bounded(ask: Ask, text: str, read: Reader) -> Reading:
     return read(ask, text)
 
 
-def verdicts_of(
-    positions: Sequence[int], results: Sequence[tuple[Outcome, Evidence]]
-) -> tuple[Verdict, ...]:
-    """Combine plan indices with the results of `ask_and_read` for them."""
-    return tuple(
-        Verdict(index, outcome, evidence)
-        for index, (outcome, evidence) in zip(positions, results, strict=True)
-    )
+def examine_each(
+    item: Item, settle: Callable[[Question[Any], int], Ask | Result], read: Reader
+) -> Examination:
+    """Ask everything about an item at once, and return the verdicts in index order.
+
+    `settle` takes a question and a repeat. It returns the ask, or a result that needs none. It is
+    not called for questions that planning marked unscored.
+    """
+    results: dict[int, Result] = {}
+    asks: dict[int, Ask] = {}
+    for index, question, repeat in item.positions():
+        if question.unscored is not None:
+            results[index] = Unscored(question.unscored), Evidence(explanation=question.note)
+            continue
+        settled = settle(question, repeat)
+        if isinstance(settled, Ask):
+            asks[index] = settled
+        else:
+            results[index] = settled
+    readings = yield from ask_and_read(tuple(asks.values()), read)
+    results |= zip(asks, readings, strict=True)
+    return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())

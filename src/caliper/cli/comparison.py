@@ -12,14 +12,15 @@ from rich.markup import escape
 
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.analysis import likeness
+from caliper.analysis.drift import Sitting, drift
 from caliper.analysis.likeness import Distinction, between, said
-from caliper.cli.anchors import warn_of_drift
 from caliper.cli.console import ERR
 from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
 from caliper.local.directory import find_run
-from caliper.local.reports import media_of
+from caliper.local.reports import kept_sittings, media_of
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
+from caliper.pipeline.reports.judge_check import Sittings
 from caliper.wiring.sinks import thumbnails_below
 
 Anyway = Annotated[
@@ -36,6 +37,7 @@ Partial = Annotated[
         help="Compare runs that are not complete; their state is shown.",
     ),
 ]
+_MOST_EXAMPLES = 5
 
 
 def compared(
@@ -55,7 +57,7 @@ def compared(
         for directory in directories if pictures else ():
             folders |= media_of(directory)
         thumbnail = thumbnails_below(folders)
-        asyncio.run(warn_of_drift(runs))
+        asyncio.run(_warn_of_drift(runs))
     else:
         comparison, thumbnail = asyncio.run(
             _compare_remotely(runs, server, request, pictures=pictures)
@@ -90,3 +92,53 @@ def _warn_of_distinctions(differing: Sequence[Distinction], run: str = "") -> No
     for distinction in differing:
         text = f"{run}: {said(distinction)}" if run else said(distinction)
         ERR.print(f"[yellow]Differs:[/yellow] {escape(text)}", soft_wrap=True)
+
+
+async def _warn_of_drift(runs: Sequence[str]) -> None:
+    """Report on standard error how anchors were judged differently in the first run and the others.
+
+    Runs without anchors are skipped. Raises InvalidInput if one is not a run, and for an
+    unreadable execution.json.
+    """
+    first, *others = [(name, await _sittings(name)) for name in runs]
+    for other in others:
+        for benchmark in first[1].keys() & other[1].keys():
+            warning = _drift(benchmark, first, other)
+            if warning:
+                ERR.print(f"[yellow]Judge drift:[/yellow] {escape(warning)}", soft_wrap=True)
+
+
+async def _sittings(name: str) -> Sittings:
+    directory = find_run(name)
+    return await kept_sittings(directory, directory.read_spec())
+
+
+def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) -> str:
+    """The warning about a benchmark's anchors in two runs; empty if they were judged alike."""
+    (first, before), (second, after) = (one[0], one[1][name]), (other[0], other[1][name])
+    difference = drift(before, after)
+    if difference is None:
+        return (
+            f"{name}: {first} and {second} were judged beside other anchors: nothing "
+            "tells whether the judge has changed"
+        )
+    if not difference.changed and before.agreement == after.agreement:
+        return ""
+    examples = ", ".join(difference.changed[:_MOST_EXAMPLES])
+    more = (
+        f" and {len(difference.changed) - _MOST_EXAMPLES} more"
+        if len(difference.changed) > _MOST_EXAMPLES
+        else ""
+    )
+    changed = f" ({examples}{more})" if difference.changed else ""
+    return (
+        f"{name}: the judge gave {len(difference.changed)} of {difference.paired} anchors another "
+        f"verdict{changed}; judged as known: {_agreed(before)} in {first}, "
+        f"{_agreed(after)} in {second} (p {difference.p:.3f}). So much of a difference between "
+        "the runs may be the judge's"
+    )
+
+
+def _agreed(sitting: Sitting) -> str:
+    share = "" if sitting.agreement is None else f" ({sitting.agreement:.1%})"
+    return f"{sitting.agreed} of {sitting.scored}{share}"

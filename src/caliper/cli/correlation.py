@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from caliper.analysis.correlation import CorrelationEstimate, correlated
-from caliper.analysis.leaderboard import Column, headline_columns, metric_columns
+from caliper.analysis.leaderboard import Column, all_columns, headline_columns
 from caliper.cli.agreement import coefficient
 from caliper.cli.comparison import Anyway, refuse_unlike
 from caliper.cli.console import ERR, OUT, write_json
@@ -92,20 +92,13 @@ def correlation(
     return Exit.DONE if conclusive else Exit.INCONCLUSIVE
 
 
-def _columns(reports: Sequence[Report], metric: str | None) -> tuple[Column, ...]:
+def _columns(reports: Sequence[Report], metric: str | None) -> Iterable[Column]:
     """The columns of the leaderboards of all benchmarks, in the order of the first run."""
-    columns: dict[Column, None] = dict.fromkeys(headline_columns(reports)) if metric is None else {}
-    paths = {(column.benchmark, column.path) for column in columns}
-    for part in (part for report in reports for part in report.benchmarks):
-        try:
-            further = metric_columns(part, metric)
-        except ValueError as error:
-            raise InvalidInput(str(error), field="--metric") from error
-        for column in further:
-            if (column.benchmark, column.path) not in paths:
-                paths.add((column.benchmark, column.path))
-                columns[column] = None
-    return tuple(columns)
+    headlines = headline_columns(reports) if metric is None else ()
+    columns: dict[tuple[str, tuple[str, ...]], Column] = {}
+    for column in (*headlines, *all_columns(reports, metric)):
+        columns.setdefault((column.benchmark, column.path), column)
+    return columns.values()
 
 
 def _correlate(

@@ -20,8 +20,8 @@ from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.options import EvaluateOptions, OutputOptions
 from caliper.cli.progress import ProgressLog, ProgressWatcher, WarningWatcher
-from caliper.cli.recipes import show_gaps
 from caliper.cli.show import (
+    show_gaps,
     show_headlines,
     show_place,
     show_report,

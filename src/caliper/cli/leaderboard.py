@@ -24,9 +24,9 @@ from caliper.analysis.leaderboard import (
     Board,
     Column,
     Standing,
+    all_columns,
     behind,
     headline_columns,
-    metric_columns,
     rank,
 )
 from caliper.analysis.likeness import said
@@ -114,27 +114,16 @@ def _boards(options: LeaderboardOptions, reports: Sequence[Report]) -> list[Boar
         names = [name for name in names if name == options.benchmark]
     boards = []
     if len(names) > 1:
-        over = _columns(headlines[0].benchmark, None, reports)
+        over = all_columns(reports, None, headlines[0].benchmark)
         boards.append(rank("Headline figures", headlines, 0, reports, over))
     for name in names:
-        columns = _columns(name, options.metric, reports)
+        columns = all_columns(reports, options.metric, name)
         by = _ranking(columns, next(one.path for one in headlines if one.benchmark == name))
         entered = [report for report in reports if any(p.name == name for p in report.benchmarks)]
         title = next(p.title for p in entered[0].benchmarks if p.name == name)
         metric = f", {options.metric}" if options.metric else ""
         boards.append(rank(f"{title}{metric}", columns, by, reports, columns))
     return boards
-
-
-def _columns(name: str, metric: str | None, reports: Sequence[Report]) -> tuple[Column, ...]:
-    """The union of the columns of all runs: one may have been limited to a few dimensions."""
-    columns: dict[Column, None] = {}
-    for part in (part for report in reports for part in report.benchmarks if part.name == name):
-        try:
-            columns.update(dict.fromkeys(metric_columns(part, metric)))
-        except ValueError as error:
-            raise InvalidInput(str(error), field="--metric") from error
-    return tuple(columns)
 
 
 def _ranking(columns: Sequence[Column], headline: tuple[str, ...]) -> int:

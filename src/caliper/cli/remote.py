@@ -16,8 +16,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import Server, open_gateway, open_store
 from caliper.cli.options import OutputOptions
-from caliper.cli.recipes import show_gaps
-from caliper.cli.show import show_reuse, with_execution
+from caliper.cli.show import show_gaps, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
 from caliper.deferred import deferred

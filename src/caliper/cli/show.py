@@ -14,7 +14,12 @@ from rich.table import Table as Grid
 
 from caliper.adapters.provenance import facts
 from caliper.adapters.wording import NO_DATA, number, reuse, state, stuffed
+from caliper.cli.console import ERR
+from caliper.cli.options import OutputOptions
 from caliper.core.report import BenchmarkReport, Estimate, Report, Reuse, Table
+from caliper.core.run import RunSpec
+from caliper.local.config import RunConfig
+from caliper.local.recipes import recipe_gaps
 
 
 def show_report(report: Report, console: Console) -> None:
@@ -57,6 +62,14 @@ def show_reuse(reused: Reuse | None, console: Console) -> None:
     """Print how many replies of earlier runs a run reused, if any."""
     if text := reuse(reused):
         console.print(f"[yellow]{text}[/yellow]", highlight=False, soft_wrap=True)
+
+
+def show_gaps(config: RunConfig, spec: RunSpec, shown: OutputOptions) -> None:
+    """Print to standard error how a run deviates from its recipe, unless `shown` is quiet."""
+    if config.recipe is None or shown.quiet:
+        return
+    for text in recipe_gaps(spec, config.recipe):
+        ERR.print(f"[yellow]Note:[/yellow] {escape(text)}", soft_wrap=True)
 
 
 def with_execution(report: str, since: datetime | None, reused: Reuse | None) -> str:

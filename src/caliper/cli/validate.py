@@ -1,20 +1,33 @@
-"""`caliper validate`: checks files before a run."""
+"""`caliper validate`: checks datasets, captions, runs and configurations before a run."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from caliper.benchmarks.registry import benchmark_names
+from caliper.adapters.datasets import jsonrows
+from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.datasets.jsontext import read_json
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.settings import resolved_settings
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.cli.validation import validate as check
-from caliper.core.errors import UnknownName
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.question import Item
+from caliper.local.config import read_config
+from caliper.local.directory import RunDirectory
+from caliper.local.reports import read_report
+from caliper.local.setup import answering_spec
+from caliper.wiring.models import split_spec
 
 Checked = Annotated[
     Path,
@@ -34,7 +47,7 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
     """
     if name is not None and name not in benchmark_names():
         raise UnknownName("benchmark", name, benchmark_names())
-    result = check(path, name)
+    result = _check(path, name)
     if json:
         write_json(asdict(result))
     elif not quiet:
@@ -46,3 +59,110 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
         problems = "1 problem" if count == 1 else f"{count:,} problems"
         write_reason(f"{problems}. The first: {result.problems[0]}")
     return Exit.NO if result.problems else Exit.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """The content of a path. `problems` are rows that would be Unscored, blank captions, or what an
+    incomplete run lacks.
+    """
+
+    kind: str
+    summary: str
+    problems: tuple[str, ...] = ()
+
+
+def _check(path: Path, name: str | None) -> _Content:
+    """Identify the content of a path, and list all problems of its rows or its run.
+
+    `name` is the benchmark; None derives it from the content. Raises InvalidInput naming
+    file, line and field of an error that makes the whole file unusable.
+    """
+    if (path / "run.yaml").is_file():
+        return _run(RunDirectory(path))
+    if path.suffix in (".yaml", ".yml"):
+        return _config(path)
+    if not path.exists():
+        raise InvalidInput("no such file or folder", file=str(path))
+    name, kind = _recognise(path, name)
+    return _captions(path, name) if kind == "captions" else _data(path, name)
+
+
+def _config(path: Path) -> _Content:
+    """Check everything that the configuration names except endpoints."""
+    config = read_config(path)
+    problems: list[str] = []
+    for name, part in config.benchmarks.items():
+        split_spec(answering_spec(name, part))
+        problems += _data(part.data, name, part.set).problems
+        if part.captions is not None:
+            problems += _captions(part.captions, name).problems
+    return _Content("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
+
+
+def _run(directory: RunDirectory) -> _Content:
+    """Read the plan and all outcomes; errors in them are raised."""
+    report, spec = asyncio.run(read_report(directory)), directory.read_spec()
+    parts = ", ".join(part.name for part in spec.benchmarks)
+    problems = (f"the run is {report.state}, not complete",) if report.partial else ()
+    summary = f"run {spec.run_id} ({spec.name}) over {parts}: {report.state}"
+    return _Content("run", summary, problems)
+
+
+def _recognise(path: Path, name: str | None) -> tuple[str, str]:
+    """The benchmark and kind (data or captions) that the content looks like.
+
+    `name` fixes the benchmark. Its content of unknown kind is checked as data, which has more
+    layouts than captions.
+    """
+    names = benchmark_names() if name is None else (name, *benchmark_names())
+    match = _looks_like(path, _first_value(path), names)
+    if name is not None:
+        return name, match[1] if match else "data"
+    if match is None:
+        raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(names)}", file=str(path))
+    return match
+
+
+def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str] | None:
+    kinds = {name: benchmark(name).looks_like(path.suffix, first) for name in names}
+    return next(((name, kind) for name, kind in kinds.items() if kind is not None), None)
+
+
+def _first_value(path: Path) -> Any:
+    """The first row of a list or of JSON lines, or the first key of an object; None for files of
+    other kinds. Raises InvalidInput naming the broken line.
+    """
+    files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
+    suffix = files[0].suffix.lower() if files else ""
+    if suffix == ".jsonl":
+        row = next(jsonrows.line_rows(files[0]), None)
+        return row.fields if row else None
+    whole = read_json(files[0]) if suffix == ".json" else None
+    return next(iter(whole), None) if isinstance(whole, list | dict) else None
+
+
+def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> _Content:
+    chosen = benchmark(name)
+    request = PlanRequest(settings=resolved_settings(name, settings))
+    items = list(chosen.plan(DatasetFiles(path).rows(chosen.data), request))
+    questions = sum(item.size for item in items)
+    problems = tuple(problem for item in items for problem in _problems(item))
+    return _Content("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
+
+
+def _problems(item: Item) -> Iterator[str]:
+    for question in item.questions:
+        if question.unscored is not None:
+            yield f"{item.key}: {question.note or question.unscored}"
+
+
+def _captions(path: Path, name: str) -> _Content:
+    chosen = benchmark(name)
+    captions = dict(chosen.read_captions(DatasetFiles(path).rows(chosen.captions)))
+    problems = tuple(
+        f"{key}: {'null, which is no caption' if text is None else 'blank'}"
+        for key, text in captions.items()
+        if not (text or "").strip()
+    )
+    return _Content("captions", f"{name} captions: {len(captions):,}", problems)

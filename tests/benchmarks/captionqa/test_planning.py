@@ -207,12 +207,6 @@ def test_yes_no_setting() -> None:
     assert (released.has_cannot, exact.has_cannot) == (False, True)
 
 
-@pytest.mark.parametrize("name", ["yes_no", "shuffle"])
-def test_unknown_choice_names_the_known_ones(name: str) -> None:
-    setting = next(setting for setting in BENCHMARK.settings if setting.name == name)
-    assert f"known: {', '.join(setting.choices)}" in str(refused(row(), **{name: "other"}))
-
-
 def test_repeats() -> None:
     item = only(row(questions=[COLOUR, "broken"]), repeats=3)
     assert item.size == 6

@@ -19,7 +19,6 @@ from tests.fakes.answered_domains import (
 )
 
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
-from caliper.core.errors import UnknownName
 from caliper.core.outcome import Outcome
 from caliper.core.report import Kind
 from caliper.core.tally import Tally
@@ -57,8 +56,6 @@ def test_overall_has_both_readings_and_the_setting_picks_the_headline() -> None:
         assert found["overall", "n_unscored"] == 1
     default, _ = values(two_domains())
     assert "mean of the domains" in default.notes[0]
-    with pytest.raises(UnknownName, match="known: domains, questions"):
-        BENCHMARK.report(two_domains(), {"overall": "images"})
 
 
 def test_kinds_and_shares() -> None:

@@ -41,11 +41,6 @@ def test_a_caption_that_is_no_text_is_refused(value: Any) -> None:
         list(BENCHMARK.read_captions(rows(("nat_1", value))))
 
 
-def test_a_caption_id_that_appears_twice_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"^replies.json:2: nat_1: the id appears twice"):
-        list(BENCHMARK.read_captions(rows(("nat_1", "a"), ("nat_1", "b"))))
-
-
 def plan(*texts: str) -> list[Item]:
     questions = [{"question": text, "choices": ["a", "b"], "answer": "a"} for text in texts]
     row = Row("d.json", 1, {"id": "nat_1", "questions": questions, "images": ["a.jpg"]})

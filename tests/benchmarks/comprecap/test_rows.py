@@ -6,29 +6,10 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.planning import plan
-from caliper.benchmarks.comprecap.rows import read_captions, record_key, recorded
+from caliper.benchmarks.comprecap.rows import record_key, recorded
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item, Source
 from caliper.core.rows import Row
-
-
-def caption(key: str, value: Any, line: int = 1) -> Row:
-    return Row("captions.json", line, {"key": key, "value": value})
-
-
-def test_captions_are_texts_by_picture() -> None:
-    texts = {"a.jpg": "A dog.", "b.jpg": "", "c.jpg": None}
-    assert dict(read_captions(caption(name, text) for name, text in texts.items())) == texts
-
-
-def test_a_caption_that_is_no_text_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"captions.json:3: a.jpg: expected a caption"):
-        list(read_captions([caption("a.jpg", 5, line=3)]))
-
-
-def test_two_captions_of_one_picture_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="two captions"):
-        list(read_captions([caption("a.jpg", "x"), caption("a.jpg", "y")]))
 
 
 def reply(**fields: Any) -> Row:

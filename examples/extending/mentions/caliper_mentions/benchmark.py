@@ -23,10 +23,10 @@ from caliper.benchmarks.base import (
     lacks_caption,
 )
 from caliper.benchmarks.benchmark import Benchmark
-from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, Result, examine_each
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.layout import FileFormat, Layout
-from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
+from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored
 from caliper.core.question import Answer, Ask, Decoding, Examination, Item, Question, Reply, Source
 from caliper.core.report import Figure, Generation, Kind, Table, TableRow
 from caliper.core.rows import Row
@@ -75,15 +75,6 @@ def _questions(row: Row, repeats: int) -> Iterator[Question[ThingQuestion]]:
         yield Question(ordinal, ThingQuestion(thing), repeats=repeats)
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """Captions by picture, None for null. Raises InvalidInput for anything else."""
-    for row in rows:
-        caption = row.fields.get("value")
-        if not isinstance(caption, str | None):
-            raise row.wrong(row.text("key"), f"expected a caption, found {caption!r:.60}")
-        yield row.text("key"), caption
-
-
 def encode(payload: ThingQuestion) -> dict[str, Any]:
     """The question as JSON: what the store and the services keep of it."""
     return {"schema": SCHEMA, **asdict(payload)}
@@ -100,24 +91,15 @@ def decode(written: Mapping[str, Any]) -> ThingQuestion:
 
 def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     """Ask about each thing, all at once; return one verdict per question and repeat."""
-    verdicts: dict[int, Verdict] = {}
-    asks: dict[int, Ask] = {}
-    for index, question, repeat in item.positions():
-        reason = question.unscored
-        if reason is None and lacks_caption(item, caption, settings):
-            reason = Reason.NO_CAPTION
-        if reason is not None:
-            verdicts[index] = Verdict(index, Unscored(reason), Evidence(explanation=question.note))
-            continue
-        fields = {"caption": caption or "", "thing": question.payload.thing}
-        asks[index] = Ask(item, question, repeat, PROMPT, fields, DECODING)
     strict = settings.get(READING.name, READING.default) == "strict"
-    results = yield from ask_and_read(
-        tuple(asks.values()), lambda _, reply: read(reply, strict=strict)
-    )
-    for index, (outcome, evidence) in zip(asks, results, strict=True):
-        verdicts[index] = Verdict(index, outcome, evidence)
-    return tuple(verdicts[index] for index, _, _ in item.positions())
+
+    def settle(question: Question[ThingQuestion], repeat: int) -> Ask | Result:
+        if lacks_caption(item, caption, settings):
+            return Unscored(Reason.NO_CAPTION), Evidence()
+        fields = {"caption": caption or "", "thing": question.payload.thing}
+        return Ask(item, question, repeat, PROMPT, fields, DECODING)
+
+    return examine_each(item, settle, lambda _, reply: read(reply, strict=strict))
 
 
 def read(reply: str, *, strict: bool) -> Reading:
@@ -195,9 +177,7 @@ BENCHMARK = Benchmark(
     about="Mentions: does the caption mention each annotated thing?",
     role="judge",
     data=Layout(FileFormat.TABLE),
-    captions=Layout(FileFormat.OBJECT),
     plan=plan,
-    read_captions=read_captions,
     encode=encode,
     decode=decode,
     examine=examine,

@@ -12,8 +12,8 @@ from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuesti
 from caliper.benchmarks.capability.reading import read_labels, read_score
 from caliper.benchmarks.capability.settings import chosen
 from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form, Task
-from caliper.benchmarks.exchanges import UNREADABLE, Reader, Reading, ask_and_read
-from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
+from caliper.benchmarks.exchanges import UNREADABLE, Reader, Reading, Result, examine_each
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
 from caliper.core.report import Generation
 
@@ -30,32 +30,16 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     0 (not mentioned), also without a call, unless the settings leave it unscored. The published
     judge replies to blank captions agree.
     """
-    verdicts: dict[int, Verdict] = {}
-    asks: dict[int, Ask] = {}
-    for index, question, repeat in item.positions():
-        result = _result_without_judge(item, question, caption, settings)
-        if result is not None:
-            verdicts[index] = Verdict(index, *result)
-        else:
-            asks[index] = _ask(item, question, repeat, caption or "", settings)
-    results = yield from ask_and_read(tuple(asks.values()), reader(settings))
-    for index, (outcome, evidence) in zip(asks, results, strict=True):
-        verdicts[index] = Verdict(index, outcome, evidence)
-    return tuple(verdicts[index] for index, _, _ in item.positions())
 
+    def settle(question: Question[Any], repeat: int) -> Ask | Result:
+        if item.source is Source.MEDIA or (caption or "").strip():
+            return _ask(item, question, repeat, caption or "", settings)
+        why = Evidence(explanation="there is no caption" if caption is None else "it is blank")
+        if lacks_caption(item, caption, settings):
+            return Unscored(Reason.NO_CAPTION), why
+        return Scored(NOT_MENTIONED, mentioned=False), why
 
-def _result_without_judge(
-    item: Item, question: Question[Any], caption: str | None, settings: Settings
-) -> tuple[Outcome, Evidence] | None:
-    """Return the result of a question that needs no judge; None if it needs one."""
-    if question.unscored is not None:
-        return Unscored(question.unscored), Evidence(explanation=question.note)
-    if item.source is Source.MEDIA or (caption or "").strip():
-        return None
-    why = Evidence(explanation="there is no caption" if caption is None else "it is blank")
-    if lacks_caption(item, caption, settings):
-        return Unscored(Reason.NO_CAPTION), why
-    return Scored(NOT_MENTIONED, mentioned=False), why
+    return examine_each(item, settle, reader(settings))
 
 
 def _ask(item: Item, question: Question[Any], repeat: int, caption: str, settings: Settings) -> Ask:

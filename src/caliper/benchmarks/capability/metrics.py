@@ -1,4 +1,4 @@
-"""The metrics of CAPability, in percent (paper 3.2, equations 1 to 4).
+"""The metrics of CAPability, in percent (paper 3.2, equations 1 to 4), that are more than a share.
 
 Over the scored questions of a task: N = scored, hit = score not 0 (mentioned), correct = score 1.
 A metric without data is None, never 0.
@@ -29,16 +29,6 @@ def precision(sums: Sums) -> float | None:
     return share("correct", "hit", sums) or 0.0
 
 
-def recall(sums: Sums) -> float | None:
-    """Correct among all: correct / N (equation 2). The poster and the README call it "Hit"."""
-    return share("correct", "scored", sums)
-
-
-def hit_rate(sums: Sums) -> float | None:
-    """Mentioned among all: hit / N (equation 3)."""
-    return share("hit", "scored", sums)
-
-
 def f1(precision: float | None, recall: float | None) -> float | None:
     """Return the harmonic mean 2PR / (P + R): 0 if both are 0, None if either is None."""
     if precision is None or recall is None:
@@ -49,7 +39,7 @@ def f1(precision: float | None, recall: float | None) -> float | None:
 
 def f1_score(sums: Sums) -> float | None:
     """F1 of precision and recall; 0 if nothing was mentioned."""
-    return f1(precision(sums), recall(sums))
+    return f1(precision(sums), share("correct", "scored", sums))
 
 
 def labels_per_caption(sums: Sums) -> float | None:
@@ -66,20 +56,6 @@ def f1_of_one(sums: Sums) -> float | None:
     if sums.get("listed", 0) != sums.get("hit", 0):
         return None
     return f1_score({**sums, "correct": sums.get("correct_one", 0)})
-
-
-def qa_accuracy(sums: Sums) -> float | None:
-    """Correct answers / answers, for questions about the media."""
-    return share("correct", "scored", sums)
-
-
-def kt_bar(sums: Sums) -> float | None:
-    """Known but not told / known (equation 4).
-
-    Known: the question about the media was answered correctly. Not told: the caption is wrong or
-    silent. Only pairs in which both are scored count.
-    """
-    return share("untold", "known", sums)
 
 
 def mean(values: Iterable[float | None]) -> float | None:

@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from caliper.benchmarks.base import ReportLayout, Settings
+from caliper.benchmarks.base import ReportLayout, Settings, count_figure
 from caliper.benchmarks.capability.metrics import (
     f1_of_one,
     f1_score,
-    hit_rate,
-    kt_bar,
     labels_per_caption,
     mean,
     precision,
-    qa_accuracy,
-    recall,
+    share,
 )
 from caliper.benchmarks.capability.scoring import CAPTION, KT, QA, Cell
 from caliper.benchmarks.capability.settings import chosen, notes
@@ -34,38 +31,47 @@ Combine = Callable[[Iterable[float | None]], float | None]
 class _Metric:
     """A column: its names in report.json and tables, its kind of cells, and how it is computed.
 
-    `denominator` names the sums it is divided by; `part` is set if the metric is a plain share.
-    `bounds` are its minimum and maximum.
+    `denominator` names the sums it is divided by, and `part` the sum that is divided if it is a
+    share; `measure` computes what is more than that. `bounds` are its minimum and maximum.
     """
 
     name: str
     title: str
     kind: str
-    measure: Measure
     denominator: tuple[str, ...]
     part: str = ""
+    measure: Measure | None = None
     bounds: tuple[float, float] = (0.0, 100.0)
+
+    def value(self, sums: Sums) -> float | None:
+        """Compute the metric from the sums of one cell."""
+        measure = self.measure or partial(share, self.part, self.denominator[0])
+        return measure(sums)
 
 
 _METRICS = (
-    _Metric("precision", "Precision", CAPTION, precision, ("hit",), "correct"),
-    _Metric("recall", "Recall", CAPTION, recall, ("scored",), "correct"),
-    _Metric("f1", "F1", CAPTION, f1_score, ("hit", "scored")),
-    _Metric("hit_rate", "Hit rate", CAPTION, hit_rate, ("scored",), "hit"),
+    # Correct among mentioned (equation 1), and among all (equation 2; "Hit" in the README).
+    _Metric("precision", "Precision", CAPTION, ("hit",), "correct", precision),
+    _Metric("recall", "Recall", CAPTION, ("scored",), "correct"),
+    _Metric("f1", "F1", CAPTION, ("hit", "scored"), measure=f1_score),
+    # Mentioned among all (equation 3).
+    _Metric("hit_rate", "Hit rate", CAPTION, ("scored",), "hit"),
 )
 _QA_METRICS = (
-    _Metric("qa_accuracy", "QA accuracy", QA, qa_accuracy, ("scored",), "correct"),
-    _Metric("kt_bar", "KT-bar", KT, kt_bar, ("known",), "untold"),
+    _Metric("qa_accuracy", "QA accuracy", QA, ("scored",), "correct"),
+    # Known but not told / known (equation 4). Known: the question about the media was answered
+    # correctly. Not told: the caption is wrong or silent. Only pairs with both scored count.
+    _Metric("kt_bar", "KT-bar", KT, ("known",), "untold"),
 )
 _LABELS = _Metric(
     "labels",
     "Labels per caption",
     CAPTION,
-    labels_per_caption,
     ("listed",),
+    measure=labels_per_caption,
     bounds=(1.0, math.inf),
 )
-_ONE_LABEL = _Metric("f1_one", "F1, one label", CAPTION, f1_of_one, ("hit", "scored"))
+_ONE_LABEL = _Metric("f1_one", "F1, one label", CAPTION, ("hit", "scored"), measure=f1_of_one)
 _STABILITY = (
     ("range", "Range", "The greatest figure less the least, per task; averaged over the tasks."),
     ("std", "Standard deviation", "Of a sample (n - 1), per task; averaged over the tasks."),
@@ -177,7 +183,7 @@ def _column_figures(
             Figure(
                 path=("tasks", task, name),
                 cells=cells,
-                statistic=partial(over_repeats, metric.measure, combine, cells),
+                statistic=partial(over_repeats, metric.value, combine, cells),
                 kind=Kind.PROPORTION if single else _kind(combine),
                 shares=(metric.part, metric.denominator[0]) if single else None,
                 denominator=metric.denominator,
@@ -205,22 +211,11 @@ def _kind(combine: Combine) -> Kind:
 
 def _counts(columns: _Columns) -> list[Figure]:
     return [
-        Figure(
-            path=("tasks", task, name),
-            cells=cells,
-            statistic=partial(_total, amount, cells),
-            kind=Kind.COUNT,
-            scale=1.0,
-            bounds=(0.0, math.inf),
-        )
+        count_figure(("tasks", task, name), cells, amount)
         for (kind, task), cells in columns.items()
         if kind in _COUNTS
         for name, amount in zip(_COUNTS[kind], ("scored", "unscored"), strict=True)
     ]
-
-
-def _total(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float:
-    return float(sum(sums.get(cell, {}).get(amount, 0) for cell in cells))
 
 
 def _tables(columns: _Columns, paths: frozenset[Path], scored: int) -> Iterable[Table]:

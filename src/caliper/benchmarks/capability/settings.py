@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings
+from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings, setting_reader
 
 SETTINGS = (
     Setting(
@@ -22,18 +22,14 @@ SETTINGS = (
     CAPTION_FENCE,
     BLANK_CAPTION,
 )
-_DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
+chosen = setting_reader(SETTINGS)
+"""Return the value of a setting, or its default."""
 _NOTES = {
     ("reply_reading", "strict"): "Replies were read strictly, as by the released script;"
     " whatever breaks the format is unscored.",
     ("category_labels", "one"): "The category tasks ask the judge for exactly one category"
     " (Fig. A3); published figures come from lists of which any may match.",
 }
-
-
-def chosen(settings: Settings, name: str) -> str:
-    """Return the value of a setting, or its default."""
-    return settings.get(name, _DEFAULTS[name])
 
 
 def notes(settings: Settings) -> tuple[str, ...]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from caliper.benchmarks.base import Settings, fence, lacks_caption
-from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.reading import READERS
 from caliper.benchmarks.captionqa.scoring import WRONG, score
-from caliper.benchmarks.captionqa.settings import TEMPERATURE, max_tokens
+from caliper.benchmarks.captionqa.settings import chosen
 from caliper.benchmarks.captionqa.taxonomy import hints
-from caliper.benchmarks.exchanges import UNREADABLE, Reading, ask_and_read, verdicts_of
+from caliper.benchmarks.exchanges import UNREADABLE, Reading, Result, examine_each
 from caliper.core.errors import UnknownName
-from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
 from caliper.core.report import Generation
 
@@ -27,21 +26,14 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     sent to the reader (released script) unless the settings leave it unscored.
     """
     no_caption = lacks_caption(item, caption, settings)
-    verdicts: list[Verdict] = []
-    indices: list[int] = []
-    asks: list[Ask] = []
-    for index, question, repeat in item.positions():
-        reason = question.unscored or (Reason.NO_CAPTION if no_caption else None)
-        if reason is None:
-            indices.append(index)
-            asks.append(ask(item, question, repeat, caption, settings))
-        else:
-            evidence = Evidence(explanation=question.note)
-            verdicts.append(Verdict(index, Unscored(reason), evidence))
-    reading = choices.choice(settings, choices.READING)
-    results = yield from ask_and_read(asks, lambda request, reply: read(request, reply, reading))
-    verdicts.extend(verdicts_of(indices, results))
-    return tuple(sorted(verdicts, key=lambda verdict: verdict.index))
+    reading = chosen(settings, "reading")
+
+    def settle(question: Question[ChoiceQuestion], repeat: int) -> Ask | Result:
+        if no_caption:
+            return Unscored(Reason.NO_CAPTION), Evidence()
+        return ask(item, question, repeat, caption, settings)
+
+    return examine_each(item, settle, lambda request, reply: read(request, reply, reading))
 
 
 def read(request: Ask, reply: str, reading: str) -> Reading:
@@ -49,8 +41,8 @@ def read(request: Ask, reply: str, reading: str) -> Reading:
     payload = request.question.payload
     choice = READERS[reading](reply, payload.shown, payload.question)
     if choice.place is not None:
-        chosen = f"chose {payload.shown[choice.place]}"
-        return Reading(Scored(score(payload, choice.place)), chosen, choice.repaired)
+        said = f"chose {payload.shown[choice.place]}"
+        return Reading(Scored(score(payload, choice.place)), said, choice.repaired)
     if reading == "released":
         return Reading(Scored(WRONG), "unreadable, which the released script counts as wrong")
     return Reading(UNREADABLE, "no option could be read from the reply")
@@ -111,8 +103,8 @@ def generation(source: Source, settings: Settings, repeats: int | None) -> Gener
 
 
 def _decoding(settings: Settings) -> Decoding:
-    temperature = float(settings.get(TEMPERATURE.name, TEMPERATURE.default))
-    return Decoding(temperature, max_tokens=max_tokens(settings))
+    temperature = float(chosen(settings, "temperature"))
+    return Decoding(temperature, max_tokens=int(chosen(settings, "max_tokens")))
 
 
 def lettered(shown: tuple[str, ...]) -> str:

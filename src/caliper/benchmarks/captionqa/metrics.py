@@ -7,12 +7,12 @@ A cell's sums: `scored` questions, `points` (the sum of their scores), `correct`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from caliper.benchmarks.base import count_figure
 from caliper.core.report import Figure, Kind, Path
 from caliper.core.tally import Amount, Sums, add_up
 
@@ -66,11 +66,6 @@ def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
     return None if on_image is None or on_caption is None else _plain(on_image - on_caption)
 
 
-def count(amount: str, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float:
-    """Sum the amount over the cells."""
-    return float(_summed(cells, sums).get(amount, 0))
-
-
 def _share(
     metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> Fraction | None:
@@ -113,7 +108,7 @@ def over_questions(path: Path, cells: tuple[str, ...]) -> list[Figure]:
         )
         for metric in METRICS
     ]
-    return shares + _counts(path, cells)
+    return shares + [count_figure((*path, name), cells, amount) for name, amount in COUNTS]
 
 
 def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
@@ -134,7 +129,7 @@ def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
                 weights=(1 / max(1, len(cells)),) * len(cells),
             )
         )
-    return means + _counts(path, tuple(totals))
+    return means + [count_figure((*path, name), tuple(totals), amount) for name, amount in COUNTS]
 
 
 def _domains(metric: ShareMetric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
@@ -148,20 +143,6 @@ def _domains(metric: ShareMetric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
         )
         for cell in cells
     )
-
-
-def _counts(path: Path, cells: tuple[str, ...]) -> list[Figure]:
-    return [
-        Figure(
-            (*path, name),
-            cells,
-            partial(count, amount, cells),
-            Kind.COUNT,
-            scale=1.0,
-            bounds=(0.0, math.inf),
-        )
-        for name, amount in COUNTS
-    ]
 
 
 def gap_figure(path: Path, reading: str, pairs: Pairs) -> Figure:

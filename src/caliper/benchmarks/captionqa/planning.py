@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.captionqa import options, settings
+from caliper.benchmarks.captionqa import options
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.rows import Entry, QuestionFields, RawSample, gather, read_entry
+from caliper.benchmarks.captionqa.settings import chosen
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
@@ -27,11 +28,10 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     If questions about the media are requested, each item is followed by one that asks the same
     questions, with the same option order, about the picture (paper 5).
 
-    Raises InvalidInput for a broken file, an unknown setting, and `shuffle: released`
-    without supplied captions.
+    Raises InvalidInput for a broken file, and for `shuffle: released` without supplied captions.
     """
     draw = _draw(request)
-    rule = options.YES_NO_RULES[settings.choice(request.settings, settings.YES_NO)]
+    rule = options.YES_NO_RULES[chosen(request.settings, "yes_no")]
     for sample in gather(rows):
         item = _item(sample, request, rule, draw)
         yield item
@@ -43,12 +43,12 @@ def _draw(request: PlanRequest) -> Draw:
     def for_question(item: str, ordinal: int, size: int) -> options.Permutation:
         return options.drawn_for_question(request.seed, item, ordinal, size)
 
-    if settings.choice(request.settings, settings.SHUFFLE) == "question":
+    if chosen(request.settings, "shuffle") == "question":
         return for_question
     if request.captions is None:
         raise InvalidInput(
             "released depends on which captions exist: supply captions, or use shuffle=question",
-            field=settings.SHUFFLE.name,
+            field="shuffle",
         )
     captions, generator = request.captions, options.released_generator()
 

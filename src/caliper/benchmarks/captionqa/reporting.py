@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from caliper.benchmarks.base import QuestionText, ReportLayout, Settings
-from caliper.benchmarks.captionqa import settings as choices
 from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
 from caliper.benchmarks.captionqa.metrics import (
     Pairs,
@@ -15,6 +14,7 @@ from caliper.benchmarks.captionqa.metrics import (
 )
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.scoring import CAPTION, FULL, IMAGE, TOP
+from caliper.benchmarks.captionqa.settings import chosen
 from caliper.benchmarks.captionqa.stability import stability
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import Figure, Path, Table, TableRow
@@ -39,7 +39,7 @@ def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:
     """Return figures and tables per domain, category and overall, and the utility gap if any."""
-    reading = choices.choice(settings, choices.OVERALL)
+    reading = chosen(settings, "overall")
     domains = _totals(tally, CAPTION)
     on_image = _totals(tally, IMAGE)
     figures = [*_both_overall(domains, reading), *_by_domain("domains", domains)]

@@ -139,22 +139,6 @@ def _category(raw: Mapping[str, Any]) -> str:
     return next((text.strip() for text in values if isinstance(text, str) and text.strip()), "")
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """Yield (id, text) from a caption file `{id: text}`; null means no caption.
-
-    Raises InvalidInput for a caption that is not text and for a duplicate id.
-    """
-    seen: set[str] = set()
-    for row in rows:
-        sample, text = row.text("key"), row.fields.get("value")
-        if sample in seen:
-            raise row.wrong(sample, "the id appears twice")
-        if text is not None and not isinstance(text, str):
-            raise row.wrong(sample, f"expected a caption, found {text!r:.60}")
-        seen.add(sample)
-        yield sample, text
-
-
 def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies `{id: [{question, model_response, ...}]}`, the released format.
 

@@ -13,8 +13,8 @@ from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentio
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
 from caliper.benchmarks.comprecap.settings import chosen
-from caliper.benchmarks.exchanges import Reader, Reading, ask_and_read
-from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored, Verdict
+from caliper.benchmarks.exchanges import Reader, Reading, Result, examine_each
+from caliper.core.outcome import Evidence, Reason, Scored, Unscored
 from caliper.core.question import (
     Ask,
     Batch,
@@ -38,8 +38,6 @@ _PHRASE, _RELATION, _COMPREQA = "comprecap/phrase", "comprecap/relation", "compr
 UNPAIRED = "the released script pairs this relation with no sentence"
 """Explanation of the score 0 for a relation without a sentence."""
 
-Result = tuple[Outcome, Evidence]
-
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -62,33 +60,26 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     categories the caption does not mention scores 0 without a call. A blank caption mentions
     nothing, unless the settings leave it unscored (ours: the released script skips its picture).
     """
-    results: dict[int, Result] = {}
-    open_positions: list[tuple[int, Question[Any], int]] = []
-    for index, question, repeat in item.positions():
-        if question.unscored is not None:
-            results[index] = Unscored(question.unscored), Evidence(explanation=question.note)
-        elif lacks_caption(item, caption, settings):
-            results[index] = Unscored(Reason.NO_CAPTION), Evidence()
-        else:
-            open_positions.append((index, question, repeat))
-    asks: dict[int, Ask] = {}
-    if open_positions and item.source is Source.MEDIA:
-        asks = {position[0]: _choice(item, *position[1:]) for position in open_positions}
-    elif open_positions and caption is not None:
+    scene: Scene | None = None
+    askable = item.source is Source.CAPTION and any(not one.unscored for one in item.questions)
+    if askable and caption is not None and not lacks_caption(item, caption, settings):
         measure: SceneMeasure = item.questions[0].payload
         scene = yield from _decompose(caption, measure.categories)
-        for index, question, repeat in open_positions:
-            if isinstance(question.payload, SceneMeasure):
-                results[index] = _objects(question.payload, scene)
-                continue
-            sentence = scene.about(question.payload.mentions)
-            if sentence:
-                asks[index] = _phrase(item, question, repeat, sentence, caption, settings)
-            else:
-                results[index] = _not_mentioned(question.payload)
-    readings = yield from ask_and_read(tuple(asks.values()), _reader(settings))
-    results |= zip(asks, readings, strict=True)
-    return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())
+
+    def settle(question: Question[Any], repeat: int) -> Ask | Result:
+        payload = question.payload
+        if isinstance(payload, CompreQaQuestion):
+            return _choice(item, question, repeat)
+        if scene is None or caption is None:
+            return Unscored(Reason.NO_CAPTION), Evidence()
+        if isinstance(payload, SceneMeasure):
+            return _objects(payload, scene)
+        sentence = scene.about(payload.mentions)
+        if not sentence:
+            return _not_mentioned(payload)
+        return _phrase(item, question, repeat, sentence, caption, settings)
+
+    return (yield from examine_each(item, settle, _reader(settings)))
 
 
 def _decompose(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:

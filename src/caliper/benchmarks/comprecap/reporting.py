@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from caliper.benchmarks.base import CAPTION_LENGTH, ReportLayout, Settings
+from caliper.benchmarks.base import CAPTION_LENGTH, ReportLayout, Settings, count_figure
 from caliper.benchmarks.comprecap.compreqa import KINDS
 from caliper.benchmarks.comprecap.questions import HIGHEST
 from caliper.benchmarks.comprecap.settings import chosen
 from caliper.benchmarks.stability import SPREADS, Combine
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
-from caliper.core.tally import Amount, Sums, Tally, add_up
+from caliper.core.tally import Amount, Sums, Tally
 
 WEIGHTS: Mapping[str, tuple[Fraction, Fraction, Fraction]] = {
     "text": (Fraction(25, 100), Fraction(35, 100), Fraction(40, 100)),
@@ -52,14 +52,16 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     """Return the figures and tables for a tally."""
     repeats = sorted({int(cell.split("/")[1]) for cell in tally if cell.startswith("attribute/")})
     weights = chosen(settings, "weights")
+    kinds = tuple(kind for kind in KINDS if f"compreqa/{kind}" in tally)
     figures = [
         *(_metric(name, repeats, weights, settings) for name in LABELS),
         *_spread(repeats, weights),
-        *_counts(repeats),
+        *_counts("objects", ("objects",)),
     ]
-    kinds = tuple(kind for kind in KINDS if f"compreqa/{kind}" in tally)
+    for name in _CELL:
+        figures += _counts(name.removeprefix("s_"), _cells(name, repeats))
     for kind in kinds:
-        figures += _accuracy(kind)
+        figures += [_accuracy(kind), *_counts(f"compreqa_{kind}", (f"compreqa/{kind}",))]
     tables = [_metrics_table(repeats, weights), _coverage_table()]
     if kinds:
         tables.append(_compreqa_table(kinds))
@@ -100,21 +102,15 @@ def _values(
     return [value for value in values if value is not None]
 
 
-def _mean(name: str, repeats: Sequence[int], weights: str) -> Statistic:
-    def statistic(sums: Mapping[str, Sums]) -> float | None:
-        values = _values(sums, name, repeats, weights)
-        return float(sum(values, Fraction(0)) / len(values)) if values else None
-
-    return statistic
+def _mean(values: Iterable[float | Fraction | None]) -> float | None:
+    numbers = [Fraction(value) for value in values if value is not None]
+    return float(sum(numbers, Fraction(0)) / len(numbers)) if numbers else None
 
 
-def _spread_statistic(
-    name: str, repeats: Sequence[int], weights: str, combine: Combine
+def _over_repeats(
+    name: str, repeats: Sequence[int], weights: str, combine: Combine = _mean
 ) -> Statistic:
-    def statistic(sums: Mapping[str, Sums]) -> float | None:
-        return combine(_values(sums, name, repeats, weights))
-
-    return statistic
+    return lambda sums: combine(_values(sums, name, repeats, weights))
 
 
 def _bounds(name: str, settings: Settings) -> tuple[float, float]:
@@ -136,7 +132,7 @@ def _metric(name: str, repeats: Sequence[int], weights: str, settings: Settings)
     return Figure(
         (name,),
         _cells(name, repeats),
-        _mean(name, repeats, weights),
+        _over_repeats(name, repeats, weights),
         bounds=_bounds(name, settings),
         denominator=("n",),
         parts=tuple(parts),
@@ -147,55 +143,32 @@ def _metric(name: str, repeats: Sequence[int], weights: str, settings: Settings)
 def _spread(repeats: Sequence[int], weights: str) -> list[Figure]:
     if len(repeats) < 2:
         return []
-    figures = []
-    for name in REPEATED:
-        cells = _cells(name, repeats)
-        mean = _mean(name, repeats, weights)
-        figures += [
-            Figure(("repeats", name, "mean"), cells, mean, Kind.PLAIN),
-            *(
-                Figure(
-                    ("repeats", name, word),
-                    cells,
-                    _spread_statistic(name, repeats, weights, combine),
-                    Kind.PLAIN,
-                )
-                for word, combine in SPREADS
-            ),
-        ]
-    return figures
-
-
-def _counts(repeats: Sequence[int]) -> list[Figure]:
-    cells = {"objects": ("objects",)} | {kind: _cells(kind, repeats) for kind in _CELL}
+    combinations = (("mean", _mean), *SPREADS)
     return [
-        Figure(("counts", kind.removeprefix("s_"), f"n_{state}"), names, _count(state), Kind.COUNT)
-        for kind, names in cells.items()
-        for state in ("scored", "unscored")
+        Figure(
+            ("repeats", name, word),
+            _cells(name, repeats),
+            _over_repeats(name, repeats, weights, combine),
+            Kind.PLAIN,
+        )
+        for name in REPEATED
+        for word, combine in combinations
     ]
 
 
-def _count(state: str) -> Statistic:
-    def statistic(sums: Mapping[str, Sums]) -> float | None:
-        return float(add_up(sums.values()).get(state, 0))
-
-    return statistic
+def _counts(name: str, cells: tuple[str, ...]) -> list[Figure]:
+    states = ("scored", "unscored")
+    return [count_figure(("counts", name, f"n_{state}"), cells, state) for state in states]
 
 
-def _accuracy(kind: str) -> list[Figure]:
-    cells = (f"compreqa/{kind}",)
+def _accuracy(kind: str) -> Figure:
+    cell = f"compreqa/{kind}"
 
     def statistic(sums: Mapping[str, Sums]) -> float | None:
-        mean = mean_of(sums.get(cells[0], {}))
+        mean = mean_of(sums.get(cell, {}))
         return None if mean is None else float(mean * 100)
 
-    return [
-        Figure(("compreqa", kind), cells, statistic, Kind.PROPORTION, ("sum", "n")),
-        *(
-            Figure(("counts", f"compreqa_{kind}", f"n_{state}"), cells, _count(state), Kind.COUNT)
-            for state in ("scored", "unscored")
-        ),
-    ]
+    return Figure(("compreqa", kind), (cell,), statistic, Kind.PROPORTION, ("sum", "n"))
 
 
 def _metrics_table(repeats: Sequence[int], weights: str) -> Table:

@@ -11,22 +11,6 @@ from caliper.core.question import Item, Question, Source
 from caliper.core.rows import Row
 
 
-def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
-    """Yield (picture name, caption) from `{image_name: caption}`; null means no caption.
-
-    Raises InvalidInput for a caption that is not text and for a duplicate name.
-    """
-    seen = set()
-    for row in rows:
-        name, caption = row.text("key"), row.fields.get("value")
-        if not isinstance(caption, str | None):
-            raise row.wrong(name, f"expected a caption as text, found {caption!r:.60}")
-        if name in seen:
-            raise row.wrong(name, "this picture has two captions")
-        seen.add(name)
-        yield name, caption
-
-
 def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies by key; rows without a response are skipped.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings
+from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, setting_reader
 
 SETTINGS = (
     Setting(
@@ -65,9 +65,5 @@ SETTINGS = (
     CAPTION_FENCE,
     BLANK_CAPTION,
 )
-_DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
-
-
-def chosen(settings: Settings, name: str) -> str:
-    """Return the value of a setting, or its default."""
-    return settings.get(name, _DEFAULTS[name])
+chosen = setting_reader(SETTINGS)
+"""Return the value of a setting, or its default."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from caliper.cli import flags
 from caliper.cli.console import ERR, OUT, write_json, write_reason
-from caliper.cli.doctor.examination import READER, DoctorTargets, as_json, checks, examine
+from caliper.cli.doctor.examination import READER, DoctorTargets, checks, examine
 from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.cli.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
 from caliper.cli.exits import Exit
@@ -119,7 +119,7 @@ def _doctor(options: DoctorOptions, shown: OutputOptions) -> int:
     if shown.json:
         values = {
             "well": all(finding.state is not ComponentState.ILL for finding in findings),
-            "components": as_json(findings),
+            "components": [asdict(finding) for finding in findings],
         }
         write_json(values)
     elif not shown.quiet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -141,17 +141,3 @@ async def examine(
         return finding
 
     return await asyncio.gather(*(look(name, check) for name, check in looks))
-
-
-def as_json(findings: Iterable[Diagnosis]) -> list[Mapping[str, object]]:
-    """The findings as plain values."""
-    return [
-        {
-            "component": finding.component,
-            "state": str(finding.state),
-            "said": finding.said,
-            "advice": finding.advice,
-            "facts": dict(finding.facts),
-        }
-        for finding in findings
-    ]
