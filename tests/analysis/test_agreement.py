@@ -3,9 +3,9 @@
 import random
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from caliper.analysis.agreement import Agreement, RatedQuestion, agree
 from caliper.analysis.intervals import wilson
@@ -66,7 +66,7 @@ def test_the_interval_of_a_share_of_independent_questions_is_wilsons(
     questions: int, agreed: int
 ) -> None:
     found = agree(counted({("y", "y"): agreed, ("y", "n"): questions - agreed})).accuracy
-    expected = stats.binomtest(agreed, questions).proportion_ci(method="wilson")
+    expected = scipy.stats.binomtest(agreed, questions).proportion_ci(method="wilson")
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
 

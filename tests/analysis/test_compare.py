@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from caliper.analysis.compare import Difference, adjusted, compare
 from caliper.core.report import Figure, Kind
@@ -42,7 +42,7 @@ def test_the_interval_is_the_paired_t_interval() -> None:
     second = {name: right if draw.random() < 0.8 else 1 - right for name, right in first.items()}
     found = only(RECALL, run(first), run(second))
     gaps = [100 * (second[name] - first[name]) for name in first]
-    expected = stats.t.interval(0.95, 39, loc=np.mean(gaps), scale=stats.sem(gaps))
+    expected = scipy.stats.t.interval(0.95, 39, loc=np.mean(gaps), scale=scipy.stats.sem(gaps))
     assert found.value == pytest.approx(np.mean(gaps))
     assert (found.low, found.high) == pytest.approx(expected)
     assert (found.method, found.clusters, found.paired) == ("jackknife", 40, 40)
@@ -70,7 +70,7 @@ def test_the_difference_turns_with_the_runs() -> None:
 def test_equal_runs_differ_by_nothing_but_not_for_certain() -> None:
     scores = {f"m{number}": number % 2 for number in range(30)}
     found = only(RECALL, run(scores), run(scores))
-    most = 100 * stats.binomtest(0, 30).proportion_ci(method="exact").high
+    most = 100 * scipy.stats.binomtest(0, 30).proportion_ci(method="exact").high
     assert (found.value, found.method, found.paired) == (0.0, "exact", 30)
     assert (found.low, found.high) == pytest.approx((-most, most))
     assert (found.p, found.adjusted, found.error) == (1.0, 1.0, None)
@@ -90,9 +90,9 @@ def test_all_wrong_against_all_right_is_not_certain_either() -> None:
     found = only(RECALL, run(dict.fromkeys(names, 0)), run(dict.fromkeys(names, 1)))
     assert (found.value, found.high, found.method) == (100.0, 100.0, "exact")
     # All ten went up: of twice as large a range as a share's.
-    low = stats.binomtest(10, 10).proportion_ci(method="exact").low
+    low = scipy.stats.binomtest(10, 10).proportion_ci(method="exact").low
     assert found.low == pytest.approx(-100 + 200 * low)
-    assert found.p == stats.binomtest(10, 10).pvalue
+    assert found.p == scipy.stats.binomtest(10, 10).pvalue
 
 
 def test_a_constant_difference_between_the_bounds_is_the_sign_tests() -> None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from caliper.analysis.correlation import CorrelationEstimate, correlated, correlation
 
@@ -37,7 +37,7 @@ def test_intervals_are_those_of_fishers_scale() -> None:
     draw = np.random.default_rng(1)
     metric, human = draw.normal(size=(2, 20)).tolist()
     found = correlated(metric, human)
-    expected = stats.pearsonr(metric, human).confidence_interval(0.95)
+    expected = scipy.stats.pearsonr(metric, human).confidence_interval(0.95)
     assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-6)
     rho, tau = found.spearman.value or 0.0, found.kendall.value or 0.0
     for one, value, spread in (

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from caliper.analysis.exact import Cells, Place, alike_beyond, alike_bounds, sign_test
 from caliper.core.tally import Sums
@@ -13,9 +13,9 @@ from caliper.core.tally import Sums
 
 @pytest.mark.parametrize("media", [1, 5, 40])
 def test_none_of_n_moved_is_the_exact_binomial(media: int) -> None:
-    bound = stats.binomtest(0, media).proportion_ci(method="exact").high
+    bound = scipy.stats.binomtest(0, media).proportion_ci(method="exact").high
     assert alike_bounds(0.0, 100.0, media) == pytest.approx((-100 * bound, 100 * bound))
-    chance = stats.binomtest(0, media, 0.03, alternative="less").pvalue
+    chance = scipy.stats.binomtest(0, media, 0.03, alternative="less").pvalue
     assert alike_beyond(0.0, -3.0, 100.0, media) == pytest.approx(chance, abs=1e-9)
 
 
@@ -54,7 +54,7 @@ def gained(sums: Mapping[Place, Sums]) -> float | None:
 def test_the_sign_test_counts_media_for_and_against(lost: int, won: int) -> None:
     same = [(1, 1)] * 3 + [(0, 0)] * 2
     found = sign_test(paired(*same, *[(1, 0)] * lost, *[(0, 1)] * won), gained)
-    expected = stats.binomtest(lost, lost + won).pvalue if lost + won else 1.0
+    expected = scipy.stats.binomtest(lost, lost + won).pvalue if lost + won else 1.0
     assert found == pytest.approx(expected, abs=1e-9)
     assert found <= 1
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from scipy import stats
+import scipy
 from tests.fakes.few_hits import figure_of
 
 from caliper.analysis.compare import Difference, difference
@@ -33,7 +33,7 @@ def told(tally: Tally, *path: str) -> Estimate:
 
 
 def wilson(right: int, hits: int) -> tuple[float, float]:
-    found = stats.binomtest(right, hits).proportion_ci(method="wilson")
+    found = scipy.stats.binomtest(right, hits).proportion_ci(method="wilson")
     return 100 * found.low, 100 * found.high
 
 
@@ -101,7 +101,7 @@ def test_a_gate_does_not_pass_on_a_few_hits(before: list[int], after: list[int])
 def test_five_hits_and_three_are_as_sure_as_three() -> None:
     found = compared(run(event=[1] * 5), run(event=[1] * 3), "tasks", "event", "precision")
     assert (found.alike, found.clusters, found.paired) == (3, 5, 3)
-    bound = stats.binomtest(0, 3).proportion_ci(method="exact").high
+    bound = scipy.stats.binomtest(0, 3).proportion_ci(method="exact").high
     assert (found.low, found.high) == pytest.approx((-100 * bound, 100 * bound))
 
 
@@ -118,7 +118,7 @@ def test_the_difference_of_averages_is_no_surer_than_that_of_a_task_of_two_hits(
     found = compared(
         run(event=[1, 1], scene=scene), run(event=[1, 1], scene=scene[1:]), "average", "precision"
     )
-    bound = stats.binomtest(0, 2).proportion_ci(method="exact").high
+    bound = scipy.stats.binomtest(0, 2).proportion_ci(method="exact").high
     assert found.high - found.value > 100 * bound / 2
 
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from tests.fakes.tallies import judged, mean_f1, proportion, share, tally_of
 
 from caliper.analysis.intervals import effective, estimate, estimate_all, wilson
@@ -19,14 +19,14 @@ Scored = tuple[str, str, int]
 
 def test_wilson_is_scipys() -> None:
     for right, asked in [(0, 1), (1, 1), (3, 10), (0, 50), (50, 50), (700, 1000)]:
-        expected = stats.binomtest(right, asked).proportion_ci(method="wilson")
+        expected = scipy.stats.binomtest(right, asked).proportion_ci(method="wilson")
         assert wilson(right / asked, asked) == pytest.approx((expected.low, expected.high))
 
 
 def test_a_proportion_with_one_question_a_cluster_has_wilsons_interval() -> None:
     tally = tally_of(judged("a", [1] * 7 + [0] * 2 + [-1]))
     found = estimate(proportion("cor"), tally)
-    expected = stats.binomtest(7, 10).proportion_ci(method="wilson")
+    expected = scipy.stats.binomtest(7, 10).proportion_ci(method="wilson")
     assert found.method == "wilson"
     assert found.value == 70.0
     assert (found.low, found.high) == pytest.approx((100 * expected.low, 100 * expected.high))
@@ -38,7 +38,9 @@ def test_a_proportion_with_repeating_clusters_is_robust_to_them() -> None:
     found = estimate(proportion("cor"), tally_of(rows))
     # By hand: p = 1/2, residuals 3/2, -1, -1, 1/2, variance 4/3 * 9/2 / 100.
     variance = 4 / 3 * 4.5 / 100
-    low, high = wilson(0.5, 0.25 / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 3)) ** 2)
+    low, high = wilson(
+        0.5, 0.25 / variance * (scipy.stats.norm.ppf(0.975) / scipy.stats.t.ppf(0.975, 3)) ** 2
+    )
     assert found == Estimate(50.0, pytest.approx(100 * low), pytest.approx(100 * high), "cluster")
 
 
@@ -47,13 +49,13 @@ def test_equal_clusters_have_the_error_of_their_means() -> None:
     rows = [("a", str(place), {"n": 5, "cor": right}) for place, right in enumerate(means)]
     found = estimate(proportion("cor"), tally_of(rows))
     of_means = [right / 5 for right in means]
-    expected = effective(float(np.mean(of_means)), float(stats.sem(of_means)), len(means))
+    expected = effective(float(np.mean(of_means)), float(scipy.stats.sem(of_means)), len(means))
     assert (found.low, found.high) == pytest.approx(tuple(100 * bound for bound in expected))
 
 
 def test_in_the_middle_it_is_students_interval() -> None:
     low, high = effective(0.5, 0.01, 200)
-    half = stats.t.ppf(0.975, 199) * 0.01
+    half = scipy.stats.t.ppf(0.975, 199) * 0.01
     assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=2e-5)
     # Near a bound it reaches further inwards than outwards.
     low, high = effective(0.98, 0.01, 200)

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from scipy import stats
+import scipy
 from tests.fakes.tallies import judged, mean_f1, proportion, share, tally_of
 
 from caliper.analysis.intervals import estimate, wilson
@@ -49,7 +49,7 @@ def test_all_correct_is_not_certain(kind: Kind) -> None:
     figure = share("cor", kind=kind, shares=("cor", "n"))
     found = estimate(figure, tally_of(rows))
     # Twenty pictures, not forty questions.
-    expected = stats.binomtest(20, 20).proportion_ci(method="wilson")
+    expected = scipy.stats.binomtest(20, 20).proportion_ci(method="wilson")
     assert found.method == "wilson"
     assert (found.low, found.high) == pytest.approx((100 * expected.low, 100.0))
 

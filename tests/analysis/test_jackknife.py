@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from tests.fakes.tallies import Cells, Row, judged, mean_f1, share, tally_of
 
 from caliper.analysis.intervals import effective, estimate
@@ -30,14 +30,14 @@ def naive_jackknife(
     replicates = np.array([without(cluster) for cluster in clusters])
     count = len(clusters)
     error = math.sqrt((count - 1) / count * float(((replicates - replicates.mean()) ** 2).sum()))
-    return without(None), stats.t.ppf(0.975, count - 1) * error
+    return without(None), scipy.stats.t.ppf(0.975, count - 1) * error
 
 
 def test_the_jackknife_of_a_mean_is_the_t_interval() -> None:
     scores = [1, 0, -1, 1, 1, 0, 1, 1, -1, 1, 0, 1]
     found = estimate(share("cor", bounds=BOUNDLESS), tally_of(judged("a", scores)))
     values = [100 * (score == 1) for score in scores]
-    expected = stats.t.interval(0.95, 11, loc=np.mean(values), scale=stats.sem(values))
+    expected = scipy.stats.t.interval(0.95, 11, loc=np.mean(values), scale=scipy.stats.sem(values))
     assert found.method == "jackknife"
     assert (found.low, found.high) == pytest.approx(expected)
 
@@ -76,7 +76,7 @@ def test_zeros_that_a_withdrawn_sum_leaves_change_no_bit() -> None:
 def test_between_bounds_the_jackknifes_error_is_that_of_a_share() -> None:
     scores = [1, 0, -1, 1, 1, 0, 1, 1, -1, 1, 0, 1]
     values = [score == 1 for score in scores]
-    error = float(stats.sem(values))
+    error = float(scipy.stats.sem(values))
     for bounds, scale, start in (((0.0, 100.0), 100, 0), ((-100.0, 100.0), 200, -100)):
         found = estimate(share("cor", bounds=bounds), tally_of(judged("a", scores)))
         between = (100 * float(np.mean(values)) - start) / scale

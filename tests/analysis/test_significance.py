@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from caliper.analysis.significance import (
     LEVEL,
@@ -25,15 +25,15 @@ PAIRS = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=20)
     ("lost", "won"), [(0, 0), (1, 1), (5, 5), (0, 1), (3, 9), (9, 3), (40, 41), (0, 60)]
 )
 def test_mcnemar_is_the_exact_binomial_test(lost: int, won: int) -> None:
-    expected = stats.binomtest(lost, lost + won).pvalue if lost + won else 1.0
+    expected = scipy.stats.binomtest(lost, lost + won).pvalue if lost + won else 1.0
     assert mcnemar(lost, won) == pytest.approx(expected, abs=1e-9)
 
 
 def test_two_sided_is_the_paired_t_test() -> None:
     draw = np.random.default_rng(3)
     gaps = draw.normal(0.3, 1.0, size=25)
-    expected = stats.ttest_1samp(gaps, 0.0).pvalue
-    assert two_sided(gaps.mean(), stats.sem(gaps), 24) == pytest.approx(expected, abs=1e-9)
+    expected = scipy.stats.ttest_1samp(gaps, 0.0).pvalue
+    assert two_sided(gaps.mean(), scipy.stats.sem(gaps), 24) == pytest.approx(expected, abs=1e-9)
 
 
 @given(PAIRS)
@@ -82,7 +82,7 @@ def test_mcnemar_finds_what_is_half_a_step_under_its_critical_value(
     discordant: int, expected: int
 ) -> None:
     """Of 48 discordant questions 32 have to be on one side: 2 x 32 - 1 - 48 is 15 apart."""
-    spread = stats.norm.ppf(0.8) * math.sqrt(discordant)
+    spread = scipy.stats.norm.ppf(0.8) * math.sqrt(discordant)
     assert detectable_by_mcnemar(discordant) == pytest.approx(expected + spread, abs=1e-6)
     critical = (discordant + expected + 1) // 2
     assert mcnemar(discordant - critical, critical) < LEVEL

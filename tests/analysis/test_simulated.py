@@ -7,7 +7,7 @@ count of 1,000 has.
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from tests.fakes.simulated import (
     F1,
     PAIRS,
@@ -91,8 +91,8 @@ def test_differences_of_the_detectable_size_are_found_as_often_as_stated(most: i
     found = [difference(RECALL, *pair(draw, size / 100, most)) for _ in range(PAIRS)]
     # Student's noncentral t: (t(.975) + t(.8)) errors away from nothing.
     degrees = PICTURES - 1
-    least = stats.t.ppf(1 - LEVEL / 2, degrees)
-    power = stats.nct.sf(least, degrees, least + stats.t.ppf(POWER, degrees))
+    least = scipy.stats.t.ppf(1 - LEVEL / 2, degrees)
+    power = scipy.stats.nct.sf(least, degrees, least + scipy.stats.t.ppf(POWER, degrees))
     assert power == pytest.approx(POWER, abs=0.005)
     assert within(sum(one.p < LEVEL for one in found), power)
 

@@ -10,6 +10,7 @@ import inspect
 import pkgutil
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -54,6 +55,7 @@ RUNS = (
 # It meets messages of our own.
 ELSEWHERE = ("pipeline.store.store_supplies._ON_DISK",)
 RUNS += ("answer ", "the caption says ", '{"score": ')
+USED = re.compile(r"\b(\w+)\.(search|match|fullmatch|split|sub)\(")
 parser: Any = importlib.import_module("re._parser")
 compiler: Any = importlib.import_module("re._compiler")
 
@@ -81,17 +83,18 @@ def expressions() -> dict[str, tuple[re.Pattern[str], frozenset[str]]]:
     found = {}
     known: set[int] = set()
     for module in modules():
-        source = inspect.getsource(module)
+        uses: dict[str, set[str]] = defaultdict(set)
+        for name, method in USED.findall(inspect.getsource(module)):
+            uses[name].add(method)
         for name, value in vars(module).items():
             if name.startswith("__"):
                 continue
-            uses = frozenset(re.findall(rf"\b{name}\.(search|match|fullmatch|split|sub)\(", source))
             for place, pattern in inside(
                 f"{module.__name__.removeprefix('caliper.')}.{name}", value
             ):
                 if id(pattern) not in known and place not in ELSEWHERE:
                     known.add(id(pattern))
-                    found[place] = (pattern, uses)
+                    found[place] = (pattern, frozenset(uses[name]))
     return found
 
 

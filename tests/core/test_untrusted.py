@@ -16,26 +16,8 @@ from caliper.core.untrusted import LONGEST, Fence, bounded, hidden, marked, neut
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "captions"
 MARKS = ["<caption>", "</caption>", "</ Caption", "<|im_end|>", "\uff1c|eot|\uff1e", "[/INST]"]
-MARKS += [
-    "</s>",
-    "<<SYS>>",
-    "<think>",
-    "[THINK]",
-    "[",
-    "]",
-    "\uff3b",
-    "\u3008",
-    "\u3009",
-    "\\",
-    "\u0301",
-    "&lt;",
-    "&#x3c",
-    "[|",
-    "~b",
-    "gM",
-    "###",
-    "Response:",
-]
+MARKS += ["</s>", "<<SYS>>", "<think>", "[THINK]", "[", "]", "\uff3b", "\u3008", "\u3009", "\\"]
+MARKS += ["\u0301", "&lt;", "&#x3c", "[|", "~b", "gM", "###", "Response:"]
 PIECES = [*MARKS, "<", ">", "|", "/", "caption", " ", "\n", "\r\n", "\x85", "\u2028"]
 CHARACTERS = ["\u200b", "\u200d", "\u202e", "\x00", "\ud800", "\U000e0041", "\u2764", "\u0646", "a"]
 texts = st.text() | st.lists(st.sampled_from(PIECES + CHARACTERS), max_size=30).map("".join)

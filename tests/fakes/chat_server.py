@@ -78,7 +78,7 @@ class ChatServer:
         app.router.add_get("/v1/models", self._models)
         # With handler cancellation, a request that is never answered ends when its client does.
         self._runner = web.AppRunner(
-            app, handler_cancellation=True, access_log=None, shutdown_timeout=1
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=0.02
         )
         await self._runner.setup()
         context = self._context() if self.tls else None

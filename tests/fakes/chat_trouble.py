@@ -89,10 +89,14 @@ def endless(piece: bytes = b" ") -> Step:
 
 
 def bomb(unpacked: int) -> Step:
-    """A small compressed reply that expands to this many bytes."""
+    """A small compressed reply that expands to this many bytes; whoever reads them all finds that
+    its end is missing.
+    """
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    body = b"".join(packer.compress(bytes(2**20)) for _ in range(unpacked // 2**20))
-    return raw(body + packer.flush(), encoding="gzip")
+    first, other = (
+        packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2)
+    )
+    return raw(first + other * (unpacked // 2**20 - 1), encoding="gzip")
 
 
 async def _for_ever() -> web.Response:

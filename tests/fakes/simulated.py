@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import scipy
 from numpy.random import Generator
-from scipy import stats
 
 from caliper.core.report import Figure, Kind
 from caliper.core.tally import Sums, Tally
@@ -70,15 +70,15 @@ def pair(draw: Generator, gain: float = 0.0, most: int = 6) -> tuple[Tally, Tall
 
 def within(count: int, share: float, total: int = PAIRS) -> bool:
     """Whether a count is within the central 99.9% interval of a binomial with this share."""
-    low, high = stats.binom.interval(0.999, total, share)
+    low, high = scipy.stats.binom.interval(0.999, total, share)
     return bool(low <= count <= high)
 
 
 def at_most(count: int, share: float, total: int = PAIRS) -> bool:
     """Whether a count is at most the 99.9% quantile of a binomial with this share."""
-    return bool(count <= stats.binom.ppf(0.999, total, share))
+    return bool(count <= scipy.stats.binom.ppf(0.999, total, share))
 
 
 def at_least(count: int, share: float, total: int = PAIRS) -> bool:
     """Whether a count is at least the 0.1% quantile of a binomial with this share."""
-    return bool(count >= stats.binom.ppf(0.001, total, share))
+    return bool(count >= scipy.stats.binom.ppf(0.001, total, share))

@@ -191,11 +191,9 @@ async def test_trouble_that_passes_leaves_no_trace(
 
 async def test_a_server_that_is_started_anew(tmp_path: Path, quiet: dict[int, Any]) -> None:
     first = ChatServer([judging()] * 5, otherwise=chat_trouble.never())
-    # A connection that was never accepted has to be given up.
-    access = replace(PATIENT, timeout=10.0)
     async with first:
-        running = asyncio.create_task(run(first, tmp_path, "run", access))
-        await first.until_received(5 + 8)
+        running = asyncio.create_task(run(first, tmp_path, "run"))
+        await first.until_received(SAMPLES)
     # Nobody listens for a while, and then the same model again, on the same port.
     async with ChatServer(port=first.port, otherwise=judging()) as second:
         found = await running

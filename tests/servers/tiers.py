@@ -4,6 +4,9 @@ component, and those that take long. Both follow from what a test is, and from n
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+
 import pytest
 from tests.servers.choosing import COMPONENTS
 
@@ -29,7 +32,12 @@ LONG = {
 
 def in_rest(item: pytest.Item) -> bool:
     """Whether `make test` leaves this test out."""
-    return bool(components(item)) or any(map(item.path.match, LONG))
+    return bool(components(item)) or _long(item.path)
+
+
+@cache
+def _long(path: Path) -> bool:
+    return any(map(path.match, LONG))
 
 
 def components(item: pytest.Item) -> set[str]:
