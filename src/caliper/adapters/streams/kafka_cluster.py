@@ -22,7 +22,7 @@ class Cluster:
 
 def describe(access: KafkaAccess) -> Cluster:
     """Describe the cluster. Blocks. Raises StreamUnavailable."""
-    names = [topic.name for topic in TOPICS]
+    names = [access.full_name(topic.name) for topic in TOPICS]
     try:
         admin = access.admin()
         try:

@@ -59,7 +59,8 @@ def apply_topics(
     try:
         admin = access.admin()
         try:
-            return _apply(admin, {topic.name: topic for topic in topics}, partitions, replication)
+            named = {access.full_name(topic.name): topic for topic in topics}
+            return _apply(admin, named, partitions, replication)
         finally:
             admin.close()
     except KafkaError as error:
