@@ -1,10 +1,13 @@
 """Real servers for the tests that need them, and what the session says about them."""
 
+from __future__ import annotations
+
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,7 +28,17 @@ from tests.servers.choosing import (
 )
 from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess
+from tests.servers.shared import shared
 from tests.servers.summary import NEEDS, told
+
+from caliper.deferred import deferred
+
+if TYPE_CHECKING:
+    from tests.fakes import kafka_streams
+
+    from caliper.adapters.streams.kafka_access import KafkaAccess
+else:
+    kafka_streams = deferred("tests.fakes.kafka_streams")
 
 # Tests in the background of a shell are told to ignore Ctrl-C, and would pass that on to the
 # commands that they run.
@@ -110,6 +123,18 @@ def serve(
     server.stop()
 
 
+def share(component: Component, folder: Path) -> Iterator[str]:
+    """The server of the session, or the one that the environment names."""
+    if component.given:
+        yield component.given
+        return
+    try:
+        with shared(component, folder / component.name.lower()) as address:
+            yield address
+    except fetch.Missing as reason:
+        leave_out(component.name, reason)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def calls_out(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The file that notes calls beyond this machine, which are refused (tests/loopback)."""
@@ -132,23 +157,33 @@ def _no_call_out(calls_out: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a broker, shared by the session: use topics of your own."""
-    if KAFKA.given:
-        yield KAFKA.given
-    else:
-        for _, address in serve(KAFKA, tmp_path_factory):
-            yield address
+def session_folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder that all processes of the session have."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if hasattr(request.config, "workerinput") else own
 
 
 @pytest.fixture(scope="session")
-def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a MinIO server with user and password: use buckets of your own."""
-    if MINIO.given:
-        yield MINIO.given
-    else:
-        for _, url in serve(MINIO, tmp_path_factory):
-            yield url
+def broker(session_folder: Path) -> Iterator[str]:
+    """The address of a broker that all processes of the session share: use it through `kafka`."""
+    yield from share(KAFKA, session_folder)
+
+
+@pytest.fixture
+def kafka(broker: str) -> Iterator[KafkaAccess]:
+    """An installation's part of that broker, which is empty."""
+    with kafka_streams.part_of(broker) as access:
+        yield access
+
+
+@pytest.fixture(scope="session")
+def minio(session_folder: Path) -> Iterator[str]:
+    """The URL, with user and password, of a MinIO server that all processes of the session share:
+    use buckets of your own.
+    """
+    yield from share(MINIO, session_folder)
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ class Usage:
 class Servers:
     """A broker and an object store, with their processes if they were started here."""
 
-    kafka: str
+    kafka: KafkaAccess
     minio: str
     processes: Mapping[str, ServerProcess] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ def servers(folder: Path) -> Iterator[Servers]:
                 process, address = component.start(folder / component.name)
                 stack.callback(process.stop)
                 processes[component.name], addresses[component.name] = process, address
-        yield Servers(addresses[KAFKA.name], addresses[MINIO.name], processes)
+        yield Servers(KafkaAccess(addresses[KAFKA.name]), addresses[MINIO.name], processes)
 
 
 @dataclass
@@ -112,7 +112,7 @@ async def installation(
     on_servers: Servers, folder: Path, models: Mapping[str, str], in_flight: int
 ) -> AsyncIterator[Installation]:
     """Start the services, one process each; `models` is the MODEL setting of each stage."""
-    await asyncio.to_thread(apply_topics, KafkaAccess(on_servers.kafka))
+    await asyncio.to_thread(apply_topics, on_servers.kafka)
     await asyncio.to_thread(apply_storage, on_servers.access)
     kinds = ("aggregator", *models, "gateway")
     ports = dict(zip(kinds, free_ports(len(kinds)), strict=True))
@@ -128,7 +128,7 @@ async def installation(
             await asyncio.to_thread(processes[kind].start)
         store = MinioStore(on_servers.access)
         stack.push_async_callback(store.close)
-        ground = kafka_ground(store, KafkaAccess(on_servers.kafka))
+        ground = kafka_ground(store, on_servers.kafka)
         for close in ground.close:
             stack.push_async_callback(close)
         gateway = await stack.enter_async_context(RemoteGateway(Target(addresses["gateway"])))
@@ -149,7 +149,8 @@ def _service(
     access = on_servers.access
     values = {
         "LISTEN": f"127.0.0.1:{port}",
-        "KAFKA": on_servers.kafka,
+        "KAFKA": on_servers.kafka.servers,
+        "KAFKA_PREFIX": on_servers.kafka.prefix,
         "STORE": access.url,
         "STORE_BUCKET": access.bucket,
         "STORE_ACCESS_KEY": access.access_key,

@@ -11,6 +11,8 @@ from bench.services.model import stub
 from bench.services.requests import CAPABILITY, CAPTIONQA, Kind, Size
 from bench.services.through import added, beside
 
+from caliper.adapters.streams.kafka_access import KafkaAccess
+
 SIZE = Size(in_flight=4, jobs=12, paced=4, delay=0.01)
 ENDS_WITHIN = 120.0
 
@@ -26,7 +28,7 @@ async def test_one_judge_on_the_memory_stream(tmp_path: Path, kind: Kind) -> Non
     rates.memory_table(kind, SIZE, [found])
 
 
-async def test_through_kafka_and_minio(kafka: str, minio: str, tmp_path: Path) -> None:
+async def test_through_kafka_and_minio(kafka: KafkaAccess, minio: str, tmp_path: Path) -> None:
     there = Servers(kafka, minio)
     with stub(CAPTIONQA.text, SIZE.delay) as url:
         models = {CAPTIONQA.service: f"bench:{url}"}
@@ -45,7 +47,7 @@ async def test_through_kafka_and_minio(kafka: str, minio: str, tmp_path: Path) -
     rates.through_table(CAPTIONQA, SIZE, [(run, peers, late)])
 
 
-async def test_more_judges(kafka: str, minio: str, tmp_path: Path) -> None:
+async def test_more_judges(kafka: KafkaAccess, minio: str, tmp_path: Path) -> None:
     with stub(CAPABILITY.text, SIZE.delay) as url:
         async with asyncio.timeout(ENDS_WITHIN):
             found = await judges.measure(Servers(kafka, minio), tmp_path, url, (1, 2), SIZE)
@@ -54,7 +56,7 @@ async def test_more_judges(kafka: str, minio: str, tmp_path: Path) -> None:
     judges.table(found, SIZE)
 
 
-async def test_sizes(kafka: str, minio: str, tmp_path: Path) -> None:
+async def test_sizes(kafka: KafkaAccess, minio: str, tmp_path: Path) -> None:
     async with asyncio.timeout(ENDS_WITHIN):
         found = await sizes.measure(Servers(kafka, minio), tmp_path, 6, 0)
     assert set(found.memory) == {"aggregator", "judge", "gateway"}

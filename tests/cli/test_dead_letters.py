@@ -1,10 +1,11 @@
 """Dead letters on a real broker: listed, shown, and put back once."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import free_ports
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -28,9 +29,9 @@ async def taken(stream: KafkaStream, topic: str) -> Delivery:
     return delivery
 
 
-async def bury(servers: str, messages: list[Message]) -> None:
+async def bury(kafka: KafkaAccess, messages: list[Message]) -> None:
     """Publish each message, and put it aside as a worker does."""
-    stream = KafkaStream(KafkaAccess(servers))
+    stream = KafkaStream(kafka)
     for message in messages:
         await stream.publish(message)
         consumer = stream.consumer(message.topic, message.topic)
@@ -41,24 +42,22 @@ async def bury(servers: str, messages: list[Message]) -> None:
     await stream.close()
 
 
-async def next_job(servers: str, topic: str) -> Message:
-    stream = KafkaStream(KafkaAccess(servers))
+async def next_job(kafka: KafkaAccess, topic: str) -> Message:
+    stream = KafkaStream(kafka)
     delivery = await taken(stream, topic)
     await stream.close()
     return delivery.message
 
 
-def test_letters_are_listed_shown_and_put_back_once(
-    caliper: Command, own_kafka: tuple[ServerProcess, str]
-) -> None:
-    _, servers = own_kafka
-    apply_topics(KafkaAccess(servers), partitions=1)
-    there = ("--kafka", servers)
+def test_letters_are_listed_shown_and_put_back_once(tmp_path: Path, kafka: KafkaAccess) -> None:
+    caliper = Command(tmp_path, {"CALIPER_KAFKA_PREFIX": kafka.prefix})
+    apply_topics(kafka, partitions=1)
+    there = ("--kafka", kafka.servers)
     assert caliper("dead-letters", "list", *there, code=0).out == "No dead letters.\n"
     planning = Message(PLAN_JOBS, f"{RUN}/plan", ProtobufCodec().write(PlanJob(RUN)))
     # A sample of somebody's broken JSON: UTF-8 cannot write it.
     broken = Message(JUDGE_JOBS, f"{RUN}/capability/one\ud800", b"\xff", {"schema": "9"})
-    asyncio.run(bury(servers, [planning, broken]))
+    asyncio.run(bury(kafka, [planning, broken]))
 
     first, second = caliper("dead-letters", "list", *there, "--json", code=0).told
     assert (first["letter"], first["run"], first["from"]) == ("0-0", RUN, "plan-jobs/0/0")
@@ -77,9 +76,9 @@ def test_letters_are_listed_shown_and_put_back_once(
     assert "--all" in caliper(*replay, code=2).err
     assert "0-9" in caliper(*replay, "0-9", code=2).err
     assert caliper(*replay, "0-1", code=0).told == {"replayed": ["0-1"], "before": []}
-    assert asyncio.run(next_job(servers, JUDGE_JOBS)) == broken
+    assert asyncio.run(next_job(kafka, JUDGE_JOBS)) == broken
     assert caliper(*replay, "--all", code=0).told == {"replayed": ["0-0"], "before": ["0-1"]}
-    assert asyncio.run(next_job(servers, PLAN_JOBS)) == planning
+    assert asyncio.run(next_job(kafka, PLAN_JOBS)) == planning
     everything = {"replayed": [], "before": ["0-0", "0-1"]}
     assert caliper(*replay, "--run", RUN, code=0).told == everything
     listed = caliper("dead-letters", "list", *there, "--error", "NotFound", "--json", code=0)

@@ -18,6 +18,8 @@ from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command
 from tests.servers.process import free_ports
 
+from caliper.adapters.streams.kafka_access import KafkaAccess
+
 SECRET = "sesame-4711"
 
 
@@ -233,14 +235,16 @@ def test_what_cannot_be_used(caliper: Command) -> None:
     caliper("doctor", "--config", "nowhere.yaml", code=2)
 
 
-def test_a_broker_without_topics_and_with_them(caliper: Command, kafka: str) -> None:
-    before = caliper("doctor", "--kafka", kafka)
-    if before.code:
-        assert f"-> caliper topics apply --kafka {kafka}" in before.out
-    caliper("topics", "apply", "--kafka", kafka, "--partitions", 2, code=0)
-    told = caliper("doctor", "--kafka", kafka, "--json", code=0).told["components"][0]
+def test_a_broker_without_topics_and_with_them(tmp_path: Path, kafka: KafkaAccess) -> None:
+    caliper = Command(tmp_path, {"CALIPER_KAFKA_PREFIX": kafka.prefix})
+    there = ("--kafka", kafka.servers)
+    before = caliper("doctor", *there, code=1).out
+    assert f"-> caliper topics apply --kafka {kafka.servers}" in before
+    assert kafka.full_name("judge-jobs") in before
+    caliper("topics", "apply", *there, "--partitions", 2, code=0)
+    told = caliper("doctor", *there, "--json", code=0).told["components"][0]
     assert told["facts"]["brokers"] == 1
-    assert told["facts"]["topics"]["runs"] == 1
+    assert told["facts"]["topics"][kafka.full_name("runs")] == 1
 
 
 def test_a_store_without_a_bucket_and_with_one(tmp_path: Path, minio: str) -> None:

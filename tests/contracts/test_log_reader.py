@@ -203,14 +203,14 @@ class TestKafkaLog(LogReaderContract):
     kind = KafkaLog
 
     @pytest.fixture
-    def topic(self, kafka: str) -> str:
-        topic = Topic(f"verdicts-{uuid4().hex[:8]}", 3, {})
-        apply_topics(KafkaAccess(kafka), (topic,))
+    def topic(self, kafka: KafkaAccess) -> str:
+        topic = Topic("verdicts", 3, {})
+        apply_topics(kafka, (topic,))
         return topic.name
 
     @pytest.fixture
-    async def log(self, kafka: str) -> AsyncIterator[ReadableStream]:
-        stream = Kafka(KafkaAccess(kafka))
+    async def log(self, kafka: KafkaAccess) -> AsyncIterator[ReadableStream]:
+        stream = Kafka(kafka)
         yield stream
         await stream.close()
 

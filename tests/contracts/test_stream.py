@@ -8,7 +8,6 @@ nothing else is left is shown by a last message of every key, which comes next.
 import asyncio
 from collections.abc import AsyncIterator
 from typing import ClassVar
-from uuid import uuid4
 
 import pytest
 from tests.fakes.traffic import by_key, drained, finish, lagging, message, received, shared
@@ -235,14 +234,13 @@ class TestKafkaStream(StreamContract):
     kind = KafkaStream
 
     @pytest.fixture
-    async def stream(self, kafka: str) -> AsyncIterator[JobStream]:
-        stream = KafkaStream(KafkaAccess(kafka))
+    async def stream(self, kafka: KafkaAccess) -> AsyncIterator[JobStream]:
+        stream = KafkaStream(kafka)
         yield stream
         await stream.close()
 
     @pytest.fixture
-    def topic(self, kafka: str) -> str:
-        # A topic of its own for each test: the broker keeps what others left.
-        topics = (Topic(f"judge-jobs-{uuid4().hex[:8]}", 3, {}), Topic(DEAD_LETTERS, 1, {}))
-        apply_topics(KafkaAccess(kafka), topics)
+    def topic(self, kafka: KafkaAccess) -> str:
+        topics = (Topic("judge-jobs", 3, {}), Topic(DEAD_LETTERS, 1, {}))
+        apply_topics(kafka, topics)
         return topics[0].name

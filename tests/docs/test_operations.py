@@ -20,7 +20,6 @@ from tests.docs.pages import ROOT, blocks
 from tests.fakes.sources import python_path
 from tests.servers import kustomize
 from tests.servers.kube_api import KubeApi
-from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
@@ -92,23 +91,21 @@ def _deployments(api: KubeApi) -> list[dict[str, Any]]:
 
 
 def test_dead_letters_are_reached_with_the_settings_of_the_judge(
-    own_kafka: tuple[ServerProcess, str], tmp_path: Path
+    kafka: KafkaAccess, tmp_path: Path
 ) -> None:
-    # Of its own: on one that is shared, other tests may have left letters.
-    _, kafka = own_kafka
-    apply_topics(KafkaAccess(kafka), partitions=4)
+    apply_topics(kafka, partitions=4)
     (block,) = (block for block in ON_A_CLUSTER if "dead-letters" in block)
     # What stands for the pod: its Python, with what it has in its environment.
     stand_in = tmp_path / "kubectl"
     stand_in.write_text(f'#!/bin/sh\nshift 6\nexec "{sys.executable}" "$@"\n', "utf-8")
     stand_in.chmod(0o755)
-    asked = block.replace("kafka:9093", kafka).replace("inside dead-letters show 0-0\n", "")
+    asked = block.replace("kafka:9093", kafka.servers).replace("inside dead-letters show 0-0\n", "")
     said = shell(
         asked,
         tmp_path,
         tmp_path,
         PYTHONPATH=python_path(),
-        CALIPER_JUDGE_KAFKA_SECURITY="PLAINTEXT",
+        CALIPER_JUDGE_KAFKA_PREFIX=kafka.prefix,
     )
     assert "dead letter" in said
 

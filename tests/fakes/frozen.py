@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager, suppress
 
 from tests.fakes.separate import ENDS_WITHIN, Installation
 
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.local.config import RunConfig
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS
@@ -53,7 +52,7 @@ async def _has_plan(there: Installation, run: str) -> bool:
 
 async def _published(there: Installation) -> int:
     """The number of jobs that planners ever published: for captions, and about known ones."""
-    log = KafkaLog(KafkaAccess(there.ground.kafka))
+    log = KafkaLog(there.ground.kafka)
     ends = await asyncio.gather(log.ends(CAPTION_JOBS), log.ends(JUDGE_JOBS))
     return sum(end for topic in ends for end in topic.values())
 

@@ -1,8 +1,9 @@
 """Streams on a real broker, with topics of the test's own and short time limits."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from uuid import uuid4
 
 from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
@@ -15,16 +16,26 @@ from caliper.core.envelopes import Delivery, Message, Record
 PATIENCE = 60
 
 
-def hasty(servers: str, patience: float = PATIENCE) -> KafkaAccess:
+@contextmanager
+def part_of(servers: str) -> Iterator[KafkaAccess]:
+    """A prefix of its own, whose topics are deleted in the end."""
+    access = KafkaAccess(servers, prefix=f"{uuid4().hex[:8]}-")
+    yield access
+    admin = access.admin()
+    admin.delete_topics([name for name in admin.list_topics() if name.startswith(access.prefix)])
+    admin.close()
+
+
+def hasty(access: KafkaAccess, patience: float = PATIENCE) -> KafkaAccess:
     """Access with time limits short enough for a test; `patience` applies if the broker is to be
     unavailable.
     """
-    return KafkaAccess(servers, patience=patience, session=1.0, longest_pause=1.5)
+    return replace(access, patience=patience, session=1.0, longest_pause=1.5)
 
 
-def new_topic(servers: str, partitions: int = 1) -> str:
+def new_topic(access: KafkaAccess, partitions: int = 1) -> str:
     topic = Topic(f"jobs-{uuid4().hex[:8]}", partitions, {})
-    apply_topics(KafkaAccess(servers), (topic, Topic(DEAD_LETTERS, 1, {})))
+    apply_topics(access, (topic, Topic(DEAD_LETTERS, 1, {})))
     return topic.name
 
 
@@ -49,9 +60,9 @@ async def publish(stream: KafkaStream, topic: str, count: int) -> None:
         await stream.publish(Message(topic, f"key{number}", str(number).encode()))
 
 
-async def records(servers: str, topic: str) -> list[Record]:
+async def records(access: KafkaAccess, topic: str) -> list[Record]:
     """All records that a topic retains."""
-    log = KafkaLog(KafkaAccess(servers))
+    log = KafkaLog(access)
     # A compacted topic has fewer records than its offsets suggest.
     ends = dict(await log.ends(topic))
     retained: list[Record] = []

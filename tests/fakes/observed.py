@@ -15,7 +15,6 @@ from tests.servers import metrics_server
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaStream
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.envelopes import Message
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
@@ -70,7 +69,7 @@ def checkpoint(name: str) -> RunConfig:
 
 async def foul(there: Installation) -> None:
     """Put an unreadable message on every topic of jobs."""
-    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    stream = KafkaStream(there.ground.kafka)
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.publish(Message(topic, f"foul-{uuid.uuid4().hex}", b"\xff\xff"))
     await stream.close()

@@ -71,7 +71,7 @@ class Calls(NamedTuple):
 class Ground:
     """The base of the services: a broker, and a MinIO bucket or, without MinIO, a directory."""
 
-    kafka: str
+    kafka: KafkaAccess
     minio: str
     bucket: str
     folder: Path
@@ -88,7 +88,8 @@ class Ground:
             "listen": f"127.0.0.1:{port}",
             "grace": "20",
             "check_every": "1",
-            "kafka": self.kafka,
+            "kafka": self.kafka.servers,
+            "kafka_prefix": self.kafka.prefix,
             "kafka_session": "2",
             **self._where_things_are(),
             **({"anchors": str(self.anchors)} if kind in EXAMINING else {}),
@@ -131,9 +132,9 @@ class Ground:
         return ServerProcess(name, started, log, lambda: answers(port), environment)
 
 
-def grounded(kafka: str, minio: str, folder: Path) -> Ground:
+def grounded(kafka: KafkaAccess, minio: str, folder: Path) -> Ground:
     """Set up a ground with topics and a bucket of its own."""
-    apply_topics(KafkaAccess(kafka), partitions=4)
+    apply_topics(kafka, partitions=4)
     return Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", folder)
 
 
@@ -201,7 +202,7 @@ class Installation:
 
     async def letters(self, run: str) -> list[Letter]:
         """The dead letters of a run."""
-        log = KafkaLog(KafkaAccess(self.ground.kafka))
+        log = KafkaLog(self.ground.kafka)
         return [kept.letter for kept in await kept_letters(log, Which(run=run))]
 
     async def same_as_alone(

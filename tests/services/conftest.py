@@ -13,14 +13,13 @@ from tests.fakes.separate import installation as installed
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.wiring.grounds import memory_ground
 
 
 @pytest.fixture
-def ground(kafka: str, minio: str, tmp_path: Path) -> Ground:
-    """On the servers of the session, with a bucket of the test's own. The topics are those of all
-    tests: a run needs a name that no other test gives one.
-    """
+def ground(kafka: KafkaAccess, minio: str, tmp_path: Path) -> Ground:
+    """On the servers of the session, with topics and a bucket of the test's own."""
     return grounded(kafka, minio, tmp_path)
 
 

@@ -21,8 +21,8 @@ KILL_AT = 12
 
 
 @pytest_asyncio.fixture
-async def there(kafka: str, minio: str, tmp_path: Path) -> AsyncIterator[Installation]:
-    await asyncio.to_thread(apply_topics, KafkaAccess(kafka), partitions=4)
+async def there(kafka: KafkaAccess, minio: str, tmp_path: Path) -> AsyncIterator[Installation]:
+    await asyncio.to_thread(apply_topics, kafka, partitions=4)
     ground = Ground(kafka, minio, f"caliper-{uuid.uuid4().hex[:8]}", tmp_path)
     chats = {kind: ChatServer(otherwise=seeing if kind == "captioner" else None) for kind in STAGES}
     # Slow enough to be killed before its work is done.

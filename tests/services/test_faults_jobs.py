@@ -26,7 +26,6 @@ from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka import KafkaStream
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message
 from caliper.pipeline.planning.publisher import (
@@ -67,7 +66,7 @@ async def test_everything_twice(there: Installation) -> None:
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     await there.asked("qa_reader", 1)
-    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    stream = KafkaStream(there.ground.kafka)
     for topic in (*JOBS, VERDICTS, RUNS):
         twice = [
             record.message
@@ -86,7 +85,7 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
     config = example("poison", "comprecap")
     run = await there.begin(config)
     await there.asked("qa_reader", 1)
-    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    stream = KafkaStream(there.ground.kafka)
     unknown, mark = uuid.uuid4().hex[:16], f"poison-{uuid.uuid4()}"
     for topic in (*JOBS, VERDICTS, RUNS):
         found = await records(there.ground.kafka, topic)
@@ -153,8 +152,10 @@ async def test_a_job_that_kills_its_worker_is_put_aside_at_the_third_crash(
     (dead,) = await there.letters(run)
     assert (dead.error_class, dead.headers["crashes"]) == ("CaliperError", "3")
     # Sent once more to a judge that lives, it heals the run.
-    replay = ("dead-letters", "replay", dead.name, "--kafka", there.ground.kafka)
-    await asyncio.to_thread(Command(there.ground.folder), *replay, code=0)
+    kafka = there.ground.kafka
+    replay = ("dead-letters", "replay", dead.name, "--kafka", kafka.servers)
+    command = Command(there.ground.folder, {"CALIPER_KAFKA_PREFIX": kafka.prefix})
+    await asyncio.to_thread(command, *replay, code=0)
     calls = await there.same_as_alone(run, config, [dead])
     for stage, (asked, needed) in calls.items():
         again = killed * IN_FLIGHT if stage == "judge" else 0

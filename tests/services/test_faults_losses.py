@@ -25,7 +25,6 @@ from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka import KafkaStream
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.dead_letters import DEAD_LETTERS, Letter
 from caliper.core.run import RunState
@@ -114,8 +113,8 @@ async def test_an_older_judge_puts_the_jobs_of_a_newer_one_aside(ground: Ground)
 
 async def _replay(there: Installation, run: str) -> tuple[list[str], list[str]]:
     """`caliper dead-letters replay`: the letters put back now, and those put back before."""
-    wanted = ("--run", run, "--kafka", there.ground.kafka, "--json")
-    command = Command(there.ground.folder)
+    wanted = ("--run", run, "--kafka", there.ground.kafka.servers, "--json")
+    command = Command(there.ground.folder, {"CALIPER_KAFKA_PREFIX": there.ground.kafka.prefix})
     told: dict[str, Any] = (
         await asyncio.to_thread(command, "dead-letters", "replay", *wanted, code=0)
     ).told
@@ -130,7 +129,7 @@ async def _state(there: Installation, run: str) -> str:
 
 async def _twice(there: Installation, run: str) -> None:
     """Publish everything about the run once more, its dead letters too."""
-    stream = KafkaStream(KafkaAccess(there.ground.kafka))
+    stream = KafkaStream(there.ground.kafka)
     for topic in (DEAD_LETTERS, RUNS, VERDICTS):
         for record in await records(there.ground.kafka, topic):
             if run in record.message.key:

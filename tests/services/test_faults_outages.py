@@ -13,6 +13,8 @@ from tests.fakes.separate import AGAIN, SERVICES, Calls, Ground, Installation, g
 from tests.fakes.small_runs import example
 from tests.servers.process import ServerProcess
 
+from caliper.adapters.streams.kafka_access import KafkaAccess
+
 Server = tuple[ServerProcess, str]
 MIDDLE = 12
 AWAY = 20.0
@@ -21,7 +23,7 @@ AWAY = 20.0
 @pytest.fixture
 def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
     """On servers that the test may stop."""
-    return grounded(own_kafka[1], own_minio[1], tmp_path)
+    return grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
 
 
 async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka: Server) -> None:

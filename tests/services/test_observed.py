@@ -24,10 +24,10 @@ WAITS = 60.0
 
 
 async def test_every_query_finds_something(
-    kafka: str, minio: str, own_prometheus: Server, tmp_path: Path
+    kafka: KafkaAccess, minio: str, own_prometheus: Server, tmp_path: Path
 ) -> None:
     bucket = f"caliper-{uuid.uuid4().hex[:8]}"
-    apply_topics(KafkaAccess(kafka), partitions=4)
+    apply_topics(kafka, partitions=4)
     ground = ObservedGround(kafka, minio, bucket, tmp_path)
     prometheus = Prometheus(own_prometheus[1])
     async with observed(ground, own_prometheus[0], delay=0.02) as there:

@@ -68,15 +68,13 @@ def bucket() -> str:
 
 
 @pytest.fixture
-def processes(
-    own_kafka: tuple[ServerProcess, str], minio: str, bucket: str, tmp_path: Path
-) -> Iterator[Processes]:
-    _, servers = own_kafka
-    apply_topics(KafkaAccess(servers), partitions=4)
+def processes(kafka: KafkaAccess, minio: str, bucket: str, tmp_path: Path) -> Iterator[Processes]:
+    apply_topics(kafka, partitions=4)
     apply_storage(access_to(minio, bucket))
     parts = urlsplit(minio)
     environment = {
-        "KAFKA": servers,
+        "KAFKA": kafka.servers,
+        "KAFKA_PREFIX": kafka.prefix,
         "STORE": f"{parts.scheme}://{parts.hostname}:{parts.port}",
         "STORE_BUCKET": bucket,
         "STORE_ACCESS_KEY": parts.username or "",

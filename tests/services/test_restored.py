@@ -41,7 +41,7 @@ Server = tuple[ServerProcess, str]
 @pytest.fixture
 def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
     """On servers that the test may stop."""
-    return grounded(own_kafka[1], own_minio[1], tmp_path)
+    return grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
 
 
 @asynccontextmanager
@@ -53,7 +53,7 @@ async def in_mid_run(ground: Ground) -> AsyncIterator[tuple[Installation, dict[s
         yield there, meters
 
 
-async def more_verdicts(kafka: str, run: str, than: int) -> int:
+async def more_verdicts(kafka: KafkaAccess, run: str, than: int) -> int:
     """How many messages the topic verdicts has of a run, once they are more than that."""
     async with asyncio.timeout(ENDS_WITHIN):
         # A broker says nothing by itself.
@@ -62,17 +62,17 @@ async def more_verdicts(kafka: str, run: str, than: int) -> int:
     return found
 
 
-async def _verdicts(kafka: str, run: str) -> int:
+async def _verdicts(kafka: KafkaAccess, run: str) -> int:
     return sum(record.message.key.startswith(run) for record in await records(kafka, VERDICTS))
 
 
-async def lose_topics(broker: ServerProcess, address: str) -> None:
+async def lose_topics(broker: ServerProcess, kafka: KafkaAccess) -> None:
     """The broker goes and comes back with nothing, as a new one in its place."""
     await asyncio.to_thread(broker.kill)
     await asyncio.to_thread(brokers.emptied, broker)
     await asyncio.to_thread(broker.start)
-    await asyncio.to_thread(apply_topics, KafkaAccess(address), partitions=4)
-    assert await records(address, JUDGE_JOBS) == []
+    await asyncio.to_thread(apply_topics, kafka, partitions=4)
+    assert await records(kafka, JUDGE_JOBS) == []
 
 
 async def copy(source: ObjectStore, target: ObjectStore) -> None:
@@ -97,7 +97,7 @@ async def test_the_store_is_enough(ground: Ground, own_kafka: Server, copied: bo
             await copy(there.store, store)
         for kind in SERVICES:
             await there.kill(kind)
-        await lose_topics(*own_kafka)
+        await lose_topics(own_kafka[0], ground.kafka)
         there.store, there.ground = store, after
         for kind in SERVICES:
             service = there.services[kind]

@@ -46,12 +46,13 @@ def read(
 def test_everybody_who_speaks_kafka_can_be_told_how(
     monkeypatch: pytest.MonkeyPatch, kind: type[KafkaSettings]
 ) -> None:
-    given = {"SECURITY": "SASL_SSL", "MECHANISM": "SCRAM-SHA-256", **USER}
+    given = {"SECURITY": "SASL_SSL", "MECHANISM": "SCRAM-SHA-256", "PREFIX": "ours.", **USER}
     found = read(monkeypatch, given, kind)
     sasl = KafkaSasl("SCRAM-SHA-256", "us", SECRET)
     assert found.security([FAR]) == KafkaSecurity(KafkaTls(), sasl)
     access = kafka_access("one:1,two:2", found, "--kafka")
     assert (access.servers, access.security) == ("one:1,two:2", KafkaSecurity(KafkaTls(), sasl))
+    assert access.full_name("runs") == "ours.runs"
     assert SECRET not in repr(found) + repr(access) + str(found.model_dump())
 
 

@@ -129,7 +129,8 @@ def kafka_access(
     contradict each other or name an unusable file.
     """
     addresses = [Address.parse(server, field) for server in servers.split(",")]
-    return brokers.KafkaAccess(servers, settings.security(addresses), session=session)
+    security = settings.security(addresses)
+    return brokers.KafkaAccess(servers, security, session=session, prefix=settings.kafka_prefix)
 
 
 def kafka_ground(store: ObjectStore, access: brokers.KafkaAccess) -> Ground:

@@ -117,7 +117,8 @@ class KafkaSettings(Settings):
     With SSL, `kafka_ca` is a PEM file of certificates to trust instead of those of this machine,
     and `kafka_certificate` and `kafka_key` are PEM files for brokers that require a client
     certificate. With SASL, `kafka_mechanism` is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, and
-    `kafka_user` and `kafka_password` are required.
+    `kafka_user` and `kafka_password` are required. `kafka_prefix` begins the names of all topics
+    and consumer groups, for installations that share brokers.
     """
 
     kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
@@ -128,6 +129,7 @@ class KafkaSettings(Settings):
     kafka_user: str | None = None
     kafka_password: SecretStr | None = None
     kafka_password_file: Path | None = None
+    kafka_prefix: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9._-]*$")
 
     def security(self, servers: Iterable[Address]) -> KafkaSecurity:
         """The security options for these brokers.

@@ -1,49 +1,72 @@
 """What only a real broker can show: topics, membership, and a cluster that is away."""
 
 import asyncio
-from uuid import uuid4
+from dataclasses import replace
 
 import pytest
-from tests.fakes.kafka_streams import PATIENCE, hasty, new_topic, publish, received, streaming
+from caliper.adapters.streams.kafka_cluster import describe
+from tests.fakes.kafka_streams import (
+    PATIENCE,
+    hasty,
+    new_topic,
+    publish,
+    received,
+    records,
+    streaming,
+)
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaMember
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess
 from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
+from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Delivery, Message
 from caliper.core.errors import InvalidInput, StreamUnavailable
+from caliper.pipeline.planning.publisher import JUDGE_JOBS
 
 
 def names(count: int) -> list[bytes]:
     return sorted(str(number).encode() for number in range(count))
 
 
-def test_topics_are_applied_once_and_mended_later(kafka: str) -> None:
-    access, prefix = KafkaAccess(kafka), uuid4().hex[:8]
-    topics = tuple(
-        Topic(f"{prefix}-{topic.name}", topic.partitions, topic.settings) for topic in TOPICS
-    )
-    created = apply_topics(access, topics, partitions=3)
-    assert created == [
-        f"created {topic.name} with {topic.partitions or 3} partitions" for topic in topics
-    ]
-    assert apply_topics(access, topics, partitions=3) == []
-    grown = apply_topics(access, topics, partitions=4)
-    assert grown == [
-        f"{topic.name}: 4 partitions, before 3" for topic in topics if topic.partitions is None
-    ]
-    assert apply_topics(access, topics, partitions=3) == []
-    runs = next(topic for topic in topics if topic.name.endswith("-runs"))
-    apply_topics(access, (Topic(runs.name, 1, {"cleanup.policy": "delete"}),))
-    assert apply_topics(access, topics, partitions=3) == [
-        f"{runs.name}: cleanup.policy=compact, before delete"
+def test_topics_are_applied_once_and_mended_later(kafka: KafkaAccess) -> None:
+    topics = {kafka.full_name(topic.name): topic.partitions for topic in TOPICS}
+    created = apply_topics(kafka, partitions=3)
+    assert created == [f"created {name} with {own or 3} partitions" for name, own in topics.items()]
+    assert apply_topics(kafka, partitions=3) == []
+    grown = apply_topics(kafka, partitions=4)
+    assert grown == [f"{name}: 4 partitions, before 3" for name, own in topics.items() if not own]
+    assert apply_topics(kafka, partitions=3) == []
+    apply_topics(kafka, (Topic("runs", 1, {"cleanup.policy": "delete"}),))
+    assert apply_topics(kafka, partitions=3) == [
+        f"{kafka.full_name('runs')}: cleanup.policy=compact, before delete"
     ]
 
 
-async def test_a_message_has_an_upper_size(kafka: str) -> None:
+async def test_installations_on_one_broker_do_not_see_each_other(kafka: KafkaAccess) -> None:
+    other = replace(kafka, prefix=f"{kafka.prefix}other-")
+    apply_topics(kafka, partitions=1)
+    assert set(describe(other).missing) == {other.full_name(topic.name) for topic in TOPICS}
+    apply_topics(other, partitions=1)
+    for access in (kafka, other):
+        async with streaming(access) as stream:
+            await stream.publish(Message(JUDGE_JOBS, "a", access.prefix.encode()))
+    for access in (kafka, other):
+        async with streaming(access) as stream:
+            member = stream.consumer(JUDGE_JOBS, JUDGE_JOBS)
+            job = await received(member)
+            assert job.message == Message(JUDGE_JOBS, "a", access.prefix.encode())
+            await member.dead_letter(job, "NotFound: it is gone")
+            await member.leave()
+        (dead,) = await records(access, DEAD_LETTERS)
+        assert dead.message.value == access.prefix.encode()
+        assert dead.message.headers["origin"] == JUDGE_JOBS
+
+
+async def test_a_message_has_an_upper_size(kafka: KafkaAccess) -> None:
     topic = new_topic(kafka)
-    apply_topics(KafkaAccess(kafka), (Topic(topic, 1, TOPICS[0].settings),))
-    async with streaming(KafkaAccess(kafka)) as stream:
+    apply_topics(kafka, (Topic(topic, 1, TOPICS[0].settings),))
+    async with streaming(kafka) as stream:
         with pytest.raises(InvalidInput, match=str(LARGEST_MESSAGE)):
             await stream.publish(Message(topic, "a", b"x" * LARGEST_MESSAGE))
         largest = b"x" * (LARGEST_MESSAGE - 1000)
@@ -64,9 +87,9 @@ async def test_nobody_there_is_said_after_a_while() -> None:
         await member.leave()
 
 
-async def test_a_topic_that_is_not_there_is_said_after_a_while(kafka: str) -> None:
-    topic = f"never-{uuid4().hex[:8]}"
-    async with streaming(KafkaAccess(kafka, patience=0.5)) as stream:
+async def test_a_topic_that_is_not_there_is_said_after_a_while(kafka: KafkaAccess) -> None:
+    topic = "never"
+    async with streaming(replace(kafka, patience=0.5)) as stream:
         with pytest.raises(StreamUnavailable, match=topic):
             await stream.publish(Message(topic, "a", b""))
         member = stream.consumer(topic, "judge")
@@ -75,7 +98,7 @@ async def test_a_topic_that_is_not_there_is_said_after_a_while(kafka: str) -> No
         await member.leave()
 
 
-async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: str) -> None:
+async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: KafkaAccess) -> None:
     topic, access = new_topic(kafka), hasty(kafka)
     async with streaming(access) as stream:
         await publish(stream, topic, 1)
@@ -95,7 +118,7 @@ async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: str) ->
         await other.leave()
 
 
-async def test_members_come_and_go_and_every_message_is_settled(kafka: str) -> None:
+async def test_members_come_and_go_and_every_message_is_settled(kafka: KafkaAccess) -> None:
     topic, settled, count = new_topic(kafka, 6), set[bytes](), 300
     changed = asyncio.Condition()
 
@@ -125,10 +148,10 @@ async def test_members_come_and_go_and_every_message_is_settled(kafka: str) -> N
     assert sorted(settled) == names(count)
 
 
-async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: str) -> None:
+async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: KafkaAccess) -> None:
     # kafka-python 3.0.12 parks what it fetched for a paused partition, and forgot some of it.
     topic, results, count = new_topic(kafka, 4), new_topic(kafka, 4), 1500
-    async with streaming(KafkaAccess(kafka)) as stream:
+    async with streaming(kafka) as stream:
         room = asyncio.Semaphore(64)
 
         async def publish_one(number: int) -> None:
@@ -163,9 +186,9 @@ async def everything_until_it_is_away(member: KafkaMember) -> list[Delivery]:
 async def test_a_broker_that_is_away_for_a_while_loses_nothing(
     own_kafka: tuple[ServerProcess, str], end: str
 ) -> None:
-    broker, address = own_kafka
-    topic, settled, count = new_topic(address, 3), list[bytes](), 200
-    async with streaming(hasty(address, patience=5.0)) as stream:
+    broker, access = own_kafka[0], KafkaAccess(own_kafka[1])
+    topic, settled, count = new_topic(access, 3), list[bytes](), 200
+    async with streaming(hasty(access, patience=5.0)) as stream:
         await publish(stream, topic, count // 2)
         member = stream.consumer(topic, "judge")
         held = [await received(member) for _ in range(20)]

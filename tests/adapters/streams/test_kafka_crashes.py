@@ -16,8 +16,8 @@ import asyncio, sys
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 
-async def main(servers, topic, count):
-    access = KafkaAccess(servers, session=1.0, longest_pause=5.0)
+async def main(servers, prefix, topic, count):
+    access = KafkaAccess(servers, session=1.0, longest_pause=5.0, prefix=prefix)
     member = KafkaStream(access).consumer(topic, "judge")
     for _ in range(int(count)):
         delivery = await member.receive()
@@ -29,11 +29,12 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def started(
-    servers: str, topic: str, count: int
+    access: KafkaAccess, topic: str, count: int
 ) -> tuple[asyncio.subprocess.Process, list[str]]:
     """A process that has received so many messages, and what it said about them."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-W", "ignore", "-c", CONSUMER, servers, topic, str(count),
+        sys.executable, "-W", "ignore", "-c", CONSUMER,
+        access.servers, access.prefix, topic, str(count),
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
@@ -47,7 +48,9 @@ async def kill(process: asyncio.subprocess.Process) -> None:
     await process.communicate()
 
 
-async def test_what_a_killed_process_had_goes_to_another_member_one_at_a_time(kafka: str) -> None:
+async def test_what_a_killed_process_had_goes_to_another_member_one_at_a_time(
+    kafka: KafkaAccess,
+) -> None:
     topic = new_topic(kafka)
     async with streaming(hasty(kafka)) as stream:
         await publish(stream, topic, 3)
@@ -67,7 +70,7 @@ async def test_what_a_killed_process_had_goes_to_another_member_one_at_a_time(ka
         await member.leave()
 
 
-async def test_a_job_that_was_alone_with_dying_processes_is_charged(kafka: str) -> None:
+async def test_a_job_that_was_alone_with_dying_processes_is_charged(kafka: KafkaAccess) -> None:
     topic = new_topic(kafka)
     async with streaming(hasty(kafka)) as stream:
         await publish(stream, topic, 2)
@@ -85,14 +88,16 @@ async def test_a_job_that_was_alone_with_dying_processes_is_charged(kafka: str) 
         await member.leave()
 
 
-async def test_suspects_that_the_broker_dropped_do_not_hold_up_the_rest(kafka: str) -> None:
+async def test_suspects_that_the_broker_dropped_do_not_hold_up_the_rest(kafka: KafkaAccess) -> None:
     topic = new_topic(kafka)
     async with streaming(hasty(kafka)) as stream:
         await publish(stream, topic, 2)
         process, _ = await started(kafka, topic, 2)
         await kill(process)
-        admin = await asyncio.to_thread(KafkaAccess(kafka).admin)
-        await asyncio.to_thread(admin.delete_records, {TopicPartition(topic, 0): 2})
+        admin = await asyncio.to_thread(kafka.admin)
+        await asyncio.to_thread(
+            admin.delete_records, {TopicPartition(kafka.full_name(topic), 0): 2}
+        )
         await asyncio.to_thread(admin.close)
         member = stream.consumer(topic, "judge")
         waiting = asyncio.create_task(received(member))

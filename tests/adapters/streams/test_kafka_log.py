@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
-from uuid import uuid4
 
 import pytest
 from tests.servers.process import ServerProcess
@@ -48,33 +47,31 @@ async def test_whoever_waits_for_records_hears_that_the_broker_is_away(
     await stream.close()
 
 
-async def test_a_topic_that_was_made_anew_is_another_log(kafka: str) -> None:
-    access, name = KafkaAccess(kafka), f"verdicts-{uuid4().hex[:8]}"
-    log, topics = KafkaLog(access), (Topic(name, 1, {}),)
-    with pytest.raises(StreamUnavailable, match=name):
-        await log.identity(name)
-    await asyncio.to_thread(apply_topics, access, topics)
-    before = await log.identity(name)
+async def test_a_topic_that_was_made_anew_is_another_log(kafka: KafkaAccess) -> None:
+    log, topics = KafkaLog(kafka), (Topic(TOPIC, 1, {}),)
+    with pytest.raises(StreamUnavailable, match=kafka.full_name(TOPIC)):
+        await log.identity(TOPIC)
+    await asyncio.to_thread(apply_topics, kafka, topics)
+    before = await log.identity(TOPIC)
     async with asyncio.timeout(PATIENCE):
-        await anew(access, topics)
-    assert await log.identity(name) not in (before, "")
+        await anew(kafka, topics)
+    assert await log.identity(TOPIC) not in (before, "")
 
 
-async def test_whoever_reads_a_topic_that_is_made_anew_hears_of_it(kafka: str) -> None:
-    access, name = KafkaAccess(kafka), f"verdicts-{uuid4().hex[:8]}"
-    log, topics = KafkaLog(access), (Topic(name, 1, {}),)
-    before, after = KafkaStream(access), KafkaStream(access)
-    await asyncio.to_thread(apply_topics, access, topics)
-    await before.publish(Message(name, "a", b"lost"))
-    reading = cast("AsyncGenerator[Record]", log.read(name, {}))
-    async with asyncio.timeout(PATIENCE), aclosing(reading):
-        assert (await anext(reading)).message.value == b"lost"
-        await anew(access, topics)
+async def test_whoever_reads_a_topic_that_is_made_anew_hears_of_it(kafka: KafkaAccess) -> None:
+    log, topics = KafkaLog(kafka), (Topic(TOPIC, 1, {}),)
+    before, after = KafkaStream(kafka), KafkaStream(kafka)
+    await asyncio.to_thread(apply_topics, kafka, topics)
+    await before.publish(Message(TOPIC, "a", b"lost"))
+    records = reading(log, 0)
+    async with asyncio.timeout(PATIENCE), aclosing(records):
+        assert (await anext(records)).message.value == b"lost"
+        await anew(kafka, topics)
         # Where the first one had been read up to, so that no place is out of range.
         for value in (b"passed over", b"next"):
-            await after.publish(Message(name, "a", value))
-        with pytest.raises(StreamUnavailable, match=name):
-            await read_on(reading)
+            await after.publish(Message(TOPIC, "a", value))
+        with pytest.raises(StreamUnavailable, match=kafka.full_name(TOPIC)):
+            await read_on(records)
     await before.close()
     await after.close()
 
@@ -94,25 +91,24 @@ async def anew(access: KafkaAccess, topics: tuple[Topic, ...]) -> None:
 
 def delete(access: KafkaAccess, name: str) -> None:
     admin = access.admin()
-    admin.delete_topics([name])
+    admin.delete_topics([access.full_name(name)])
     admin.close()
 
 
 async def test_partitions_that_are_added_under_a_reader_are_read_from_their_start(
-    kafka: str,
+    kafka: KafkaAccess,
 ) -> None:
-    access = KafkaAccess(kafka)
-    topic, keys = f"verdicts-{uuid4().hex[:8]}", [f"run-{number}" for number in range(32)]
-    await asyncio.to_thread(apply_topics, access, (Topic(topic, 1, {}),))
-    before, after, log = KafkaStream(access), KafkaStream(access), KafkaLog(access)
-    await before.publish(Message(topic, "a", b"before"))
-    reading = cast("AsyncGenerator[Record]", log.read(topic, {}))
-    async with asyncio.timeout(PATIENCE), aclosing(reading):
-        assert (await anext(reading)).message.value == b"before"
-        await asyncio.to_thread(apply_topics, access, (Topic(topic, 4, {}),))
+    keys = [f"run-{number}" for number in range(32)]
+    await asyncio.to_thread(apply_topics, kafka, (Topic(TOPIC, 1, {}),))
+    before, after = KafkaStream(kafka), KafkaStream(kafka)
+    await before.publish(Message(TOPIC, "a", b"before"))
+    records = reading(KafkaLog(kafka), 0)
+    async with asyncio.timeout(PATIENCE), aclosing(records):
+        assert (await anext(records)).message.value == b"before"
+        await asyncio.to_thread(apply_topics, kafka, (Topic(TOPIC, 4, {}),))
         for key in keys:
-            await after.publish(Message(topic, key, key.encode()))
-        found = [await anext(reading) for _ in keys]
+            await after.publish(Message(TOPIC, key, key.encode()))
+        found = [await anext(records) for _ in keys]
     assert sorted(record.message.key for record in found) == sorted(keys)
     assert {record.partition for record in found} == {0, 1, 2, 3}
     for partition in (1, 2, 3):

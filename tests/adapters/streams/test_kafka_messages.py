@@ -16,9 +16,9 @@ TEXTS = st.text(st.characters(exclude_categories=()) | st.just("\ufdd0"), max_si
 @given(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=3), st.binary(max_size=4))
 def test_what_is_kept_is_read_as_it_was(key: str, headers: dict[str, str], value: bytes) -> None:
     kept = SimpleNamespace(
-        topic="jobs", key=kept_text(key), value=value, headers=kept_headers(headers)
+        topic="ours.jobs", key=kept_text(key), value=value, headers=kept_headers(headers)
     )
-    assert message_of(kept) == Message("jobs", key, value, headers)
+    assert message_of(kept, "ours.") == Message("jobs", key, value, headers)
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_what_is_kept_is_read_as_it_was(key: str, headers: dict[str, str], value
 )
 def test_a_record_of_somebody_else_is_read_all_the_same(kept: bytes | None, text: str) -> None:
     record = SimpleNamespace(topic="jobs", key=kept, value=None, headers=[("name", kept)])
-    assert message_of(record) == Message("jobs", text, b"", {"name": text})
+    assert message_of(record, "") == Message("jobs", text, b"", {"name": text})

@@ -41,11 +41,11 @@ class KafkaStream:
         Raises StreamUnavailable if the cluster does not confirm it in time (it may have the
         message nevertheless), InvalidInput for a message over 8 MiB.
         """
-        value = bytes_of(message)
-        producer = await self._open(message.topic)
+        value, topic = bytes_of(message), self._access.full_name(message.topic)
+        producer = await self._open(topic)
         try:
             future = producer.send(
-                message.topic,
+                topic,
                 key=kept_text(message.key),
                 value=value,
                 headers=kept_headers(message.headers),
@@ -55,12 +55,12 @@ class KafkaStream:
         except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
             size = len(value)
             raise InvalidInput(
-                f"a message of {size} bytes for topic {message.topic}, of "
+                f"a message of {size} bytes for topic {topic}, of "
                 f"{LARGEST_MESSAGE} at most with key and headers"
             ) from error
         except (KafkaError, TimeoutError) as error:
             self._replace(producer)
-            raise unavailable(f"nothing could be published to {message.topic}", error) from error
+            raise unavailable(f"nothing could be published to {topic}", error) from error
 
     async def _open(self, topic: str) -> Any:
         """Connect once, and check once that the topic exists: `send` then never blocks."""

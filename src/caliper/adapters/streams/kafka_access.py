@@ -25,7 +25,7 @@ class KafkaAccess:
     cluster raises StreamUnavailable. `session`: until a member without heartbeats loses its
     partitions. `longest_pause`: until a member that does not poll loses them; it polls while jobs
     run, however long they take. `prefetch`: fetching pauses while so many messages wait in a
-    consumer.
+    consumer. `prefix` begins the names of all topics and groups in the cluster.
     """
 
     servers: str
@@ -34,6 +34,11 @@ class KafkaAccess:
     session: float = 15.0
     longest_pause: float = 60.0
     prefetch: int = 64
+    prefix: str = ""
+
+    def full_name(self, name: str) -> str:
+        """The name of a topic or group in the cluster, which other installations may share."""
+        return f"{self.prefix}{name}"
 
     def producer(self) -> Any:
         """A producer. Blocks; raises KafkaError."""

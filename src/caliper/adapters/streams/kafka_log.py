@@ -33,6 +33,7 @@ class KafkaLog:
         also if the cluster is unreachable while there is nothing to read, and if the topic was
         recreated: the reader must then start again.
         """
+        topic = self._access.full_name(topic)
         # A dedicated thread: the client blocks, and must be used by one thread only.
         thread = ThreadPoolExecutor(1, thread_name_prefix=f"log-{topic}")
         try:
@@ -46,7 +47,7 @@ class KafkaLog:
                         raise StreamUnavailable(f"Kafka: topic {topic} was made anew")
                     for records in polled.values():
                         for record in records:
-                            yield _record(record)
+                            yield _record(record, self._access.prefix)
                     if not polled and time.monotonic() < heard_at + _PROBE:
                         continue
                     if not polled:
@@ -60,9 +61,11 @@ class KafkaLog:
 
     async def identity(self, topic: str) -> str:
         """As Kafka assigned it; empty if the broker supports none."""
+        topic = self._access.full_name(topic)
         return await _call(topic, lambda: self._identity(topic))
 
     async def ends(self, topic: str) -> Mapping[int, int]:
+        topic = self._access.full_name(topic)
         return await _call(topic, lambda: self._ends(topic))
 
     def _open(self, topic: str, offsets: Mapping[int, int]) -> Any:
@@ -138,5 +141,5 @@ async def _call(
         raise unavailable(f"topic {topic} cannot be read", error) from error
 
 
-def _record(record: Any) -> Record:
-    return Record(record.partition, record.offset, record.timestamp, message_of(record))
+def _record(record: Any, prefix: str) -> Record:
+    return Record(record.partition, record.offset, record.timestamp, message_of(record, prefix))

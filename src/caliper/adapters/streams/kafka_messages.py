@@ -20,14 +20,15 @@ def kept_headers(headers: Mapping[str, str]) -> list[tuple[str, bytes]]:
     return [(to_wire(name), kept_text(value)) for name, value in headers.items()]
 
 
-def message_of(record: Any) -> Message:
-    """The message in a record of kafka-python.
+def message_of(record: Any, prefix: str) -> Message:
+    """The message in a record of kafka-python, whose topic begins with the installation's prefix.
 
     Malformed text, in a record that Caliper did not write, is decoded with replacements instead
     of an error: readers of the topic must get past it.
     """
     headers = {_decode(name.encode()): _decode(value or b"") for name, value in record.headers}
-    return Message(record.topic, _decode(record.key or b""), record.value or b"", headers)
+    topic = record.topic.removeprefix(prefix)
+    return Message(topic, _decode(record.key or b""), record.value or b"", headers)
 
 
 def _decode(data: bytes) -> str:

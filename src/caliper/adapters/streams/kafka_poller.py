@@ -51,7 +51,8 @@ class KafkaPoller:
         window: DeliveryWindow,
         announce: Callable[[], None],
     ) -> None:
-        self._access, self._topic, self._group = access, topic, group
+        self._access = access
+        self._topic, self._group = access.full_name(topic), access.full_name(group)
         self._window, self._announce = window, announce
         self._thread = Thread(target=self._run, name=f"kafka-{topic}-{group}", daemon=True)
         self._stopping, self._woken = Event(), Event()
@@ -158,7 +159,8 @@ class KafkaPoller:
             raise
         for place, records in batches.items():
             for record in records:
-                self._window.arrived(place.partition, record.offset, message_of(record))
+                message = message_of(record, self._access.prefix)
+                self._window.arrived(place.partition, record.offset, message)
         if batches:
             self._note_answer()
         elif full:

@@ -59,7 +59,8 @@ def apply_topics(
     try:
         admin = access.admin()
         try:
-            return _apply(admin, {topic.name: topic for topic in topics}, partitions, replication)
+            named = {access.full_name(topic.name): topic for topic in topics}
+            return _apply(admin, named, partitions, replication)
         finally:
             admin.close()
     except KafkaError as error:
@@ -126,7 +127,7 @@ class Cluster:
 
 def describe(access: KafkaAccess) -> Cluster:
     """Describe the cluster. Blocks. Raises StreamUnavailable."""
-    names = [topic.name for topic in TOPICS]
+    names = [access.full_name(topic.name) for topic in TOPICS]
     try:
         admin = access.admin()
         try:
