@@ -191,9 +191,7 @@ def own_minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server
 
 
 @pytest.fixture(scope="module")
-def own_prometheus(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[ServerProcess, str]]:
+def own_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A Prometheus that the tests of a file tell what to scrape (`metrics_server.scrape`)."""
     yield from serve(PROMETHEUS, tmp_path_factory)
 

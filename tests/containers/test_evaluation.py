@@ -35,11 +35,7 @@ async def model() -> AsyncIterator[ChatServer]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def there(
-    image: str,
-    broker: str,
-    minio: str,
-    model: ChatServer,
-    tmp_path_factory: pytest.TempPathFactory,
+    image: str, broker: str, minio: str, model: ChatServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Contained]:
     folder, bucket = tmp_path_factory.mktemp("contained"), f"caliper-{uuid.uuid4().hex[:8]}"
     with ExitStack() as stack:

@@ -60,9 +60,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
 
 @asynccontextmanager
 async def serving(
-    *services: Service,
-    options: ServerOptions = OPTIONS,
-    checks: Mapping[str, Check] | None = None,
+    *services: Service, options: ServerOptions = OPTIONS, checks: Mapping[str, Check] | None = None
 ) -> AsyncIterator[GrpcServer]:
     server = GrpcServer(options, services, checks or {})
     await server.start()

@@ -90,10 +90,7 @@ QUESTIONS: Rows = [
 READ = {
     "nat_1": [
         {"question": "What colour is the car?", "model_response": "red"},
-        {
-            "question": "What colour is the car?",
-            "model_response": "Cannot answer from the caption",
-        },
+        {"question": "What colour is the car?", "model_response": "Cannot answer from the caption"},
     ],
     "doc_1": [{"question": "Is it signed?", "model_response": "No"}],
 }

@@ -9,12 +9,7 @@ import pytest
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
-from caliper.local.config import (
-    RunConfig,
-    checked,
-    read_config,
-    relative_to,
-)
+from caliper.local.config import RunConfig, checked, read_config, relative_to
 
 PART = {"data": "data", "captions": "captions.json"}
 

@@ -51,13 +51,7 @@ def asked_live(captioner: str, **changes: Any) -> RunConfig:
         for name, given in data.items()
     }
     return RunConfig(
-        **{
-            "name": "seeing",
-            "benchmarks": parts,
-            "limit": 1,
-            "coverage_floor": 0.5,
-            **changes,
-        }
+        **{"name": "seeing", "benchmarks": parts, "limit": 1, "coverage_floor": 0.5, **changes}
     )
 
 

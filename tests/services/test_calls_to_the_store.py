@@ -111,9 +111,7 @@ async def test_a_job_is_one_get_and_one_put(
         assert sum(key.endswith(once) for _, key in others) == 1
 
 
-async def test_a_caption_is_one_get_beside_its_media(
-    counting: Callable[[str], Counted],
-) -> None:
+async def test_a_caption_is_one_get_beside_its_media(counting: Callable[[str], Counted]) -> None:
     async with ChatServer(otherwise=answer("A small dog on green grass.")) as chat:
         counted = counting(chat.url)
         config = example("comprecap", captions=None, captioner=MODEL)

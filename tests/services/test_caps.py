@@ -85,10 +85,7 @@ async def installed(
         for _ in range(1, judges):
             another, _ = await examining_parts("judge", judging, ground, ("rules", "ngram"))
             parts.append(another)
-        async with (
-            listening(together(parts)) as address,
-            RemoteGateway(Target(address)) as gateway,
-        ):
+        async with listening(together(parts)) as address, RemoteGateway(Target(address)) as gateway:
             yield There(gateway, ground, chat, folder)
 
 

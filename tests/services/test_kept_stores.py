@@ -6,15 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.installation import over
-from tests.fakes.kept_runs import (
-    FIGURES,
-    KEPT,
-    by_words,
-    installation,
-    replies,
-    served,
-    unpacked,
-)
+from tests.fakes.kept_runs import FIGURES, KEPT, by_words, installation, replies, served, unpacked
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore

@@ -85,10 +85,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     async with ChatServer(otherwise=meter) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
         parts = await everything(ground, judging, QaReaderSettings(), None)
-        async with (
-            listening(parts) as address,
-            RemoteGateway(Target(address)) as gateway,
-        ):
+        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
             found = Running(gateway, await send(config, gateway, store), meter, clock)
             yield found
             meter.allow()

@@ -76,10 +76,7 @@ async def test_a_benchmark_without_a_recording_has_no_replies(replay: ReplayAnsw
 
 async def test_one_answerer_serves_several_benchmarks() -> None:
     other = record(
-        BENCHMARK,
-        [Row("r.jsonl", 1, {"item": "scene/1", "reply": "5"})],
-        Source.CAPTION,
-        "d2",
+        BENCHMARK, [Row("r.jsonl", 1, {"item": "scene/1", "reply": "5"})], Source.CAPTION, "d2"
     )
     replay = ReplayAnswerer({"capability": recording(), "comprecap": other})
     assert await replay.answer(ask()) == Reply('{"score": 1}')

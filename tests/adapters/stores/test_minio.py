@@ -8,12 +8,7 @@ from uuid import uuid4
 
 import pytest
 from minio.commonconfig import DISABLED, ENABLED, AndOperator, Filter, Tags
-from minio.lifecycleconfig import (
-    Expiration,
-    LifecycleConfig,
-    NoncurrentVersionExpiration,
-    Rule,
-)
+from minio.lifecycleconfig import Expiration, LifecycleConfig, NoncurrentVersionExpiration, Rule
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, free_ports
 

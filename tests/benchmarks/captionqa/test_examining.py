@@ -201,10 +201,7 @@ def test_a_chatty_reply_that_is_cut_off_is_truncated() -> None:
 @pytest.mark.parametrize("reading", ["lenient", "released"])
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [
-        (Failure(Reason.TIMEOUT, "late"), Reason.TIMEOUT),
-        (Failure(Reason.REFUSED), Reason.REFUSED),
-    ],
+    [(Failure(Reason.TIMEOUT, "late"), Reason.TIMEOUT), (Failure(Reason.REFUSED), Reason.REFUSED)],
 )
 def test_no_trouble_becomes_a_score(reading: str, answer: Answer, reason: Reason) -> None:
     item, _ = items(COLOUR)

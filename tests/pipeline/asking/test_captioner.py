@@ -48,10 +48,7 @@ async def captioned(
 
 
 async def answered(
-    model: ScriptedModel,
-    store: MemoryStore,
-    place: int = 0,
-    preparation: Preparation | None = None,
+    model: ScriptedModel, store: MemoryStore, place: int = 0, preparation: Preparation | None = None
 ) -> Verdicts:
     """Both questions of a picture, put to the checkpoint itself, which has no trouble."""
     verdicts, trouble = await concluded(model, store, place, preparation)
@@ -60,10 +57,7 @@ async def answered(
 
 
 async def concluded(
-    model: ScriptedModel,
-    store: MemoryStore,
-    place: int = 0,
-    preparation: Preparation | None = None,
+    model: ScriptedModel, store: MemoryStore, place: int = 0, preparation: Preparation | None = None
 ) -> tuple[Verdicts, Exception | None]:
     models = {"reader": runs.JUDGE, "captioner": model.identity, "media": model.identity}
     part = runs.part(captions=None, models=models)

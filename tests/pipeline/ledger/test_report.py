@@ -178,8 +178,7 @@ async def test_caption_length_is_the_mean_of_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("captions", "blank", "warned"),
-    [(100, 3, False), (100, 4, True), (4, 4, True)],
+    ("captions", "blank", "warned"), [(100, 3, False), (100, 4, True), (4, 4, True)]
 )
 async def test_blank_captions_are_counted(captions: int, blank: int, *, warned: bool) -> None:
     planned = await a_run()
