@@ -1,5 +1,3 @@
-"""Figures in words."""
-
 import dataclasses
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a policy says of two runs."""
-
 from dataclasses import replace
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a report says of prompts, decoding and repeats is what is asked."""
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Agreement of judges, and with people, on runs of the example captions."""
-
 import csv
 import json
 from pathlib import Path

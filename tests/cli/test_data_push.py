@@ -1,5 +1,3 @@
-"""Datasets pushed to the store of an installation."""
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Gating and comparing runs of the example captions."""
-
 import json
 import shutil
 from pathlib import Path

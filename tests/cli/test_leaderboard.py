@@ -1,5 +1,3 @@
-"""A leaderboard over runs of the example captions."""
-
 import csv
 import json
 import shutil

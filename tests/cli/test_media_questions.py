@@ -1,5 +1,3 @@
-"""The checkpoint is asked what it sees, in the run that captions with it."""
-
 import asyncio
 import json
 from collections import Counter

@@ -1,5 +1,3 @@
-"""People's scores of models, in CSV files as spreadsheets and scripts write them."""
-
 from __future__ import annotations
 
 import csv

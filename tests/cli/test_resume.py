@@ -1,5 +1,3 @@
-"""Runs that end before their time, and the same command again."""
-
 import json
 import shutil
 import signal

@@ -1,5 +1,3 @@
-"""A run whose captions list everything, gated, compared and ranked."""
-
 import csv
 import json
 from pathlib import Path

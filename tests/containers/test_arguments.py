@@ -1,5 +1,3 @@
-"""The image's argument: a service, the command line, or what is wrong with it."""
-
 import asyncio
 import subprocess
 import sys

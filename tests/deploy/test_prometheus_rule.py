@@ -1,5 +1,3 @@
-"""The operator is given the same rules as the bundled Prometheus."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""Links, pictures, targets and commands in the Markdown pages lead somewhere."""
-
 from __future__ import annotations
 
 import re

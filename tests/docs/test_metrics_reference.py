@@ -1,5 +1,3 @@
-"""docs/metrics.md is what the code says."""
-
 import os
 import subprocess
 import sys

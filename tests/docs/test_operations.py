@@ -1,5 +1,3 @@
-"""docs/operations.md: its commands run as written, its sums are right, and no alert is left out."""
-
 from __future__ import annotations
 
 import json

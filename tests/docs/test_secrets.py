@@ -1,5 +1,3 @@
-"""docs/secrets.md names every Secret and setting, and its commands do what it says."""
-
 import base64
 import hashlib
 import json

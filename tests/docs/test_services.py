@@ -1,5 +1,3 @@
-"""docs/services.md names every setting of every service, and nothing else."""
-
 from __future__ import annotations
 
 import re

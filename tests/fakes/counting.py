@@ -1,5 +1,3 @@
-"""A store that counts calls."""
-
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A chat model that answers a limited number of requests and keeps the others waiting."""
-
 import asyncio
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Stores in memory."""
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Telemetry that remembers its events."""
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable

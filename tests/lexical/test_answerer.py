@@ -1,5 +1,3 @@
-"""Dispatch, the textual form of replies, and the reader and rater on plain cases."""
-
 from __future__ import annotations
 
 import json

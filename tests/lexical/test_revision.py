@@ -1,5 +1,3 @@
-"""The revisions of the models that are rules: what changes them, and what they are today."""
-
 import os
 import shutil
 import subprocess

@@ -1,5 +1,3 @@
-"""The configuration of a run: whatever is wrong is said before anything begins."""
-
 from fractions import Fraction
 from pathlib import Path
 from typing import Any

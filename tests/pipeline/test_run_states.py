@@ -1,5 +1,3 @@
-"""Where runs stand, and their scores on the way."""
-
 import asyncio
 import json
 

@@ -1,5 +1,3 @@
-"""An installation whose judge and reader judge anchors shows so in its reports and metrics."""
-
 import json
 import re
 import signal

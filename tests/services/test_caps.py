@@ -1,5 +1,3 @@
-"""Runs on an installation that may not spend more than that: the semantics of one process."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

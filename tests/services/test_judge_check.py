@@ -1,5 +1,3 @@
-"""An installation shows the judge check in its reports, as the run in one process does."""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

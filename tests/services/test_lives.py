@@ -1,5 +1,3 @@
-"""What becomes of runs in an installation: cancelled, refused, failed, captioned, named."""
-
 import asyncio
 import json
 import re

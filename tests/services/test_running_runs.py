@@ -1,5 +1,3 @@
-"""Looking at a run that is going on: its verdicts a page at a time, and its report so far."""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

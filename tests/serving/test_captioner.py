@@ -1,5 +1,3 @@
-"""captioner.v1: media inline or by key, and nothing else."""
-
 import hashlib
 import io
 from collections.abc import AsyncIterator

@@ -1,5 +1,3 @@
-"""evaluate.v1: what each kind of bad request is told, field by field."""
-
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""Health: readiness follows the checks, liveness does not."""
-
 import asyncio
 import logging
 from dataclasses import replace

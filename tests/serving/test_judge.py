@@ -1,5 +1,3 @@
-"""judge.v1: the verdicts of a run, one caption at a time."""
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any

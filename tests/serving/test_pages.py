@@ -1,5 +1,3 @@
-"""Pages of runs: live, filtered, a page at a time, and inert whatever captions say."""
-
 import json
 import re
 from collections.abc import AsyncIterator

@@ -1,5 +1,3 @@
-"""qa_reader.v1: the verdicts of a run, one caption at a time."""
-
 import json
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,5 +1,3 @@
-"""Anchors in a service: one sitting for each benchmark of each run, kept with the run."""
-
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace

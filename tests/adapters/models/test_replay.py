@@ -1,5 +1,3 @@
-"""Recorded replies in the place of a model."""
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast

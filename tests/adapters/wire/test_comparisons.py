@@ -1,5 +1,3 @@
-"""Comparisons travel to the last bit."""
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 

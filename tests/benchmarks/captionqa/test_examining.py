@@ -1,5 +1,3 @@
-"""Asking and scoring, by driving the generator."""
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

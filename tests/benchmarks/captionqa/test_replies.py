@@ -1,5 +1,3 @@
-"""Classes of replies to a question with options, and what the lenient reading makes of each."""
-
 import pytest
 
 from caliper.benchmarks.captionqa.reading import read_lenient

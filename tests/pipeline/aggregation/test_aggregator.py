@@ -1,5 +1,3 @@
-"""The aggregator: exactly once, whatever befalls it."""
-
 import asyncio
 import itertools
 import json

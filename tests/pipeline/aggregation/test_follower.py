@@ -1,5 +1,3 @@
-"""Following the topics: catching up, outages, and taking over."""
-
 import asyncio
 from collections.abc import Mapping
 

@@ -1,5 +1,3 @@
-"""Rendering prompts and reading completions."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

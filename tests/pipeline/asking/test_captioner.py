@@ -1,5 +1,3 @@
-"""Captioning: asked once, kept, and shown the pictures."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 

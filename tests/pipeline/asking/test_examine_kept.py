@@ -1,5 +1,3 @@
-"""Examining: which replies are kept, and what is asked again."""
-
 import asyncio
 import json
 from collections import Counter

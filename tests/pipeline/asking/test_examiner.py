@@ -1,5 +1,3 @@
-"""Examining: what is asked, and what trouble becomes."""
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Runs of a store compared: paired by question, only when they have ended, one at a time."""
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Iterable, Mapping

@@ -1,5 +1,3 @@
-"""Long work beside the event loop, and the store that it reaches from there."""
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator

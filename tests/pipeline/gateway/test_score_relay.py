@@ -1,5 +1,3 @@
-"""Watching a run: the aggregator's news relayed, and what was before a new start forgotten."""
-
 import asyncio
 from collections.abc import AsyncIterator
 

@@ -1,5 +1,3 @@
-"""The ledger: duplicates and order change nothing."""
-
 import itertools
 from fractions import Fraction
 from functools import reduce

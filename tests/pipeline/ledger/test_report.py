@@ -1,5 +1,3 @@
-"""Aggregating: one report, whatever the order in which verdicts came."""
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,5 +1,3 @@
-"""Plan-jobs: which start a plan answers, and what becomes of a job that is not tried again."""
-
 from fractions import Fraction
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""One job a benchmark, sample and source; and only those that are missing."""
-
 from fractions import Fraction
 
 import pytest

@@ -1,5 +1,3 @@
-"""Reports that readers ask for: of one moment, and asked for by callers who may leave."""
-
 import asyncio
 import threading
 from collections.abc import Callable, Iterator

@@ -1,5 +1,3 @@
-"""Rolling scores: old while they are dear, and whole when a run is over."""
-
 import asyncio
 
 from tests.fakes.clock import FakeClock

@@ -1,5 +1,3 @@
-"""What is kept beside memory comes back as it was, in its order."""
-
 import gc
 from dataclasses import replace
 from pathlib import Path
