@@ -11,7 +11,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """A folder with the runs careful and careless below runs/."""
     caliper = Command(tmp_path_factory.mktemp("leaderboard"))
     for name in ("careless", "careful"):
         config = EXAMPLES / f"{name}.yaml"

@@ -17,7 +17,6 @@ _TAG = re.compile(r":[\w][\w.-]*\d[\w.-]*$")
 
 
 def broken(name: str, service: Service) -> list[str]:
-    """Which rules a service breaks."""
     return [rule for rule, kept in _rules(name, service) if not kept]
 
 

@@ -56,7 +56,6 @@ def files(image: str) -> list[Entry]:
 
 @pytest.fixture(scope="module")
 def told(image: str) -> dict[str, Any]:
-    """What podman tells of the image."""
     (found,) = json.loads(containers.podman("image", "inspect", image))
     assert isinstance(found, dict)
     return found

@@ -35,7 +35,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def servers(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The broker's address and the URL of the store."""
     folder = tmp_path_factory.mktemp("servers")
     (folder / "kafka").mkdir()
     (folder / "minio").mkdir()

@@ -28,8 +28,6 @@ class ReadableStream(JobStream, LogReader, Protocol):
 
 
 class Kafka(KafkaStream):
-    """A Kafka cluster as both."""
-
     def __init__(self, access: KafkaAccess) -> None:
         super().__init__(access)
         self.logs = KafkaLog(access)
@@ -70,8 +68,6 @@ async def fill(log: JobStream, topic: str, count: int, keys: str = "abc") -> lis
 
 
 class LogReaderContract:
-    """The contract of ports.stream.LogReader."""
-
     kind: ClassVar[type]
 
     @pytest.fixture

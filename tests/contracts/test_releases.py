@@ -41,7 +41,6 @@ def with_all_that_is_new(message: StreamMessage) -> StreamMessage:
 
 
 def as_before(message: StreamMessage) -> StreamMessage:
-    """The message as the release before understands it."""
     if isinstance(message, CaptionJob | ExamineJob):
         return replace(message, cap=None)
     return replace(message, asked=None) if isinstance(message, PlanMade) else message

@@ -84,6 +84,5 @@ def matched_labels(expr: str) -> Iterator[tuple[str, str]]:
 
 
 def grouping_labels(expr: str) -> set[str]:
-    """The labels of `by (...)` and `on (...)`."""
     groups = re.findall(r"\b(?:by|on) \(([^)]*)\)", expr)
     return {label.strip() for group in groups for label in group.split(",") if label.strip()}

@@ -29,8 +29,6 @@ COMPONENTS = ("keda", "prometheus-operator", "vllm")
 
 @dataclass(frozen=True)
 class Rendering:
-    """An overlay with components on top."""
-
     overlay: str
     components: tuple[str, ...] = ()
 

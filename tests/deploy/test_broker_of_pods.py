@@ -27,8 +27,6 @@ real = pytest.mark.components("Kafka")
 
 @dataclass(frozen=True)
 class Broker:
-    """A broker that runs, and its Secrets as folders."""
-
     process: ServerProcess
     secrets: Path
     port: int

@@ -63,7 +63,6 @@ class Installed:
     settings: dict[str, str]
 
     def shell(self, block: str) -> str:
-        """Run a block of the page as it is written."""
         path = os.pathsep.join((str(self.api.programs), os.environ["PATH"]))
         environment = os.environ | {"KUBECONFIG": str(self.api.kubeconfig), "PATH": path}
         done = subprocess.run(

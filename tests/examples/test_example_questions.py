@@ -56,12 +56,10 @@ ID_PREFIX = {"natural": "nat_", "document": "doc_", "ecommerce": "ecom_", "embod
 
 
 def load(*parts: str) -> Any:
-    """A JSON file of the examples."""
     return json.loads(EXAMPLES.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def options_in(question: str) -> dict[str, str]:
-    """The lettered options inside a CompreQA question."""
     return dict(re.findall(r"^([A-Z])\. (.+)$", question, flags=re.MULTILINE))
 
 

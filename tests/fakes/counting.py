@@ -35,5 +35,4 @@ class CountingStore:
         return max(found.values(), default=0)
 
     def count(self, method: str, before: str) -> int:
-        """The count of an operation on keys with a prefix."""
         return sum(how == method and key.startswith(before) for how, key in self.calls)

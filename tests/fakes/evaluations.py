@@ -52,7 +52,6 @@ async def captions(_: RunLedger) -> Captions:
 async def stored_run(
     store: MemoryStore, name: str = "ours", *parts: BenchmarkSpec, **changes: object
 ) -> Planned:
-    """A stored and planned run of CaptionQA."""
     spec = runs.spec(*parts, name=name, **changes)
     run_objects = run_store(store, spec.run_id)
     await run_objects.put("spec.json", canonical_json(spec.to_json()))
@@ -114,7 +113,6 @@ class House:
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 
     async def aggregator(self) -> Aggregator:
-        """An aggregator that resumes from the store."""
         found = self.starting()
         await found.resume()
         return found

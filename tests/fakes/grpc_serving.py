@@ -83,7 +83,6 @@ async def calling(
 
 
 async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
-    """The status code of a call."""
     try:
         await call
     except grpc.aio.AioRpcError as error:
@@ -92,7 +91,6 @@ async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
 
 
 async def failure(call: Awaitable[Any]) -> grpc.aio.AioRpcError:
-    """The error of a call."""
     try:
         await call
     except grpc.aio.AioRpcError as error:

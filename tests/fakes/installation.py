@@ -48,7 +48,6 @@ async def installation(ground: Ground) -> AsyncIterator[RemoteGateway]:
 
 
 async def over(gateway: RemoteGateway, run: str) -> Evaluation:
-    """Wait until the run is over, and return it."""
     last = None
     async for found in gateway.watch(run, 0.1):
         last = found

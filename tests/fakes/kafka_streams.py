@@ -50,7 +50,6 @@ async def publish(stream: KafkaStream, topic: str, count: int) -> None:
 
 
 async def records(servers: str, topic: str) -> list[Record]:
-    """All records that a topic retains."""
     log = KafkaLog(KafkaAccess(servers))
     # A compacted topic has fewer records than its offsets suggest.
     ends = dict(await log.ends(topic))

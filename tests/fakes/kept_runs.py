@@ -52,7 +52,6 @@ _SECOND = "A blue car beside a green door, seen from a low angle."
 
 
 def write_data(root: Path) -> None:
-    """Write rows, captions and pictures of all three benchmarks."""
     tiny.write_all(root)
     for unused in ("judged", "read", "on_image", "scenes_judged", "compreqa", "compreqa_answers"):
         shutil.rmtree(root / unused)
@@ -218,7 +217,6 @@ def _copy_to_kept(work: Path) -> None:
 
 
 async def main() -> None:
-    """Rewrite tests/kept."""
     shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir()
     with TemporaryDirectory(prefix="kept-") as folder:

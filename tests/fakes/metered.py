@@ -12,7 +12,6 @@ class Meter:
         self._left = asyncio.Semaphore(allowed)
 
     def allow(self, more: int = 1_000_000) -> None:
-        """Let this many more requests be answered."""
         for _ in range(min(more, 10_000)):
             self._left.release()
 

@@ -16,8 +16,6 @@ Script = Callable[[str, int], str | Completion | Exception]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a chat model."""
-
     text: str
     decoding: Decoding
     schema: Mapping[str, Any] | None

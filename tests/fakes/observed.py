@@ -77,6 +77,5 @@ async def foul(there: Installation) -> None:
 
 
 async def evaluated(there: Installation, run: str) -> None:
-    """Evaluate a run to its end."""
     ended = await there.over(run)
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error

@@ -27,7 +27,6 @@ class Release:
 
     @property
     def version(self) -> str:
-        """The release's version."""
         written = (self.tree / "src" / "caliper" / "version.py").read_text("utf-8")
         (number,) = re.findall('__version__ = "(.+)"', written)
         return str(number)

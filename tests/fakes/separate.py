@@ -83,7 +83,6 @@ class Ground:
     tree: Path = ROOT
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
-        """The settings of a service."""
         chosen = {
             "listen": f"127.0.0.1:{port}",
             "grace": "20",
@@ -110,7 +109,6 @@ class Ground:
 
     @asynccontextmanager
     async def store(self) -> AsyncIterator[ObjectStore]:
-        """The opened store."""
         if not self.minio:
             yield DirectoryStore(self.folder / "store")
             return
@@ -139,8 +137,6 @@ def grounded(kafka: str, minio: str, folder: Path) -> Ground:
 
 @dataclass
 class Installation:
-    """All five services, their model endpoints, and their gateway."""
-
     ground: Ground
     chats: Mapping[str, ChatServer]
     gateway: RemoteGateway
@@ -149,7 +145,6 @@ class Installation:
     ports: dict[str, int] = field(default_factory=dict)
 
     async def begin(self, config: RunConfig) -> str:
-        """Start a run and return its id."""
         return (await send(config, self.gateway, self.store)).spec.run_id
 
     async def asked(self, kind: str, count: int) -> None:
@@ -163,20 +158,16 @@ class Installation:
         await self.ended(kind)
 
     async def ended(self, kind: str) -> None:
-        """Wait for a stopped service; it must shut down cleanly."""
         code = await asyncio.to_thread(self.services[kind].ended)
         assert code == 0, self.services[kind].log.read_text("utf-8", "replace")[-2000:]
 
     async def kill(self, kind: str) -> None:
-        """SIGKILL."""
         await asyncio.to_thread(self.services[kind].kill)
 
     async def again(self, kind: str) -> None:
-        """Restart a service that ended."""
         await asyncio.to_thread(self.services[kind].start)
 
     async def another(self, kind: str, name: str, **settings: str) -> None:
-        """A second instance of a service."""
         (self.ports[name],) = free_ports(1)
         chosen = {"model": f"tgi:{self.chats[kind].url}", "in_flight": str(IN_FLIGHT), **settings}
         self.services[name] = self.ground.service(kind, self.ports[name], name, **chosen)
@@ -200,7 +191,6 @@ class Installation:
             return await over(self.gateway, run)
 
     async def letters(self, run: str) -> list[Letter]:
-        """The dead letters of a run."""
         log = KafkaLog(KafkaAccess(self.ground.kafka))
         return [kept.letter for kept in await kept_letters(log, Which(run=run))]
 
@@ -237,7 +227,6 @@ class Installation:
         return calls
 
     async def report(self, run: str) -> bytes:
-        """The current report.json."""
         return await self.gateway.report(run, partial=True)
 
     async def alone(self, config: RunConfig) -> tuple[bytes, dict[str, Calls]]:

@@ -63,5 +63,4 @@ class MemoryLog:
 
 
 def supplies(store: ObjectStore) -> StoredSupplies:
-    """The supplies pushed and uploaded to a store."""
     return StoredSupplies(store, open_dataset)

@@ -29,7 +29,7 @@ Kind = TypeVar("Kind", bound=Event)
 
 
 class RecordedTelemetry:
-    """ports.telemetry.Telemetry."""
+    """ports.telemetry.Telemetry that remembers its events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

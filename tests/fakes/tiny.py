@@ -149,17 +149,14 @@ COMPREQA_ANSWERS: Rows = [{"image": "park.jpg", "kind": "p", "index": 0, "respon
 
 
 def lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write JSON Lines."""
     return text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def read_lines(path: Path) -> list[Any]:
-    """The values in a file of JSON Lines."""
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def value(path: Path, written: Any) -> Path:
-    """Write one JSON value."""
     return text(path, json.dumps(written))
 
 
@@ -171,7 +168,6 @@ def text(path: Path, written: str) -> Path:
 
 
 def element(task: str, file_id: str, annotation: Any, kind: str = "image") -> dict[str, Any]:
-    """A row of CAPability."""
     return {
         "file_id": file_id,
         "file_path": f"{file_id}.jpg",

@@ -45,7 +45,6 @@ class Watched:
         repeats: int | None = None,
         **changes: object,
     ) -> Planned:
-        """Start and plan a run over those captions."""
         digest = await put_captions(self.house.store, texts)
         part = runs.part(captions=digest, repeats=repeats)
         run = await stored_run(self.house.store, name, part, **changes)
@@ -68,8 +67,6 @@ class Watched:
 
 @dataclass
 class Browser:
-    """Fetches pages."""
-
     address: str
 
     async def __call__(self, path: str, status: int = 200) -> str:
@@ -80,14 +77,12 @@ class Browser:
             return text
 
     async def kept(self, path: str) -> str:
-        """The Cache-Control header of a page."""
         async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
             return answer.headers["Cache-Control"]
 
 
 @asynccontextmanager
 async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
-    """An installation, and a browser for its pages."""
     house, clock = House(), FakeClock()
     there = Watched(house, await house.aggregator())
     book, index = RunBook(house.store, clock), MediaIndex(house.store, clock)

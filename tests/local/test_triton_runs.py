@@ -99,7 +99,6 @@ async def run(
     access: Access = PATIENT,
     clock: SystemClock | None = None,
 ) -> RunResult:
-    """The run of all pictures, in this process."""
     part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
     return await run_of({"capability": part}, folder / out, meddler, access, clock)
 
@@ -130,7 +129,6 @@ def verdicts(folder: Path, out: str) -> list[Any]:
 
 
 def same(folder: Path, one: str, other: str) -> bool:
-    """Whether two runs wrote the same bytes."""
     files = ("report.json", "captions.jsonl", "verdicts.jsonl")
     return all((folder / one / f).read_bytes() == (folder / other / f).read_bytes() for f in files)
 

@@ -61,7 +61,6 @@ class Place:
         return Target(self.address, token, self.ca)
 
     def command(self, role: str | None, **environment: str) -> Command:
-        """The command line with the token of that role in a file."""
         found = {"CALIPER_SERVER_CA": str(self.ca), "CALIPER_STORE": str(self.folder / "store")}
         if role is not None:
             file = self.folder / f"token-{role}"
@@ -122,7 +121,6 @@ CALLS: dict[str, tuple[Role, Call]] = {
 
 
 def code(error: BaseException) -> grpc.StatusCode:
-    """What the service said."""
     assert isinstance(error.__cause__, grpc.aio.AioRpcError)
     return error.__cause__.code()
 

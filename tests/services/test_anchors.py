@@ -17,7 +17,6 @@ _TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
 
 
 def agreement(address: str) -> dict[str, float]:
-    """The gauge by benchmark."""
     with urllib.request.urlopen(address, timeout=10) as reply:  # noqa: S310 - ours
         families = {
             found.name: found for found in text_string_to_metric_families(reply.read().decode())

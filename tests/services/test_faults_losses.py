@@ -116,7 +116,6 @@ async def _replay(there: Installation, run: str) -> tuple[list[str], list[str]]:
 
 
 async def _state(there: Installation, run: str) -> str:
-    """What the report says of the run."""
     state: str = json.loads(await there.report(run))["state"]
     return state
 

@@ -20,7 +20,6 @@ CALLS = json.loads((KEPT / "calls.json").read_text())
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
-    """The configuration of the run in both stores."""
     data = tmp_path / "data"
     for file in (KEPT / "data").rglob("*.*"):
         copy = data / file.relative_to(KEPT / "data")

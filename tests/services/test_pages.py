@@ -27,12 +27,10 @@ def ground(tmp_path: Path) -> Ground:
 
 @pytest.fixture
 def careful() -> RunConfig:
-    """Pictures and clips of all three benchmarks."""
     return read_config(EXAMPLES / "careful.yaml").model_copy(update={"limit": 2})
 
 
 async def push_media(ground: Ground, config: RunConfig) -> None:
-    """As `caliper data push` does."""
     for name, part in config.benchmarks.items():
         await push_dataset(ground.store, parcel_at(name, part.data, part.media_root))
 

@@ -44,7 +44,6 @@ class Processes:
     ports: dict[str, int] = field(default_factory=dict)
 
     def start(self, kind: str, name: str = "", **settings: object) -> ServerProcess:
-        """Start a service, and stop it when the test ends."""
         (port,) = free_ports(1)
         self.ports[name or kind] = port
         chosen = {**self.environment, "LISTEN": f"127.0.0.1:{port}", "GRACE": "5"}

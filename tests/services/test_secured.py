@@ -44,11 +44,9 @@ class Place:
         return [file.read_text("ascii") for file in found]
 
     def made(self, secret: str, file: str) -> str:
-        """A file of a Secret."""
         return str(self.folder / "made" / f"caliper-{secret}" / file)
 
     def command(self, role: str) -> Command:
-        """The command line with the token of that role."""
         ours = {
             **self.keys,
             "SERVER_CA": self.made("ca-certificate", "ca.crt"),

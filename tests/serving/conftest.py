@@ -18,8 +18,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 class Example:
-    """Rows and supplied captions of one benchmark of the examples."""
-
     def __init__(self, name: str, captions: str) -> None:
         self.name = name
         chosen = benchmark(name)

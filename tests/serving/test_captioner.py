@@ -175,7 +175,6 @@ async def test_a_hostile_key(captioner: Any, store: MemoryStore, model: Seeing, 
 
 
 async def refused(captioner: Any, asked: Any, field: str) -> str:
-    """The message with which a request is refused for that field."""
     error = await failure(captioner.Caption(asked))
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     status: Any = rpc_status.from_call(error)

@@ -42,7 +42,6 @@ async def stub(store: DirectoryStore) -> AsyncIterator[Stub]:
 
 
 async def told(call: Any) -> list[str]:
-    """The fields that a call was refused for."""
     error = await failure(call)
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, error
     status = rpc_status.from_call(error)  # type: ignore[arg-type]
@@ -55,7 +54,6 @@ async def told(call: Any) -> list[str]:
 
 
 async def whole(store: DirectoryStore, name: str = "captionqa") -> pb.StartEvaluationRequest:
-    """A request that nothing is wrong with."""
     data = {"captionqa": "captionqa/questions.json", "capability": "capability"}[name]
     digest = parcel_at(name, EXAMPLES / data, None).digest
     captions = await put_captions(store, {"nat_000": "A dog."})

@@ -41,7 +41,6 @@ def request(*rows: str, caption: str = "A park.", **given: Any) -> judge_pb2.Jud
 
 
 async def in_process(example: Any, models: Models) -> dict[str, tuple[Verdict, ...]]:
-    """The verdicts of a run over all rows, by item."""
     name = example.name
     part = BenchmarkSpec(name, "", "", resolved_settings(name, {}), {})
     spec = RunSpec("run", "1", "", (part,))

@@ -53,12 +53,10 @@ class Up:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What client.env gives to the command line."""
         lines = (self.folder / "client.env").read_text("utf-8").splitlines()
         return dict(line.split("=", 1) for line in lines)
 
     def processes(self) -> dict[str, bytes]:
-        """The command line of each process of this folder that runs."""
         found = {}
         for place in Path("/proc").glob("[0-9]*"):
             try:
@@ -71,7 +69,6 @@ class Up:
         return found
 
     def log(self, name: str) -> str:
-        """What a process has written."""
         folder = self.folder / name if name in ("kafka", "minio") else self.folder
         return (folder / f"{name}.log").read_text("utf-8", "replace")
 

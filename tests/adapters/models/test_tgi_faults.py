@@ -34,8 +34,6 @@ Outcomes = list[tuple[Outcome, Evidence]]
 
 
 class OnePrompt:
-    """A pack with one template."""
-
     name, digest = "one", "0" * 64
 
     def template(self, name: str) -> Template:

@@ -71,7 +71,6 @@ def to_run(page: Page, name: str = "careful") -> str:
 
 
 def press_until_focused(page: Page, selector: str, most: int = 60) -> None:
-    """Tab on until an element has the focus."""
     for _ in range(most):
         page.keyboard.press("Tab")
         if page.locator(selector).evaluate("found => found === document.activeElement"):

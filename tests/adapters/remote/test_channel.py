@@ -63,7 +63,6 @@ async def serving() -> AsyncIterator[tuple[Process, str]]:
 
 
 async def said(process: Process) -> str:
-    """The next line that it prints."""
     assert process.stdout is not None
     return (await process.stdout.readline()).decode().strip()
 

@@ -24,7 +24,6 @@ def fresh(minio: str, patience: float = 15.0) -> StoreAccess:
 
 
 def rules_of(access: StoreAccess) -> dict[str, Rule]:
-    """The lifecycle rules of the bucket, by their ids."""
     with access.connections() as pool:
         config = access.client(pool).get_bucket_lifecycle(access.bucket)
     return {str(rule.rule_id): rule for rule in (config.rules if config else ())}

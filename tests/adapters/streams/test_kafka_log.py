@@ -85,7 +85,6 @@ async def read_on(records: AsyncGenerator[Record]) -> None:
 
 
 async def anew(access: KafkaAccess, topics: tuple[Topic, ...]) -> None:
-    """Delete the topics and make them once more."""
     await asyncio.to_thread(delete, access, topics[0].name)
     # Until the broker has forgotten it, it is there for whoever makes it.
     while not await asyncio.to_thread(apply_topics, access, topics):  # noqa: ASYNC110

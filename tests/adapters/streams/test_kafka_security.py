@@ -66,7 +66,6 @@ def known(there: Guarded, protocol: str, mechanism: str = "SCRAM-SHA-512") -> Ka
 
 
 async def there_and_back(access: KafkaAccess, topic: str) -> None:
-    """A message through the stream, and through the log."""
     stream, message = KafkaStream(access), Message(topic, "run/a/1", b"a job")
     async with asyncio.timeout(PATIENCE):
         await stream.publish(message)

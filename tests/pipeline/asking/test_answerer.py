@@ -19,8 +19,6 @@ from caliper.ports.prompts import Template
 
 
 class Scribe:
-    """A chat model that notes what it is asked."""
-
     def __init__(self, completion: Completion) -> None:
         self.identity = Identity("scribe", "scribe", "1")
         self.completion, self.closed = completion, False

@@ -62,7 +62,6 @@ async def comparer(store: Watched) -> AsyncIterator[Comparer]:
 
 
 async def started(store: Watched, name: str, *parts: BenchmarkSpec, **changes: object) -> Planned:
-    """A run that is stored, started once and planned."""
     run = await stored_run(store, name, *parts, **changes)
     await write_json(run_store(store, run.spec.run_id), STARTED, started="2026-01-01", starts=1)
     return run
