@@ -14,6 +14,8 @@ _OURS = "DNS:localhost,IP:127.0.0.1"
 
 @dataclass(frozen=True)
 class Pair:
+    """PEM files: a certificate and its unencrypted key."""
+
     certificate: Path
     key: Path
 
