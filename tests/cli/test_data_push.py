@@ -3,8 +3,8 @@ import json
 from pathlib import Path
 
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DATA = EXAMPLES / "captionqa" / "questions.json"
 PUSH = ("data", "push", "captionqa", "--data", DATA, "--media", EXAMPLES / "media")
 

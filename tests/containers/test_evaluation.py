@@ -13,7 +13,8 @@ import yaml
 from tests.conftest import serve
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.command import Command
-from tests.fakes.contained import ROOT, SERVICES, Contained
+from tests.fakes.contained import SERVICES, Contained
+from tests.fakes.sources import ROOT
 from tests.servers import containers
 from tests.servers.choosing import KAFKA
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.containers.contents import Entry, listing, wrong
+from tests.fakes.sources import ROOT
 from tests.servers import containers
-from tests.servers.containers import ROOT
 
 from caliper.version import __version__
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.message_files import read_all, write
-from tests.fakes.releases import PREVIOUS, ROOT, THIS, Release, code, previous
+from tests.fakes.releases import PREVIOUS, THIS, Release, code, previous
+from tests.fakes.sources import ROOT
 from tests.fakes.stream_messages import MESSAGES
 from tests.servers.summary import RELEASES
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from tests.fakes.sources import ROOT
 
 from caliper.adapters.metrics.catalogue import METRICS, MetricType
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 RULES = sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))
 NAMES = re.compile(r"\bcaliper_\w+")

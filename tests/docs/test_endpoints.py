@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.docs.pages import ROOT
+from tests.fakes.sources import ROOT
 
 RUNS = "local/test_endpoint_faults.py"
 LASTING = f"{RUNS}::test_lasting_trouble_of_some_requests"

@@ -14,8 +14,8 @@ import yaml
 from tests.deploy.dashboards import FILES, panels, rules
 from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
-from tests.docs.pages import ROOT, blocks
-from tests.fakes.sources import python_path
+from tests.docs.pages import blocks
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import kustomize
 from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import blocks
 from tests.fakes.bootstrapping import RECIPES, run, settings
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers.kube_api import KubeApi
 
 from caliper.serving.tokens import Caller, Role, TokenFile

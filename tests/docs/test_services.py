@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.docs.pages import ROOT
+from tests.fakes.sources import ROOT
 
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.serving.permissions import RULES

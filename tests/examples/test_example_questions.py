@@ -7,14 +7,13 @@ import json
 import re
 import zlib
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MEDIA = EXAMPLES / "media"
 
 TOP_CATEGORIES = {

@@ -10,8 +10,8 @@ from typing import Any
 import av
 import pytest
 from PIL import Image
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MEDIA = EXAMPLES / "media"
 CAPTIONS = EXAMPLES / "captions"
 SETS = ("careful", "careless")

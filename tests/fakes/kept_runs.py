@@ -31,7 +31,7 @@ from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.chat_trouble import never
 from tests.fakes.command import Command, end
 from tests.fakes.installation import listening, over
-from tests.fakes.releases import ROOT
+from tests.fakes.sources import ROOT
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway

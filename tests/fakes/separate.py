@@ -17,8 +17,9 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.forked import ForkedServer
 from tests.fakes.installation import alone, over
 from tests.fakes.readiness import Readiness
-from tests.fakes.releases import ROOT, code
+from tests.fakes.releases import code
 from tests.fakes.small_runs import local, rows_of, standing
+from tests.fakes.sources import ROOT
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 

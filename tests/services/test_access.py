@@ -18,6 +18,7 @@ from tests.fakes.certificates import certify
 from tests.fakes.command import Command, end
 from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
 from tests.fakes.methods import PERMITTED, called, methods, path_of
+from tests.fakes.sources import ROOT
 from tests.servers.process import free_ports
 
 from caliper.adapters.metrics.catalogue import CERTIFICATE
@@ -30,9 +31,6 @@ from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.serving.tokens import Role
-
-ROOT = Path(__file__).resolve().parents[2]
-
 
 EVALUATE = ("evaluate", "--config", ROOT / "examples" / "careful.yaml", "--limit", 1)
 

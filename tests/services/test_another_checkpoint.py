@@ -14,6 +14,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.installation import listening, over
 from tests.fakes.opinions import steadfast
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -28,7 +29,6 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PATIENCE = 60
 
 

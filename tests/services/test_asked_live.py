@@ -15,6 +15,7 @@ from tests.fakes.clock import AheadClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.installation import alone, listening, over
 from tests.fakes.seeing import asks_letter, seeing
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -30,7 +31,6 @@ from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAME = "fake/judge-8b"
 MEDIA = EXAMPLES / "media"
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 import urllib3
-from tests.fakes.bootstrapping import RECIPES, ROOT, run, settings, start
+from tests.fakes.bootstrapping import RECIPES, run, settings, start
+from tests.fakes.sources import ROOT
 from tests.servers.kube_api import KubeApi
 
 MANIFESTS = ROOT / "deploy" / "k8s" / "base" / "bootstrap"

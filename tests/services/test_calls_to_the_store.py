@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.counting import CountingStore
 from tests.fakes.installation import listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -28,7 +29,6 @@ from caliper.wiring.services import (
     gateway_parts,
 )
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODEL = "fake/judge-8b"
 LANGUAGE = ("rules", "ngram")
 

@@ -9,6 +9,7 @@ import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, ChatServer, answer
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -33,7 +34,6 @@ from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, Qa
 from caliper.wiring.services import examining_parts
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RIGHT = answer('{"score": 1, "reason": "so says the server"}')
 PATIENCE = 60
 SAMPLES = 20

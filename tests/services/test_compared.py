@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from tests.fakes.grpc_serving import failure
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 from tests.fakes.stuffing import stuff
 from tests.fakes.stuffing import stuffed as everything_stated
 
@@ -34,7 +35,6 @@ from caliper.wiring.startup import everything
 
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = ("careless", "careful", "strict")
 
 

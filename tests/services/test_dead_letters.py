@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.fakes.chat_server import ChatServer, answer, status
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -22,8 +23,6 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -25,7 +26,6 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ANCHORS = anchors_of("captionqa", resolved_settings("captionqa", {}))
 # Never measured: it only ends a test that would hang.
 PATIENCE = 120

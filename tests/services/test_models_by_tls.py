@@ -8,6 +8,7 @@ from tests.fakes.certificates import Pair, certify
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.installation import listening, over
 from tests.fakes.opinions import opinionated
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -22,7 +23,6 @@ from caliper.wiring.services import captioner_parts, examining_parts
 from caliper.wiring.settings import read_settings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PATIENCE = 60
 STAGES = ("JUDGE", "QA_READER", "CAPTIONER")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.installation import alone, installation, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
@@ -16,7 +17,6 @@ from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PICTURE = b"data:image/jpeg;base64,"
 
 

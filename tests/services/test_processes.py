@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import alone, over
-from tests.fakes.sources import python_path
+from tests.fakes.sources import EXAMPLES, python_path
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
@@ -28,8 +28,6 @@ from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
 IN_FLIGHT = 4
 KILL_AT = 40
 

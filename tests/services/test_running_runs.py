@@ -11,6 +11,7 @@ from tests.fakes.clock import AheadClock
 from tests.fakes.command import Command
 from tests.fakes.installation import listening, over
 from tests.fakes.metered import Meter
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -28,7 +29,6 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FIRST, SECOND = 20, 15
 # Never measured: it only ends a test that would hang.
 PATIENCE = 60

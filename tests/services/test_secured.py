@@ -15,14 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.fakes.command import Command, end
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers, free_ports
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
-ROOT = Path(__file__).resolve().parents[2]
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
 # Whose token has which role.
 CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -14,8 +15,6 @@ from caliper.local.config import RunConfig, checked
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def configuration(captioner: str, embedder: str) -> RunConfig:

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.datasets.files import open_dataset
 from caliper.adapters.models.lexical import LexicalAnswerer
@@ -13,8 +13,6 @@ from caliper.benchmarks.registry import benchmark
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.asking.examiner import Models
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 class Example:

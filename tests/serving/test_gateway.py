@@ -9,6 +9,7 @@ from google.rpc.error_details_pb2 import BadRequest
 from grpc_status import rpc_status
 from tests.fakes.grpc_serving import failure
 from tests.fakes.installation import listening
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -20,7 +21,6 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOBODY = "0" * 16
 ABSENT = "a" * 64
 Stub = Any

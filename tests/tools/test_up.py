@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.choosing import COMPONENTS
@@ -18,7 +18,6 @@ from tests.servers.process import answers, free_ports
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ("judge", "qa_reader", "aggregator", "gateway")
 PROCESSES = ("kafka", "minio", *SERVICES)
 
