@@ -131,6 +131,15 @@ class House:
         return self.store.objects.get(f"runs/{run.spec.run_id}/report/{name}")
 
 
+async def set_up(
+    house: House | None = None, **changes: object
+) -> tuple[House, Planned, Aggregator]:
+    """A house with one stored run, and its aggregator."""
+    house = house or House()
+    run = await stored_run(house.store, **changes)
+    return house, run, await house.aggregator()
+
+
 async def standalone(run: Planned, records: Sequence[Record]) -> tuple[bytes, bytes]:
     """report.json and verdicts.parquet as a run in one process computes them from the same
     verdicts.
