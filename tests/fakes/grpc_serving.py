@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from google.rpc.error_details_pb2 import BadRequest
+from grpc_status import rpc_status
 
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.serving.addresses import Address
@@ -96,6 +98,19 @@ async def failure(call: Awaitable[Any]) -> grpc.aio.AioRpcError:
     except grpc.aio.AioRpcError as error:
         return error
     raise AssertionError("the call went well")
+
+
+async def refusal(call: Awaitable[Any]) -> tuple[list[str], str]:
+    """The fields that a call was refused for, and the message."""
+    error = await failure(call)
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, error
+    status = rpc_status.from_call(error)  # type: ignore[arg-type]
+    assert status is not None
+    (detail,) = status.details
+    violations = BadRequest()
+    assert detail.Unpack(violations)
+    assert all(each.description for each in violations.field_violations)
+    return [each.field for each in violations.field_violations], str(error.details())
 
 
 async def forever() -> None:

@@ -5,9 +5,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
-from google.rpc.error_details_pb2 import BadRequest
-from grpc_status import rpc_status
-from tests.fakes.grpc_serving import failure
+from tests.fakes.grpc_serving import failure, refusal
 from tests.fakes.installation import listening
 from tests.fakes.sources import EXAMPLES
 
@@ -39,18 +37,6 @@ async def stub(store: DirectoryStore) -> AsyncIterator[Stub]:
     parts = await everything(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as address, grpc.aio.insecure_channel(address) as channel:
         yield evaluate_pb2_grpc.EvaluateServiceStub(channel)
-
-
-async def told(call: Any) -> list[str]:
-    error = await failure(call)
-    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, error
-    status = rpc_status.from_call(error)  # type: ignore[arg-type]
-    assert status is not None
-    violations = BadRequest()
-    (detail,) = status.details
-    assert detail.Unpack(violations)
-    assert all(each.description for each in violations.field_violations)
-    return [each.field for each in violations.field_violations]
 
 
 async def whole(store: DirectoryStore, name: str = "captionqa") -> pb.StartEvaluationRequest:
@@ -130,7 +116,7 @@ async def test_a_bad_start_names_its_field(
 ) -> None:
     request = await whole(store)
     spoil(request)
-    assert await told(stub.StartEvaluation(request)) == [field]
+    assert (await refusal(stub.StartEvaluation(request)))[0] == [field]
     assert [key async for key in store.list("runs/")] == []
 
 
@@ -145,10 +131,10 @@ async def test_questions_from_the_media_need_their_data(stub: Stub, store: Direc
     for name, given in (("capability", {}), ("captionqa", {"qa_data": ABSENT})):
         request = await whole(store, name)
         of_part(qa_replies=replies, **given)(request)
-        assert await told(stub.StartEvaluation(request)) == ["benchmarks[0].qa_data"]
+        assert (await refusal(stub.StartEvaluation(request)))[0] == ["benchmarks[0].qa_data"]
     request = await whole(store, "capability")
     of_part(qa_replies=replies, qa_data="b" * 64)(request)
-    assert await told(stub.StartEvaluation(request)) == ["benchmarks[0].qa_data"]
+    assert (await refusal(stub.StartEvaluation(request)))[0] == ["benchmarks[0].qa_data"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +156,7 @@ async def test_a_bad_question_names_its_field(
         request_ = type(request_).FromString(request_.SerializeToString())
         request_.run = run  # type: ignore[attr-defined]
     call = getattr(stub, method)(request_)
-    assert await told(call.read() if method == "GetReport" else call) == [field]
+    assert (await refusal(call.read() if method == "GetReport" else call))[0] == [field]
 
 
 @pytest.mark.parametrize("run", [NOBODY, "", "../../spec", "A" * 16])
@@ -213,7 +199,7 @@ def caption(sample: str, text: str = "A dog.") -> pb.UploadCaptionsRequest:
 async def test_bad_captions_name_their_field(
     stub: Stub, store: DirectoryStore, field: str, parts: Iterable[pb.UploadCaptionsRequest]
 ) -> None:
-    assert await told(stub.UploadCaptions(iter(list(parts)))) == [field]
+    assert (await refusal(stub.UploadCaptions(iter(list(parts)))))[0] == [field]
     assert [key async for key in store.list("supplied/")] == []
 
 
