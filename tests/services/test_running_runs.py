@@ -9,11 +9,10 @@ import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import AheadClock
 from tests.fakes.command import Command
-from tests.fakes.installation import listening, over
+from tests.fakes.installation import installation, listening, over
 from tests.fakes.metered import Meter
 from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.registry import benchmark
@@ -82,8 +81,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     config = config.model_copy(update=changes)
     async with ChatServer(otherwise=meter) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
-        parts = await everything(ground, judging, QaReaderSettings(), None)
-        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        async with installation(ground, judging) as gateway:
             found = Running(gateway, await send(config, gateway, store), meter, clock)
             yield found
             meter.allow()
