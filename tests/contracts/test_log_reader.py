@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol, cast
 from uuid import uuid4
 
 import pytest
+from tests.fakes.clock import PATIENCE
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -18,9 +19,6 @@ from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message, Record
 from caliper.ports.stream import JobStream, LogReader
-
-# Never measured: it only ends a test whose stream lost a message.
-PATIENCE = 60
 
 
 class ReadableStream(JobStream, LogReader, Protocol):

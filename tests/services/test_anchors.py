@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
 
 CONFIG = Path(__file__).resolve().parents[2] / "examples" / "careful.yaml"
 NAMES = {"capability", "captionqa", "comprecap"}
-# Never measured: it only ends a test whose gauge does not come.
-PATIENCE = 60.0
 _TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
 
 

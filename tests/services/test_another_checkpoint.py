@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import installation, over
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
@@ -25,8 +26,6 @@ from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import SPEC, STARTED
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, QaReaderSettings
-
-PATIENCE = 60
 
 
 def installed(

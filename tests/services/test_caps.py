@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, ChatServer, answer
+from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import alone, listening, over
 from tests.fakes.sources import EXAMPLES
 
@@ -35,7 +36,6 @@ from caliper.wiring.services import examining_parts
 from caliper.wiring.startup import everything
 
 RIGHT = answer('{"score": 1, "reason": "so says the server"}')
-PATIENCE = 60
 SAMPLES = 20
 TOKENS_A_CALL = 10
 

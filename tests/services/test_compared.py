@@ -7,6 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
+from tests.fakes.clock import PATIENCE
 from tests.fakes.grpc_serving import failure
 from tests.fakes.installation import alone, listening, over
 from tests.fakes.sources import EXAMPLES
@@ -33,8 +34,6 @@ from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.sinks import thumbnails_below
 from caliper.wiring.startup import everything
 
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 NAMES = ("careless", "careful", "strict")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.certificates import Pair, certify
 from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import installation, over
 from tests.fakes.opinions import opinionated
 from tests.fakes.sources import EXAMPLES
@@ -20,7 +21,6 @@ from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, Qa
 from caliper.wiring.services import captioner_parts, examining_parts
 from caliper.wiring.settings import read_settings
 
-PATIENCE = 60
 STAGES = ("JUDGE", "QA_READER", "CAPTIONER")
 
 

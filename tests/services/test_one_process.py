@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import alone, installation, over
 from tests.fakes.sources import EXAMPLES
 
@@ -18,8 +19,6 @@ from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.grounds import memory_ground
 
 NOBODY = "0" * 16
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 @pytest.fixture

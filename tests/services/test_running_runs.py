@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.clock import AheadClock
+from tests.fakes.clock import PATIENCE, AheadClock
 from tests.fakes.command import Command
 from tests.fakes.installation import installation, listening, over
 from tests.fakes.metered import Meter
@@ -29,8 +29,6 @@ from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
 FIRST, SECOND = 20, 15
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 @dataclass

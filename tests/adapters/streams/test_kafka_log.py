@@ -8,6 +8,7 @@ from typing import cast
 from uuid import uuid4
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka import KafkaStream
@@ -18,8 +19,6 @@ from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StreamUnavailable
 
 TOPIC = "verdicts"
-# Never measured: it only ends a test that would wait for ever.
-PATIENCE = 60
 
 
 def reading(log: KafkaLog, after: int) -> AsyncGenerator[Record]:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from tests.fakes.certificates import Pair, certify
+from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command
 from tests.servers import fetch, guarded_broker
 from tests.servers.absent import leave_out
@@ -22,7 +23,6 @@ from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, StreamUnavailable
 
-PATIENCE = 60
 WRONG = "never-to-be-printed"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import PATIENCE, FakeClock
 from tests.fakes.evaluations import CAPTIONS, House, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
@@ -20,8 +20,6 @@ from caliper.pipeline.comparing.comparison import MOST_CANDIDATES, ComparisonReq
 from caliper.pipeline.store.runs import STARTED, RunBook, refuse, run_store, write_json
 from caliper.pipeline.store.supplies import put_captions
 
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 ALL = range(6)
 NOBODY = "0" * 16
 

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.fakes.boards import Board, Front, scores
+from tests.fakes.clock import PATIENCE
 
 from caliper.core.errors import (
     BackendOverloaded,
@@ -16,8 +17,6 @@ from caliper.core.run import RunState
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import refuse, run_store
 
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 DOWN = BackendUnavailable("down")
 
 
