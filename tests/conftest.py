@@ -215,20 +215,16 @@ def kube_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
 
 @pytest.fixture
 def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
-    """A broker that the test may stop."""
     yield from serve(KAFKA, tmp_path_factory)
 
 
 @pytest.fixture
 def own_minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
-    """A MinIO server that the test may stop."""
     yield from serve(MINIO, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def own_prometheus(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[ServerProcess, str]]:
+def own_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
     """A Prometheus that the tests of a file tell what to scrape (`metrics_server.scrape`)."""
     yield from serve(PROMETHEUS, tmp_path_factory)
 

@@ -1,5 +1,3 @@
-"""Files are written whole or not at all, and what goes wrong is named."""
-
 import errno
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""What is a key of the object store, and what is none."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

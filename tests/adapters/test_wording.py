@@ -1,5 +1,3 @@
-"""Figures in words."""
-
 import dataclasses
 
 import pytest
@@ -25,8 +23,7 @@ def test_an_interval_is_both_ends_or_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "text"),
-    [(1.0, "100.00%"), (0.99999, "99.99%"), (0.985, "98.50%"), (0.0, "0.00%")],
+    ("share", "text"), [(1.0, "100.00%"), (0.99999, "99.99%"), (0.985, "98.50%"), (0.0, "0.00%")]
 )
 def test_all_is_said_of_all_only(share: float, text: str) -> None:
     assert wording.percent(share) == text

@@ -1,5 +1,3 @@
-"""Two runs compared: paired by cluster, and everything else that differs said."""
-
 import math
 import random
 from collections.abc import Iterable, Mapping

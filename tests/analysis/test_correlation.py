@@ -1,5 +1,3 @@
-"""How metrics agree with people over models."""
-
 from __future__ import annotations
 
 import math

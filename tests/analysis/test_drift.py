@@ -1,5 +1,3 @@
-"""Two sittings over the same anchors."""
-
 import pytest
 
 from caliper.analysis.drift import AnchorVerdict, Sitting, drift

@@ -1,5 +1,3 @@
-"""Which questions got better or worse."""
-
 from collections.abc import Iterable
 from dataclasses import replace
 

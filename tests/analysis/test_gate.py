@@ -1,5 +1,3 @@
-"""What a policy says of two runs."""
-
 from dataclasses import replace
 
 import pytest
@@ -59,7 +57,6 @@ def test_without_a_margin_nothing_may_be_lost() -> None:
 
 
 def alike(value: float, media: int) -> Difference:
-    """All media tell the same."""
     return difference(value, None, method="exact", alike=float(media), most=100.0)
 
 

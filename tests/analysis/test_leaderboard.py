@@ -1,5 +1,3 @@
-"""Ranking checkpoints."""
-
 from dataclasses import replace
 
 import pytest

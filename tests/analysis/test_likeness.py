@@ -1,5 +1,3 @@
-"""What else differs between two runs, and whether it keeps them from being compared."""
-
 from dataclasses import replace
 from typing import Any
 

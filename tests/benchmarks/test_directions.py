@@ -1,5 +1,3 @@
-"""Which way every figure that a benchmark reports is better."""
-
 import pytest
 
 from caliper.benchmarks.base import Better

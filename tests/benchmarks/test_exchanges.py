@@ -1,5 +1,3 @@
-"""Asking once, and once more what was unreadable; the list of benchmarks."""
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

@@ -1,9 +1,7 @@
-"""What a report says of prompts, decoding and repeats is what is asked."""
-
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import pytest
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.base import PlanRequest
@@ -11,7 +9,6 @@ from caliper.benchmarks.registry import BUILT_IN, benchmark
 from caliper.core.question import Ask, Embed, Examination, Item, Nouns, Source
 from caliper.core.rows import Row
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 DATA = {
     "capability": "capability",
     "captionqa": "captionqa/questions.json",

@@ -1,5 +1,3 @@
-"""Protocol choices are checked against what a benchmark knows."""
-
 import pytest
 
 from caliper.benchmarks.registry import BUILT_IN, benchmark

@@ -1,5 +1,3 @@
-"""Range and standard deviation over repeats."""
-
 from fractions import Fraction
 
 from hypothesis import given

@@ -9,7 +9,6 @@ from tests.fakes.command import Command
 
 @pytest.fixture
 def caliper(tmp_path: Path) -> Command:
-    """The command, run in the test's own folder."""
     return Command(tmp_path)
 
 

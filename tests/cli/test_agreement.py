@@ -1,5 +1,3 @@
-"""Agreement of judges, and with people, on runs of the example captions."""
-
 import csv
 import json
 from pathlib import Path
@@ -7,8 +5,7 @@ from pathlib import Path
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.fakes.sources import EXAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,12 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
+from tests.fakes.sources import ROOT
 
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.benchmarks.settings import resolved_settings
 from caliper.cli import flags
 from caliper.wiring.anchors import anchors_of
-
-ROOT = Path(__file__).resolve().parents[2]
 
 ANCHORS = len(anchors_of("capability", {}))
 SCENES = 5

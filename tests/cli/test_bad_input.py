@@ -1,5 +1,3 @@
-"""Input that is wrong: told with file, line and field, and never turned into a score."""
-
 import io
 import json
 import os

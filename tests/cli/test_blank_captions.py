@@ -8,8 +8,8 @@ import pytest
 import yaml
 from tests.fakes import tiny
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 CAPTIONS = EXAMPLES / "captions" / "careless"
 
 

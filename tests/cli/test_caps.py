@@ -1,5 +1,3 @@
-"""What a run may spend: calls are cut when it is planned, tokens as they are used."""
-
 import asyncio
 import json
 from pathlib import Path

@@ -28,7 +28,6 @@ def picture(path: Path, colour: int) -> None:
 
 
 def write_scenes(root: Path, count: int = PICTURES) -> None:
-    """Rows of the task scene with a picture each."""
     made = [tiny.element("scene", f"s{number:05}", "park") for number in range(count)]
     tiny.lines(root / "data" / "scene.jsonl", made)
     for number, row in enumerate(made):
@@ -48,7 +47,6 @@ async def run(folder: Path, server: ChatServer, *more: str, out: str = "run", co
 
 
 def shown(body: Any) -> list[Image.Image]:
-    """The pictures in a request."""
     (message,) = body["messages"]
     urls = [part["image_url"]["url"] for part in message["content"] if "image_url" in part]
     assert all(url.startswith("data:image/jpeg;base64,") for url in urls)

@@ -1,5 +1,3 @@
-"""What the commands take, and what they say."""
-
 import json
 import os
 import pty

@@ -1,5 +1,3 @@
-"""Figures of several models beside people's scores."""
-
 import json
 from pathlib import Path
 

@@ -1,12 +1,10 @@
-"""Datasets pushed to the store of an installation."""
-
 import hashlib
 import json
 from pathlib import Path
 
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DATA = EXAMPLES / "captionqa" / "questions.json"
 PUSH = ("data", "push", "captionqa", "--data", DATA, "--media", EXAMPLES / "media")
 

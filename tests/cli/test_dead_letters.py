@@ -1,5 +1,3 @@
-"""Dead letters on a real broker: listed, shown, and put back once."""
-
 import asyncio
 from pathlib import Path
 

@@ -47,7 +47,6 @@ def saying(how: Callable[[dict[str, Any]], str], finish: str = "stop") -> Step:
 
 
 async def call(command: Command, *words: object, code: int) -> dict[str, dict[str, Any]]:
-    """The findings by component."""
     ended = await asyncio.to_thread(command, "doctor", *words, "--json", code=code)
     told = ended.told
     assert told["well"] == (code == 0)

@@ -26,7 +26,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(root: Path, request: pytest.FixtureRequest) -> Path:
-    """A run directory of the test's own, not there yet."""
     return root / request.node.name
 
 

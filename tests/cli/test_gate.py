@@ -1,16 +1,13 @@
-"""Gating and comparing runs of the example captions."""
-
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
 
 

@@ -22,7 +22,6 @@ def kept(tmp_path: Path) -> Path:
 
 
 def assert_figures(run: Path, expected: str) -> None:
-    """The files of figures are those of a kept run, to the byte."""
     for name in FIGURES:
         assert (run / name).read_bytes() == (KEPT / expected / name).read_bytes(), name
 

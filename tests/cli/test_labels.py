@@ -1,5 +1,3 @@
-"""People's labels, in files that nobody vouches for."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A leaderboard over runs of the example captions."""
-
 import csv
 import json
 import shutil
@@ -7,13 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.fakes.sources import EXAMPLES
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """A folder with the runs careful and careless below runs/."""
     caliper = Command(tmp_path_factory.mktemp("leaderboard"))
     for name in ("careless", "careful"):
         config = EXAMPLES / f"{name}.yaml"

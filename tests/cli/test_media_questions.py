@@ -1,5 +1,3 @@
-"""The checkpoint is asked what it sees, in the run that captions with it."""
-
 import asyncio
 import json
 from collections import Counter
@@ -12,8 +10,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.fakes.sources import EXAMPLES
 
 
 def parts(body: dict[str, Any]) -> tuple[str, int]:

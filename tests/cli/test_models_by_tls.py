@@ -1,5 +1,3 @@
-"""The command line and a model that is reached by TLS on a CA of one's own."""
-
 import asyncio
 from pathlib import Path
 

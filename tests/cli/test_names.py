@@ -1,5 +1,3 @@
-"""Names of checkpoints, which lists and reports show to others: a line of printable characters."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""People's scores of models, in CSV files as spreadsheets and scripts write them."""
-
 from __future__ import annotations
 
 import csv
@@ -33,10 +31,7 @@ def test_every_end_of_a_line_and_a_byte_order_mark(tmp_path: Path, end: str) -> 
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [
-        ("model,score\na,1\n" + "b" * 200_000 + ",2\n", 3),
-        ("model," + "s" * 200_000 + "\na,1\n", 1),
-    ],
+    [("model,score\na,1\n" + "b" * 200_000 + ",2\n", 3), ("model," + "s" * 200_000 + "\na,1\n", 1)],
     ids=["row", "heading"],
 )
 def test_a_field_that_is_too_long_is_named_by_its_line(

@@ -1,5 +1,3 @@
-"""What a run says of its progress where there is no terminal, and at its end."""
-
 import asyncio
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""What a report says of models and decoding is what their server was sent."""
-
 import asyncio
 import json
 from pathlib import Path

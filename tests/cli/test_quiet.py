@@ -1,5 +1,3 @@
-"""With --quiet a command prints nothing, but why the answer is no."""
-
 from pathlib import Path
 
 from tests.fakes.command import Command

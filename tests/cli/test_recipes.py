@@ -1,5 +1,3 @@
-"""`--recipe published` from the command line to the run that is kept."""
-
 from pathlib import Path
 
 import yaml

@@ -1,5 +1,3 @@
-"""Runs that end before their time, and the same command again."""
-
 import json
 import shutil
 import signal
@@ -30,13 +28,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(root: Path, request: pytest.FixtureRequest) -> Path:
-    """A run directory of the test's own, not there yet."""
     return root / request.node.name.replace("[", "-").strip("]")
 
 
 @pytest.fixture
 def copied(root: Path, run: Path) -> Path:
-    """A copy of the whole run, to be damaged."""
     return Path(shutil.copytree(root / "whole", run))
 
 

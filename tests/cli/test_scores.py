@@ -18,7 +18,6 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
-    """The folder of a finished run, and what the command said."""
     root = tmp_path_factory.mktemp("scores")
     tiny.write_all(root)
     ended = Command(root)("evaluate", "--config", "all.yaml", "--out", "run", "--json", code=0)

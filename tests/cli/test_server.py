@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.fakes.command import Command, end
+from tests.fakes.sources import EXAMPLES
 from tests.fakes.stuffing import stuff, stuffed
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
 QUESTIONS = EXAMPLES / "captionqa" / "questions.json"
 CAPTIONED = ("evaluate", "captionqa", "--data", QUESTIONS, "--captioner", "step")

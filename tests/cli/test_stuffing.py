@@ -1,14 +1,11 @@
-"""A run whose captions list everything, gated, compared and ranked."""
-
 import csv
 import json
 from pathlib import Path
 
 import yaml
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 from tests.fakes.stuffing import stuff, stuffed
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 from tests.fakes import tiny
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 from tests.servers.process import ServerProcess, free_ports
 from tests.servers.triton_server import metric
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS = ("captioner", "vllm_like", "sentences")
 Own = tuple[ServerProcess, str]
 

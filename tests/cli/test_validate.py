@@ -1,5 +1,3 @@
-"""What `validate` says of data, captions, configurations and runs."""
-
 import json
 from pathlib import Path
 

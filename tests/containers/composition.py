@@ -10,14 +10,12 @@ from typing import Any
 Service = dict[str, Any]
 # What other machines must not be able to reach, and what reaches nobody.
 INSIDE = {"kafka", "minio", "bootstrap", "topics", "storage", "aggregator", "judge", "qa-reader"}
-ROOT = Path(__file__).resolve().parents[2]
 _SECRET = re.compile(r"(PASSWORD|SECRET|TOKEN|ACCESS_KEY|SECRET_KEY)$")
 _MACHINE = {"privileged", "network_mode", "pid", "ipc", "devices"}
 _TAG = re.compile(r":[\w][\w.-]*\d[\w.-]*$")
 
 
 def broken(name: str, service: Service) -> list[str]:
-    """Which rules a service breaks."""
     return [rule for rule, kept in _rules(name, service) if not kept]
 
 

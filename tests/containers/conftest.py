@@ -13,7 +13,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def image() -> str:
-    """Its name, once it is built."""
     try:
         return containers.image()
     except fetch.Missing as reason:

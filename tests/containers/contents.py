@@ -41,7 +41,6 @@ class Entry:
 
 
 def listing(image: str) -> list[Entry]:
-    """Everything in the image, as its own user sees it."""
     return [Entry(*each) for each in json.loads(containers.python(image, LISTING))]
 
 

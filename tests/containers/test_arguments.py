@@ -1,17 +1,12 @@
-"""The image's argument: a service, the command line, or what is wrong with it."""
-
 import asyncio
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from tests.fakes.grpc_serving import forever, judging, serving
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import containers
 from tests.servers.process import free_ports
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def services(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 from services.__main__ import modules
-from tests.containers.composition import INSIDE, ROOT, Service, broken
-from tests.fakes.sources import python_path
+from tests.containers.composition import INSIDE, Service, broken
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import broker, compose_spec, fetch, object_server
 from tests.servers.absent import leave_out
 

@@ -13,7 +13,8 @@ import yaml
 from tests.conftest import serve
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.command import Command
-from tests.fakes.contained import ROOT, SERVICES, Contained
+from tests.fakes.contained import SERVICES, Contained
+from tests.fakes.sources import ROOT
 from tests.servers import containers
 from tests.servers.choosing import KAFKA
 
@@ -35,11 +36,7 @@ async def model() -> AsyncIterator[ChatServer]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def there(
-    image: str,
-    broker: str,
-    minio: str,
-    model: ChatServer,
-    tmp_path_factory: pytest.TempPathFactory,
+    image: str, broker: str, minio: str, model: ChatServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Contained]:
     folder, bucket = tmp_path_factory.mktemp("contained"), f"caliper-{uuid.uuid4().hex[:8]}"
     with ExitStack() as stack:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.containers.contents import Entry, listing, wrong
+from tests.fakes.sources import ROOT
 from tests.servers import containers
-from tests.servers.containers import ROOT
 
 from caliper.version import __version__
 
@@ -56,7 +56,6 @@ def files(image: str) -> list[Entry]:
 
 @pytest.fixture(scope="module")
 def told(image: str) -> dict[str, Any]:
-    """What podman tells of the image."""
     (found,) = json.loads(containers.podman("image", "inspect", image))
     assert isinstance(found, dict)
     return found

@@ -5,8 +5,9 @@ import re
 
 import pytest
 from tests.containers.contents import listing, wrong
+from tests.fakes.sources import ROOT
 from tests.servers import containers
-from tests.servers.containers import DOCKERFILE, ROOT
+from tests.servers.containers import DOCKERFILE
 
 LOCK = DOCKERFILE.with_name("language.lock")
 _PINNED = re.compile(r"^([a-z0-9_.-]+)==(\S+)", re.MULTILINE)

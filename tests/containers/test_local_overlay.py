@@ -10,8 +10,9 @@ import pytest
 from tests.deploy.made import make_secrets
 from tests.deploy.rendering import Rendering, rendered
 from tests.fakes.command import Command
-from tests.fakes.contained import ROOT, USER
+from tests.fakes.contained import USER
 from tests.fakes.played import Played
+from tests.fakes.sources import ROOT
 from tests.servers import containers, fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import free_ports
@@ -35,7 +36,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def servers(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The broker's address and the URL of the store."""
     folder = tmp_path_factory.mktemp("servers")
     (folder / "kafka").mkdir()
     (folder / "minio").mkdir()

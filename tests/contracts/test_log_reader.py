@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol, cast
 from uuid import uuid4
 
 import pytest
+from tests.fakes.clock import PATIENCE
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -19,17 +20,12 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message, Record
 from caliper.ports.stream import JobStream, LogReader
 
-# Never measured: it only ends a test whose stream lost a message.
-PATIENCE = 60
-
 
 class ReadableStream(JobStream, LogReader, Protocol):
     """A stream whose topics are read as logs."""
 
 
 class Kafka(KafkaStream):
-    """A Kafka cluster as both."""
-
     def __init__(self, access: KafkaAccess) -> None:
         super().__init__(access)
         self.logs = KafkaLog(access)
@@ -70,8 +66,6 @@ async def fill(log: JobStream, topic: str, count: int, keys: str = "abc") -> lis
 
 
 class LogReaderContract:
-    """The contract of ports.stream.LogReader."""
-
     kind: ClassVar[type]
 
     @pytest.fixture

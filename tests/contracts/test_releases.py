@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.message_files import read_all, write
-from tests.fakes.releases import PREVIOUS, ROOT, THIS, Release, code, previous
+from tests.fakes.releases import PREVIOUS, THIS, Release, code, previous
+from tests.fakes.sources import ROOT
 from tests.fakes.stream_messages import MESSAGES
 from tests.servers.summary import RELEASES
 
@@ -41,7 +42,6 @@ def with_all_that_is_new(message: StreamMessage) -> StreamMessage:
 
 
 def as_before(message: StreamMessage) -> StreamMessage:
-    """The message as the release before understands it."""
     if isinstance(message, CaptionJob | ExamineJob):
         return replace(message, cap=None)
     return replace(message, asked=None) if isinstance(message, PlanMade) else message

@@ -30,8 +30,6 @@ async def keys(store: ObjectStore, prefix: str) -> list[str]:
 
 
 class StoreContract:
-    """The contract of ports.storage.ObjectStore, on an empty store."""
-
     kind: ClassVar[type]
 
     async def test_the_store_is_of_its_kind(self, store: ObjectStore) -> None:

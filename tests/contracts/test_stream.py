@@ -30,8 +30,6 @@ ODD = [
 
 
 class StreamContract:
-    """The contract of ports.stream.JobStream."""
-
     kind: ClassVar[type]
 
     async def test_the_stream_is_of_its_kind(self, stream: JobStream) -> None:

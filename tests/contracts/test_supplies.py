@@ -23,7 +23,6 @@ TEXTS = {"nat_000": "A dog.", "nat_001": "Two red chairs."}
 class SuppliesContract:
     @pytest.fixture
     async def held(self) -> tuple[Supplies, RunSpec]:
-        """Supplies with a dataset and captions, and a run over them."""
         raise NotImplementedError
 
     async def test_what_is_there_goes_by_its_digest(self, held: tuple[Supplies, RunSpec]) -> None:

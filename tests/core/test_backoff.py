@@ -1,5 +1,3 @@
-"""Waits before the next try."""
-
 import pytest
 
 from caliper.core.backoff import Backoff

@@ -1,5 +1,3 @@
-"""The table of failures, and how failures name a place."""
-
 import re
 from collections.abc import Iterator
 

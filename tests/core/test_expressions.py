@@ -179,7 +179,6 @@ def run(pattern: re.Pattern[str], uses: frozenset[str]) -> Callable[[str], objec
 
 
 def seconds(act: Callable[[str], object], read: str) -> float:
-    """The CPU time that it takes."""
     start = time.process_time()
     act(read)
     return time.process_time() - start

@@ -1,5 +1,3 @@
-"""Outcomes, and which of two verdicts stands."""
-
 import json
 from fractions import Fraction
 

@@ -1,5 +1,3 @@
-"""What a model is shown, as it is written and read."""
-
 from fractions import Fraction
 from typing import Any
 

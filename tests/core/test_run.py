@@ -1,5 +1,3 @@
-"""Specs and plans as values."""
-
 import json
 from dataclasses import replace
 from fractions import Fraction

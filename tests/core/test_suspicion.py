@@ -1,5 +1,3 @@
-"""Signs of a caption that states everything, and none in what honest models write at length."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Sums that can be merged in any order."""
-
 from fractions import Fraction
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Taxonomies: bounded, one line a node, each node once."""
-
 from collections.abc import Iterable, Mapping
 
 import pytest

@@ -19,7 +19,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment without variables of Caliper, to be filled."""
     for name in os.environ:
         if name.upper().startswith(PREFIX):
             monkeypatch.delenv(name)

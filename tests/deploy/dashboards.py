@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from tests.fakes.sources import ROOT
 
 from caliper.adapters.metrics.catalogue import METRICS, MetricType
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "deploy" / "grafana" / "dashboards").glob("*.json"))
 RULES = sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))
 NAMES = re.compile(r"\bcaliper_\w+")
@@ -84,6 +84,5 @@ def matched_labels(expr: str) -> Iterator[tuple[str, str]]:
 
 
 def grouping_labels(expr: str) -> set[str]:
-    """The labels of `by (...)` and `on (...)`."""
     groups = re.findall(r"\b(?:by|on) \(([^)]*)\)", expr)
     return {label.strip() for group in groups for label in group.split(",") if label.strip()}

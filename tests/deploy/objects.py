@@ -17,8 +17,6 @@ OURS = "caliper"
 
 @dataclass(frozen=True)
 class Pod:
-    """The pods of one workload."""
-
     owner: Object
     template: Object
 
@@ -78,7 +76,6 @@ class Pod:
 
 
 def called(item: Object) -> str:
-    """Kind and name, for messages."""
     return f"{item['kind']}/{item['metadata']['name']}"
 
 
@@ -136,6 +133,5 @@ def environment(container: Object, objects: Iterable[Object]) -> dict[str, str]:
 
 
 def is_ours(container: Object) -> bool:
-    """Whether it runs Caliper's image."""
     image: str = container["image"]
     return image.rpartition("/")[2].partition(":")[0] == OURS

@@ -35,8 +35,6 @@ def substituted(text: str, values: Mapping[str, str], interval: str = "1m") -> s
 
 
 class Prometheus:
-    """The HTTP interface of a Prometheus at `url`."""
-
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import yaml
 from tests.deploy.objects import Object
+from tests.fakes.sources import ROOT
 from tests.servers import kustomize
 
-ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "deploy" / "k8s"
 OVERLAYS = ("base", "overlays/external", "overlays/local")
 COMPONENTS = ("keda", "prometheus-operator", "vllm")
@@ -29,8 +29,6 @@ COMPONENTS = ("keda", "prometheus-operator", "vllm")
 
 @dataclass(frozen=True)
 class Rendering:
-    """An overlay with components on top."""
-
     overlay: str
     components: tuple[str, ...] = ()
 

@@ -43,7 +43,6 @@ def _custom_faults(item: Object) -> Iterator[str]:
 
 @cache
 def _definitions() -> dict[tuple[str, str], Draft202012Validator]:
-    """Validators of custom resources, by apiVersion and kind."""
     found = {}
     for file in sorted(kustomize.definitions().glob("*.yaml")):
         spec = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)["spec"]

@@ -15,20 +15,18 @@ import pytest
 import yaml
 from tests.deploy.brokers import FILES, access, libraries, prepared, settings
 from tests.deploy.made import make_secrets
+from tests.fakes.sources import ROOT
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import TOPICS, apply_topics
 from caliper.core.errors import StreamUnavailable
 
-ROOT = Path(__file__).parents[2]
 real = pytest.mark.components("Kafka")
 
 
 @dataclass(frozen=True)
 class Broker:
-    """A broker that runs, and its Secrets as folders."""
-
     process: ServerProcess
     secrets: Path
     port: int

@@ -12,14 +12,7 @@ from collections.abc import Iterable, Sequence
 import pytest
 from tests.deploy.objects import Object, called, of_kind, pods
 from tests.deploy.policies.planting import Change, container, pod
-from tests.deploy.rendering import (
-    BASE,
-    COMPONENTS,
-    MANIFESTS,
-    PLAIN,
-    Rendering,
-    rendered,
-)
+from tests.deploy.rendering import BASE, COMPONENTS, MANIFESTS, PLAIN, Rendering, rendered
 from tests.servers import kustomize
 from tests.servers.absent import leave_out
 from tests.servers.fetch import Missing

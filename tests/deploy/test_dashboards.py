@@ -14,7 +14,6 @@ import yaml
 from tests.deploy.dashboards import (
     CATALOGUE,
     FILES,
-    ROOT,
     grouping_labels,
     load,
     matched_labels,
@@ -26,6 +25,7 @@ from tests.deploy.dashboards import (
     whole,
 )
 from tests.fakes.exporter import samples
+from tests.fakes.sources import ROOT
 
 # Identifiers of Grafana's units that are used here.
 UNITS = {"none", "short", "percentunit", "s", "dtdurations", "cps", "ops", "reqps"}

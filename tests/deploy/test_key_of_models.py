@@ -67,7 +67,6 @@ def test_the_key_stands_in_its_file_alone(tmp_path: Path) -> None:
 
 
 def _locations() -> dict[str, str]:
-    """What nginx does, by where."""
     found = re.findall(r"^    location (.+?) \{\n(.*?)^    \}$", CONFIG, re.MULTILINE | re.DOTALL)
     return dict(found)
 

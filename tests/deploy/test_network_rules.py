@@ -20,7 +20,6 @@ ANYWHERE = {"ipBlock": {"cidr": "0.0.0.0/0"}}
 
 
 def network(*specs: dict[str, Any]) -> Network:
-    """Policies of the namespace `shop`."""
     return Network(
         {
             "kind": "NetworkPolicy",

@@ -25,7 +25,6 @@ PLAIN = [Node(f"plain-{number}", cpus=4, gigabytes=8) for number in range(3)]
 
 @pytest.fixture
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
-    """A cluster of this test, without nodes."""
     for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
         api = KubeApi(Path(kubeconfig))
         with controlled(api):
@@ -46,7 +45,6 @@ def until(found: Callable[[], object], wanted: object) -> None:
 
 
 def wanted(api: KubeApi) -> dict[str, int]:
-    """How many pods each workload asks for."""
     found = {}
     for kind, field in (
         ("deployments", "replicas"),

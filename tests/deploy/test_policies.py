@@ -1,5 +1,3 @@
-"""The rules that every rendering obeys, and that each rule finds what breaks it."""
-
 from __future__ import annotations
 
 import copy

@@ -1,14 +1,11 @@
-"""The operator is given the same rules as the bundled Prometheus."""
-
 from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import yaml
+from tests.fakes.sources import ROOT
 
-ROOT = Path(__file__).parents[2]
 OBJECTS = ROOT / "deploy" / "k8s" / "components" / "prometheus-operator" / "rules.yaml"
 
 

@@ -38,7 +38,6 @@ def prometheus(own_prometheus: tuple[ServerProcess, str]) -> Iterator[Prometheus
 
 
 def until(prometheus: Prometheus, expr: str) -> None:
-    """Wait for an expression to have a value."""
     deadline = time.monotonic() + WAITS
     while not prometheus.instant(expr):
         assert time.monotonic() < deadline, f"{expr} found nothing in {WAITS} s"

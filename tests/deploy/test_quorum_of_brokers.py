@@ -35,8 +35,6 @@ NUMBERS = range(int(settings()["BROKERS"]))
 
 @dataclass(frozen=True)
 class Cluster:
-    """Brokers that run, and their Secrets as folders."""
-
     brokers: Sequence[ServerProcess]
     secrets: Path
     servers: str

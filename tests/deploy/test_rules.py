@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.deploy.dashboards import ROOT, rules
+from tests.deploy.dashboards import rules
+from tests.fakes.sources import ROOT
 from tests.servers import metrics_server
 from tests.servers.absent import leave_out
 

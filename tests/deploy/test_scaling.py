@@ -43,7 +43,6 @@ def _group(topic: str) -> str:
 
 
 def _partitions(objects: Sequence[Object], topic: str) -> int:
-    """How many the Job `topics` gives a topic."""
     (job,) = (each for each in pods(objects) if each.component == "topics")
     wished: int = parsed(job.spec["containers"][0]["args"][1:])["partitions"]
     (found,) = (each for each in TOPICS if each.name == topic)

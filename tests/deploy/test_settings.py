@@ -45,7 +45,6 @@ def _read(
     folders: tuple[Path, Path],
     bare: pytest.MonkeyPatch,
 ) -> tuple[Settings, list[Called]]:
-    """The settings of a container, and whom it calls."""
     made, root = folders
     started = start(pod, container, objects, made, root / pod.component / container["name"])
     with bare.context() as given:

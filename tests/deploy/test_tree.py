@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.deploy.objects import pods
-from tests.deploy.rendering import BASE, MANIFESTS, ROOT, build, rendered
+from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
+from tests.fakes.sources import ROOT
 from tests.servers import kustomize
 
 from caliper.version import __version__

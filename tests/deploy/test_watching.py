@@ -28,13 +28,11 @@ def _pod(objects: Sequence[Object], component: str) -> Pod:
 
 
 def _watched(objects: Sequence[Object]) -> set[str]:
-    """The services of a rendering that have metrics."""
     return {pod.component for pod in pods(objects) if pod.component in SERVICES}
 
 
 @pytest.fixture
 def config(rendering: Rendering, made: Path, tmp_path: Path) -> Any:
-    """The configuration that Prometheus is started with."""
     objects = rendered(rendering)
     pod = _pod(objects, "prometheus")
     start(pod, pod.spec["containers"][0], objects, made, tmp_path)

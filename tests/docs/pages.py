@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.fakes.sources import ROOT
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.pages import ROOT
+from tests.fakes.sources import ROOT
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.stores.directory import DirectoryStore

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import blocks
+from tests.fakes.sources import ROOT
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.benchmark import Benchmark

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 import typer
 from rich.text import Text
-from tests.docs.pages import ROOT
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 
 from caliper.cli.app import app
 from caliper.local.config import BenchmarkConfig, RunConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.docs.pages import ROOT
+from tests.fakes.sources import ROOT
 
 RUNS = "local/test_endpoint_faults.py"
 LASTING = f"{RUNS}::test_lasting_trouble_of_some_requests"
@@ -24,10 +24,7 @@ Tests = dict[str, list[str]]
 """The tests of a fault, each with its cases if it has any."""
 
 FAULTS: dict[str, Tests] = {
-    "connection refused": {
-        RESTART: [],
-        "cli/test_endpoint.py::test_an_endpoint_that_is_down": [],
-    },
+    "connection refused": {RESTART: [], "cli/test_endpoint.py::test_an_endpoint_that_is_down": []},
     "connection reset, server error (500), HTML, invalid UTF-8, reply broken off": {
         LASTING: [
             "cut at once",
@@ -62,10 +59,7 @@ FAULTS: dict[str, Tests] = {
         f"{TLS}::test_who_is_not_trusted_is_told_nothing": [],
         f"{TLS}::test_a_call_is_refused_as_the_first_question_is": [],
     },
-    "empty reply, tool call": {
-        LASTING: ["empty content"],
-        BLANK: ["empty", "null", "tool calls"],
-    },
+    "empty reply, tool call": {LASTING: ["empty content"], BLANK: ["empty", "null", "tool calls"]},
     "refusal": {LASTING: ["refusal"], BLANK: ["refusal"]},
     "only thoughts, or cut at the token limit": {
         LASTING: ["cut at the limit"],
@@ -113,11 +107,9 @@ FAULTS_OF_TRITON: dict[str, Tests] = {
         f"{TRITON}::test_a_stream_without_end_is_left_at_the_limit_of_its_tokens": [],
     },
     "too many pictures, wrong shape": {
-        f"{TRITON}::test_a_request_that_does_not_fit_is_refused": [],
+        f"{TRITON}::test_a_request_that_does_not_fit_is_refused": []
     },
-    "context too long": {
-        f"{TRITON}::test_a_context_that_is_too_short_names_what_to_lower": [],
-    },
+    "context too long": {f"{TRITON}::test_a_context_that_is_too_short_names_what_to_lower": []},
     "certificate not trusted": {f"{TRITON_TLS}::test_who_is_not_trusted_is_not_asked": []},
     "another version, weights or model": {
         f"{TRITON_RUNS}::test_another_version_stops_the_run": [],

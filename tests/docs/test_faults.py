@@ -1,9 +1,9 @@
 """docs/faults.md: every fault has a test, and every test of a fault is on the page."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.fakes.sources import ROOT
+
 SERVICES = ROOT / "tests" / "services"
 
 

@@ -6,9 +6,9 @@ docs/published.md names settings and values that there are.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from tests.fakes.sources import ROOT
 
 from caliper.benchmarks.base import Setting
 from caliper.benchmarks.registry import BUILT_IN, benchmark
@@ -16,7 +16,6 @@ from caliper.benchmarks.settings import resolved_settings
 from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "fidelity.md").read_text("utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]+) \|", re.MULTILINE)
 

@@ -1,5 +1,3 @@
-"""docs/lexical.md gives the figures that the source and the tests have."""
-
 from __future__ import annotations
 
 import re

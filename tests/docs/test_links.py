@@ -1,5 +1,3 @@
-"""Links, pictures, targets and commands in the Markdown pages lead somewhere."""
-
 from __future__ import annotations
 
 import re
@@ -9,10 +7,10 @@ from typing import Any
 
 import pytest
 import typer
+from tests.fakes.sources import ROOT
 
 from caliper.cli.app import app
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     page
     for pattern in ("*.md", "docs/*.md", "examples/**/*.md", "deploy/**/*.md")

@@ -1,13 +1,8 @@
-"""docs/metrics.md is what the code says."""
-
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-from tests.fakes.sources import python_path
-
-ROOT = Path(__file__).parents[2]
+from tests.fakes.sources import ROOT, python_path
 
 
 def test_the_page_is_up_to_date() -> None:

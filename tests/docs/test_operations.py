@@ -1,5 +1,3 @@
-"""docs/operations.md: its commands run as written, its sums are right, and no alert is left out."""
-
 from __future__ import annotations
 
 import json
@@ -16,8 +14,8 @@ import yaml
 from tests.deploy.dashboards import FILES, panels, rules
 from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
-from tests.docs.pages import ROOT, blocks
-from tests.fakes.sources import python_path
+from tests.docs.pages import blocks
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import kustomize
 from tests.servers.kube_api import KubeApi
 

@@ -1,5 +1,3 @@
-"""docs/report.md names what the code writes."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""docs/secrets.md names every Secret and setting, and its commands do what it says."""
-
 import base64
 import hashlib
 import json
@@ -12,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import blocks
 from tests.fakes.bootstrapping import RECIPES, run, settings
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers.kube_api import KubeApi
 
 from caliper.serving.tokens import Caller, Role, TokenFile
@@ -65,7 +63,6 @@ class Installed:
     settings: dict[str, str]
 
     def shell(self, block: str) -> str:
-        """Run a block of the page as it is written."""
         path = os.pathsep.join((str(self.api.programs), os.environ["PATH"]))
         environment = os.environ | {"KUBECONFIG": str(self.api.kubeconfig), "PATH": path}
         done = subprocess.run(

@@ -1,11 +1,9 @@
-"""docs/services.md names every setting of every service, and nothing else."""
-
 from __future__ import annotations
 
 import re
 
 import pytest
-from tests.docs.pages import ROOT
+from tests.fakes.sources import ROOT
 
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.serving.permissions import RULES

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import blocks
 from tests.fakes.command import Command
+from tests.fakes.sources import ROOT
 from tests.servers.choosing import TRITON
 from tests.servers.process import answers, free_ports
 

@@ -7,14 +7,13 @@ import json
 import re
 import zlib
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MEDIA = EXAMPLES / "media"
 
 TOP_CATEGORIES = {
@@ -56,12 +55,10 @@ ID_PREFIX = {"natural": "nat_", "document": "doc_", "ecommerce": "ecom_", "embod
 
 
 def load(*parts: str) -> Any:
-    """A JSON file of the examples."""
     return json.loads(EXAMPLES.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def options_in(question: str) -> dict[str, str]:
-    """The lettered options inside a CompreQA question."""
     return dict(re.findall(r"^([A-Z])\. (.+)$", question, flags=re.MULTILINE))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import av
 import pytest
 from PIL import Image
+from tests.fakes.sources import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MEDIA = EXAMPLES / "media"
 CAPTIONS = EXAMPLES / "captions"
 SETS = ("careful", "careless")
@@ -48,22 +48,18 @@ CATEGORIES = {
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def load(*parts: str) -> Any:
-    """A JSON file of the examples."""
     return json.loads(EXAMPLES.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def annotations(task: str) -> list[dict[str, Any]]:
-    """The annotation rows of a CAPability task."""
     return lines(EXAMPLES / "capability" / f"{task}.jsonl")
 
 
 def media_files() -> list[Path]:
-    """Every picture and clip."""
     return sorted(path for folder in ("images", "videos") for path in (MEDIA / folder).iterdir())
 
 

@@ -100,3 +100,9 @@ class Front:
             self.board,
         )
         return Gateway(outside, RunBook(self.store, self.clock))
+
+    async def start_run(self) -> tuple[Gateway, str]:
+        """The gateway, and the id of a run that it began."""
+        gateway = await self.gateway()
+        begun, _ = await gateway.start(self.asked)
+        return gateway, begun.spec.run_id

@@ -15,7 +15,6 @@ from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.cluster.recipes import SecretPlan, recipes
 
-ROOT = Path(__file__).resolve().parents[2]
 RECIPES = recipes(SecretPlan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
 _ENDS_WITHIN = 120.0
 

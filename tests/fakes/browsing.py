@@ -32,7 +32,6 @@ def program() -> str | None:
 
 @contextmanager
 def chromium(path: str) -> Iterator[Browser]:
-    """Run Chromium inside the context."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

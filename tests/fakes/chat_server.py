@@ -35,8 +35,6 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One chat request: its JSON body and its headers."""
-
     body: dict[str, Any]
     headers: Mapping[str, str]
 
@@ -180,7 +178,6 @@ def completion(text: str | None, finish: str = "stop", model: str = MODEL, **ext
 
 
 def answer(text: str | None, finish: str = "stop", model: str = MODEL, **extra: Any) -> Step:
-    """A completion with this text."""
     return raw(json.dumps(completion(text, finish, model, **extra)).encode())
 
 
@@ -229,7 +226,6 @@ async def serve(delay: float, text: str) -> None:
 
 
 def main() -> None:
-    """Serve in a process of its own."""
     parser = argparse.ArgumentParser(description="a fake OpenAI-style server")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
     parser.add_argument("--text", default="1", help="what it answers")

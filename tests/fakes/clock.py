@@ -7,6 +7,9 @@ from caliper.wiring.clock import SystemClock
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
+PATIENCE = 60
+"""Seconds, never measured: they only end a test that would hang."""
+
 
 class FakeClock:
     """ports.clock.Clock. Sleeping returns at once and advances the time; overlapping sleeps share

@@ -22,15 +22,12 @@ _PATIENCE = 90.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The result of a command: its exit code and output."""
-
     code: int
     out: str
     err: str
 
     @property
     def told(self) -> Any:
-        """The JSON on standard output."""
         return json.loads(self.out)
 
 

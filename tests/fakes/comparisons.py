@@ -1,5 +1,3 @@
-"""Comparisons made by hand."""
-
 from dataclasses import replace
 
 from tests.fakes import reports

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.fakes.sources import ROOT
 from tests.servers import containers
 from tests.servers.process import ServerProcess, answers, free_ports
 
-ROOT = Path(__file__).resolve().parents[2]
 USER = 10001
 SECRETS, DATA = "/secrets", "/data"
 SERVICES = ("aggregator", "judge", "qa_reader", "captioner", "gateway")

@@ -1,5 +1,3 @@
-"""A store that counts calls."""
-
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -37,5 +35,4 @@ class CountingStore:
         return max(found.values(), default=0)
 
     def count(self, method: str, before: str) -> int:
-        """The count of an operation on keys with a prefix."""
         return sum(how == method and key.startswith(before) for how, key in self.calls)

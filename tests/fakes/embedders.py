@@ -1,5 +1,3 @@
-"""A scripted embedder endpoint without retries."""
-
 import asyncio
 from collections.abc import Sequence
 

@@ -52,7 +52,6 @@ async def captions(_: RunLedger) -> Captions:
 async def stored_run(
     store: MemoryStore, name: str = "ours", *parts: BenchmarkSpec, **changes: object
 ) -> Planned:
-    """A stored and planned run of CaptionQA."""
     spec = runs.spec(*parts, name=name, **changes)
     run_objects = run_store(store, spec.run_id)
     await run_objects.put("spec.json", canonical_json(spec.to_json()))
@@ -114,7 +113,6 @@ class House:
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 
     async def aggregator(self) -> Aggregator:
-        """An aggregator that resumes from the store."""
         found = self.starting()
         await found.resume()
         return found
@@ -131,6 +129,15 @@ class House:
 
     def file(self, run: Planned, name: str = "report.json") -> bytes | None:
         return self.store.objects.get(f"runs/{run.spec.run_id}/report/{name}")
+
+
+async def set_up(
+    house: House | None = None, **changes: object
+) -> tuple[House, Planned, Aggregator]:
+    """A house with one stored run, and its aggregator."""
+    house = house or House()
+    run = await stored_run(house.store, **changes)
+    return house, run, await house.aggregator()
 
 
 async def standalone(run: Planned, records: Sequence[Record]) -> tuple[bytes, bytes]:

@@ -142,7 +142,6 @@ def _histogram(name: str, labels: dict[str, str], count: float, mean: float) -> 
 
 
 def exposition(age: float, now: float) -> str:
-    """The text that Prometheus scrapes."""
     lines = []
     for name, labels, value in samples(age, now):
         inside = ",".join(f'{key}="{each}"' for key, each in labels.items())

@@ -27,7 +27,6 @@ class Task:
 
     @property
     def truths(self) -> dict[str, float]:
-        """The true figures, in percent."""
         recall = self.mentioned * self.right
         f1 = 2 * recall / (1 + self.mentioned)
         return {"precision": 100 * self.right, "recall": 100 * recall, "f1": 100 * f1}
@@ -121,7 +120,6 @@ AVERAGED: Mapping[str, Task] = {
 def coverage_of_average(
     draw: Generator, tasks: Mapping[str, Task], metric: str, draws: int
 ) -> Coverage:
-    """The coverage for the average over tasks."""
     result = Coverage()
     truth = sum(task.truths[metric] for task in tasks.values()) / len(tasks)
     while result.apart.draws < draws:

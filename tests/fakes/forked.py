@@ -60,7 +60,6 @@ class Forked:
         self.pid = self._process.pid
 
     def poll(self) -> int | None:
-        """The exit code, None while it runs."""
         with _ONE_AT_A_TIME:
             return self._process.exitcode
 
@@ -74,11 +73,9 @@ class Forked:
         return self._process.exitcode
 
     def terminate(self) -> None:
-        """SIGTERM."""
         self._process.terminate()
 
     def kill(self) -> None:
-        """SIGKILL."""
         self._process.kill()
 
 

@@ -184,7 +184,6 @@ def _prompts() -> dict[str, str]:
 
 
 async def golden_keys() -> dict[str, Any]:
-    """The prompts, and the runs of each benchmark."""
     keys: dict[str, Any] = {"pack": PACK.digest, "prompts": _prompts()}
     for name in DATA:
         for kind, spec in specs(name).items():

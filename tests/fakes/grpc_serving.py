@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from google.rpc.error_details_pb2 import BadRequest
+from grpc_status import rpc_status
 
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.serving.addresses import Address
@@ -60,9 +62,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
 
 @asynccontextmanager
 async def serving(
-    *services: Service,
-    options: ServerOptions = OPTIONS,
-    checks: Mapping[str, Check] | None = None,
+    *services: Service, options: ServerOptions = OPTIONS, checks: Mapping[str, Check] | None = None
 ) -> AsyncIterator[GrpcServer]:
     server = GrpcServer(options, services, checks or {})
     await server.start()
@@ -85,7 +85,6 @@ async def calling(
 
 
 async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
-    """The status code of a call."""
     try:
         await call
     except grpc.aio.AioRpcError as error:
@@ -94,12 +93,24 @@ async def code_of(call: Awaitable[Any]) -> grpc.StatusCode:
 
 
 async def failure(call: Awaitable[Any]) -> grpc.aio.AioRpcError:
-    """The error of a call."""
     try:
         await call
     except grpc.aio.AioRpcError as error:
         return error
     raise AssertionError("the call went well")
+
+
+async def refusal(call: Awaitable[Any]) -> tuple[list[str], str]:
+    """The fields that a call was refused for, and the message."""
+    error = await failure(call)
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, error
+    status = rpc_status.from_call(error)  # type: ignore[arg-type]
+    assert status is not None
+    (detail,) = status.details
+    violations = BadRequest()
+    assert detail.Unpack(violations)
+    assert all(each.description for each in violations.field_violations)
+    return [each.field for each in violations.field_violations], str(error.details())
 
 
 async def forever() -> None:

@@ -18,7 +18,7 @@ from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access
-from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
 
@@ -40,15 +40,23 @@ async def listening(parts: ServiceParts) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def installation(ground: Ground) -> AsyncIterator[RemoteGateway]:
-    """The gateway of an installation whose models are lexical."""
-    parts = await everything(ground, JudgeSettings(), QaReaderSettings(), None)
+async def installation(
+    ground: Ground,
+    judge: JudgeSettings | None = None,
+    reader: QaReaderSettings | None = None,
+    captioner: CaptionerSettings | None = None,
+) -> AsyncIterator[RemoteGateway]:
+    """The gateway of an installation. Without settings, judge and reader are lexical and nobody
+    captions.
+    """
+    parts = await everything(
+        ground, judge or JudgeSettings(), reader or QaReaderSettings(), captioner
+    )
     async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
         yield gateway
 
 
 async def over(gateway: RemoteGateway, run: str) -> Evaluation:
-    """Wait until the run is over, and return it."""
     last = None
     async for found in gateway.watch(run, 0.1):
         last = found

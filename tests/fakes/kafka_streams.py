@@ -61,7 +61,6 @@ async def publish(stream: KafkaStream, topic: str, count: int) -> None:
 
 
 async def records(access: KafkaAccess, topic: str) -> list[Record]:
-    """All records that a topic retains."""
     log = KafkaLog(access)
     # A compacted topic has fewer records than its offsets suggest.
     ends = dict(await log.ends(topic))

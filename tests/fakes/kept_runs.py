@@ -17,8 +17,7 @@ import re
 import shutil
 import signal
 import tarfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,17 +29,16 @@ from tests.fakes import chat_server, tiny
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.chat_trouble import never
 from tests.fakes.command import Command, end
-from tests.fakes.installation import listening, over
-from tests.fakes.releases import ROOT
+from tests.fakes.installation import installation as in_one_process
+from tests.fakes.installation import over
+from tests.fakes.sources import ROOT
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import send
 from caliper.local.config import RunConfig, read_config
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
 
 KEPT = ROOT / "tests" / "kept"
 STORES = ("store", "store_interrupted")
@@ -52,7 +50,6 @@ _SECOND = "A blue car beside a green door, seen from a low angle."
 
 
 def write_data(root: Path) -> None:
-    """Write rows, captions and pictures of all three benchmarks."""
     tiny.write_all(root)
     for unused in ("judged", "read", "on_image", "scenes_judged", "compreqa", "compreqa_answers"):
         shutil.rmtree(root / unused)
@@ -115,18 +112,13 @@ def evaluate(folder: Path, config: Path, out: str) -> tuple[object, ...]:
     return ("evaluate", "--config", config, *places, "--no-anchors", "--concurrency", 2, "--quiet")
 
 
-@asynccontextmanager
-async def installation(store: Path, chat: ChatServer) -> AsyncIterator[RemoteGateway]:
+def installation(store: Path, chat: ChatServer) -> AbstractAsyncContextManager[RemoteGateway]:
     """An installation on a directory, whose models are all `chat` and judge no anchors."""
     model = f"tgi:{chat.url}"
-    parts = await everything(
-        memory_ground(DirectoryStore(store)),
-        JudgeSettings(model=model, anchors=False),
-        QaReaderSettings(model=model, anchors=False),
-        CaptionerSettings(model=model),
-    )
-    async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
-        yield gateway
+    judging = JudgeSettings(model=model, anchors=False)
+    reading = QaReaderSettings(model=model, anchors=False)
+    ground = memory_ground(DirectoryStore(store))
+    return in_one_process(ground, judging, reading, CaptionerSettings(model=model))
 
 
 def served(data: Path) -> RunConfig:
@@ -218,7 +210,6 @@ def _copy_to_kept(work: Path) -> None:
 
 
 async def main() -> None:
-    """Rewrite tests/kept."""
     shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir()
     with TemporaryDirectory(prefix="kept-") as folder:

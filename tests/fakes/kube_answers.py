@@ -14,8 +14,6 @@ from tests.fakes.certificates import certify
 
 @dataclass
 class Asked:
-    """One request."""
-
     method: str
     path: str
     token: str | None

@@ -22,21 +22,18 @@ _KINDS = ("plan_job", "caption_job", "examine_job", "verdicts", "run_event")
 
 
 def read(name: str, data: bytes) -> StreamMessage:
-    """The message in a file with this name."""
     (kind,) = (kind for kind in _KINDS if name.startswith(kind))
     message: StreamMessage = getattr(ProtobufCodec(), f"read_{kind}")(data)
     return message
 
 
 def write(folder: Path, messages: Mapping[str, StreamMessage]) -> None:
-    """One file per message."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, message in messages.items():
         (folder / f"{name}.bin").write_bytes(ProtobufCodec().write(message))
 
 
 def read_all(folder: Path) -> dict[str, StreamMessage]:
-    """The messages in the files of a folder, by file name."""
     return {file.stem: read(file.stem, file.read_bytes()) for file in sorted(folder.glob("*.bin"))}
 
 

@@ -1,5 +1,3 @@
-"""A chat model that answers a limited number of requests and keeps the others waiting."""
-
 import asyncio
 from typing import Any
 
@@ -14,7 +12,6 @@ class Meter:
         self._left = asyncio.Semaphore(allowed)
 
     def allow(self, more: int = 1_000_000) -> None:
-        """Let this many more requests be answered."""
         for _ in range(min(more, 10_000)):
             self._left.release()
 

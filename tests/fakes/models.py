@@ -16,8 +16,6 @@ Script = Callable[[str, int], str | Completion | Exception]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a chat model."""
-
     text: str
     decoding: Decoding
     schema: Mapping[str, Any] | None
@@ -32,7 +30,7 @@ class ScriptedModel:
         self.identity = Identity("scripted", "scripted", revision, cached)
         self.script = script
         self.calls: list[Call] = []
-        self.open = 0
+        self.open = self.most_open = 0
         self.closed = False
 
     @property
@@ -52,6 +50,7 @@ class ScriptedModel:
         images = tuple(part for part in parts if isinstance(part, Image))
         self.calls.append(Call(text, decoding, schema, affinity, images))
         self.open += 1
+        self.most_open = max(self.most_open, self.open)
         try:
             await asyncio.sleep(0)
             answer = self.script(text, before)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.opinions import opinionated
 from tests.fakes.separate import SERVICES, Ground, Installation, installation
-from tests.fakes.small_runs import EXAMPLES
+from tests.fakes.sources import EXAMPLES
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess, free_ports
 
@@ -76,6 +76,5 @@ async def foul(there: Installation) -> None:
 
 
 async def evaluated(there: Installation, run: str) -> None:
-    """Evaluate a run to its end."""
     ended = await there.over(run)
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error

@@ -69,27 +69,23 @@ class Played:
         self.pods[name] = f"{pod}-{spec['containers'][0]['name']}"
 
     def said(self, name: str) -> str:
-        """The output of the container."""
         command = [*containers.podman_command(), "logs", self.pods[name]]
         logs = subprocess.run(command, capture_output=True, text=True, check=True)
         return logs.stdout + logs.stderr
 
     def state(self, name: str) -> dict[str, Any]:
-        """The container's state according to podman."""
         output = containers.podman("inspect", "--format", "{{json .State}}", self.pods[name])
         result = json.loads(output)
         assert isinstance(result, dict)
         return result
 
     def until(self, name: str, line: str) -> None:
-        """Wait until the container has printed this."""
         deadline = time.monotonic() + _PATIENCE
         while line not in self.said(name):
             assert time.monotonic() < deadline, self.said(name)
             time.sleep(0.1)
 
     def ended(self, name: str) -> int:
-        """Wait for the container to end and return its exit code."""
         command = [*containers.podman_command(), "wait", self.pods[name]]
         process = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=_PATIENCE

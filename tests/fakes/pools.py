@@ -1,5 +1,3 @@
-"""A pool over fake endpoints, with a clock that moves when somebody sleeps."""
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -32,7 +32,6 @@ class Readiness:
             await self._watching
 
     async def until(self, ready: bool) -> None:
-        """Wait until this is the latest state."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.told and self.told[-1] == ready)
 

@@ -10,9 +10,8 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 
-ROOT = Path(__file__).resolve().parents[2]
 # The last commit before jobs carried token caps, and plans the index where a call cap ends them.
 PREVIOUS = "b0d6f7c46283d5fe14758252abd74d847a4d4e61"
 _PARTS = ("src", "services")
@@ -27,7 +26,6 @@ class Release:
 
     @property
     def version(self) -> str:
-        """The release's version."""
         written = (self.tree / "src" / "caliper" / "version.py").read_text("utf-8")
         (number,) = re.findall('__version__ = "(.+)"', written)
         return str(number)

@@ -118,7 +118,6 @@ def part(name: str = "captionqa", **changes: Any) -> BenchmarkSpec:
 
 
 def spec(*parts: BenchmarkSpec, **changes: Any) -> RunSpec:
-    """A run of these benchmarks, by default only CaptionQA."""
     fields: dict[str, Any] = {"name": "ours", "version": "0.1", "pack": "p" * 64}
     return RunSpec(benchmarks=parts or (part(),), **{**fields, **changes})
 
@@ -126,14 +125,11 @@ def spec(*parts: BenchmarkSpec, **changes: Any) -> RunSpec:
 def sources(
     rows: Sequence[Row], captions: Mapping[str, str] | None, qa: Sequence[Row] | None = None
 ) -> Sources:
-    """The sources for planning."""
     return Sources(Rows(rows), captions, None if qa is None else Rows(qa))
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A run that is planned in `store`."""
-
     spec: RunSpec
     store: ObjectStore
     summary: PlanSummary
@@ -146,7 +142,6 @@ class Planned:
 
 
 async def planned(run: RunSpec, by_benchmark: Mapping[str, Sources], store: ObjectStore) -> Planned:
-    """Plan a run, and read the plan back."""
     summary = await plan(run, by_benchmark, store)
     shards = [shard async for shard in read_plan(store, summary)]
     return Planned(run, store, summary, lambda: read_plan(store, summary), shards)

@@ -17,8 +17,9 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.forked import ForkedServer
 from tests.fakes.installation import alone, over
 from tests.fakes.readiness import Readiness
-from tests.fakes.releases import ROOT, code
+from tests.fakes.releases import code
 from tests.fakes.small_runs import local, rows_of, standing
+from tests.fakes.sources import ROOT
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
@@ -83,7 +84,6 @@ class Ground:
     tree: Path = ROOT
 
     def environment(self, kind: str, port: int, **settings: str) -> dict[str, str]:
-        """The settings of a service."""
         chosen = {
             "listen": f"127.0.0.1:{port}",
             "grace": "20",
@@ -111,7 +111,6 @@ class Ground:
 
     @asynccontextmanager
     async def store(self) -> AsyncIterator[ObjectStore]:
-        """The opened store."""
         if not self.minio:
             yield DirectoryStore(self.folder / "store")
             return
@@ -140,8 +139,6 @@ def grounded(kafka: KafkaAccess, minio: str, folder: Path) -> Ground:
 
 @dataclass
 class Installation:
-    """All five services, their model endpoints, and their gateway."""
-
     ground: Ground
     chats: Mapping[str, ChatServer]
     gateway: RemoteGateway
@@ -150,7 +147,6 @@ class Installation:
     ports: dict[str, int] = field(default_factory=dict)
 
     async def begin(self, config: RunConfig) -> str:
-        """Start a run and return its id."""
         return (await send(config, self.gateway, self.store)).spec.run_id
 
     async def asked(self, kind: str, count: int) -> None:
@@ -164,20 +160,16 @@ class Installation:
         await self.ended(kind)
 
     async def ended(self, kind: str) -> None:
-        """Wait for a stopped service; it must shut down cleanly."""
         code = await asyncio.to_thread(self.services[kind].ended)
         assert code == 0, self.services[kind].log.read_text("utf-8", "replace")[-2000:]
 
     async def kill(self, kind: str) -> None:
-        """SIGKILL."""
         await asyncio.to_thread(self.services[kind].kill)
 
     async def again(self, kind: str) -> None:
-        """Restart a service that ended."""
         await asyncio.to_thread(self.services[kind].start)
 
     async def another(self, kind: str, name: str, **settings: str) -> None:
-        """A second instance of a service."""
         (self.ports[name],) = free_ports(1)
         chosen = {"model": f"tgi:{self.chats[kind].url}", "in_flight": str(IN_FLIGHT), **settings}
         self.services[name] = self.ground.service(kind, self.ports[name], name, **chosen)
@@ -201,7 +193,6 @@ class Installation:
             return await over(self.gateway, run)
 
     async def letters(self, run: str) -> list[Letter]:
-        """The dead letters of a run."""
         log = KafkaLog(self.ground.kafka)
         return [kept.letter for kept in await kept_letters(log, Which(run=run))]
 
@@ -238,7 +229,6 @@ class Installation:
         return calls
 
     async def report(self, run: str) -> bytes:
-        """The current report.json."""
         return await self.gateway.report(run, partial=True)
 
     async def alone(self, config: RunConfig) -> tuple[bytes, dict[str, Calls]]:

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.fakes.chat_server import MODEL, ChatServer
-from tests.fakes.releases import ROOT
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.exports.jsonl import record
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.local.config import RunConfig, read_config
 from caliper.pipeline.reports.run_reader import VerdictQuery
-
-EXAMPLES = ROOT / "examples"
 
 
 def example(name: str, *more: str) -> RunConfig:

@@ -1,11 +1,12 @@
-"""Where Python processes started by tests find Caliper, the services and the tests."""
+"""This checkout, and where Python processes started by tests find Caliper, services and tests."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 LOOPBACK = ROOT / "tests" / "loopback"
 
 

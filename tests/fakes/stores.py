@@ -1,5 +1,3 @@
-"""Stores in memory."""
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -65,5 +63,4 @@ class MemoryLog:
 
 
 def supplies(store: ObjectStore) -> StoredSupplies:
-    """The supplies pushed and uploaded to a store."""
     return StoredSupplies(store, DatasetFiles)

@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 import yaml
+from tests.fakes.sources import EXAMPLES
 
 from caliper.benchmarks.capability.tasks import ALTERNATIVES
 from caliper.lexical import neighbours, synonyms, vocabulary
 from caliper.lexical.shades import FAMILIES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 _LISTS = (vocabulary.KINDS, neighbours.THINGS, neighbours.DEEDS, synonyms.SYNONYMS)
 _NUMBERS = re.findall("[a-z]+", "one two three four five six seven eight nine ten eleven twelve")
 

@@ -1,5 +1,3 @@
-"""Telemetry that remembers its events."""
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable
@@ -31,7 +29,7 @@ Kind = TypeVar("Kind", bound=Event)
 
 
 class RecordedTelemetry:
-    """ports.telemetry.Telemetry."""
+    """ports.telemetry.Telemetry that remembers its events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

@@ -41,24 +41,27 @@ JUDGED: dict[str, Rows] = {
 MEDIA_ANSWERS = {"c1": "It is red.", "c2": "green", "c3": "Green"}
 
 CHOICES = ["red", "green", "blue", "grey"]
+CAR = "What colour is the car?"
+
+
+def choice(question: str, choices: list[str], answer: str, category: str) -> dict[str, Any]:
+    """A question of CaptionQA."""
+    return {"question": question, "choices": choices, "answer": answer, "category": [category]}
+
+
+def answered(question: str, response: str) -> dict[str, str]:
+    """A recorded reply to a question of CaptionQA."""
+    return {"question": question, "model_response": response}
+
+
 QUESTIONS: Rows = [
     {
         "id": "nat_1",
         "images": ["nat_1.jpg"],
         "domain": "natural",
         "questions": [
-            {
-                "question": "What colour is the car?",
-                "choices": CHOICES,
-                "answer": "red",
-                "category": ["Attribute - Color"],
-            },
-            {
-                "question": "What colour is the car?",
-                "choices": [*CHOICES[::-1], "pink"],
-                "answer": "blue",
-                "category": ["Attribute - Color"],
-            },
+            choice(CAR, CHOICES, "red", "Attribute - Color"),
+            choice(CAR, [*CHOICES[::-1], "pink"], "blue", "Attribute - Color"),
         ],
     },
     {
@@ -66,46 +69,19 @@ QUESTIONS: Rows = [
         "images": ["doc_1.jpg"],
         "domain": "document",
         "questions": [
-            {
-                "question": "Is it signed?",
-                "choices": ["Yes", "No"],
-                "answer": "Yes",
-                "category": ["Layout - Signature"],
-            },
-            {
-                "question": "What is the total?",
-                "choices": ["1", "2"],
-                "answer": "3",
-                "category": ["Text - Numbers"],
-            },
-            {
-                "question": "Who wrote it?",
-                "choices": ["Ann", "Bob", "Eve"],
-                "answer": "Bob",
-                "category": ["Text - Names"],
-            },
+            choice("Is it signed?", ["Yes", "No"], "Yes", "Layout - Signature"),
+            choice("What is the total?", ["1", "2"], "3", "Text - Numbers"),
+            choice("Who wrote it?", ["Ann", "Bob", "Eve"], "Bob", "Text - Names"),
         ],
     },
 ]
 READ = {
-    "nat_1": [
-        {"question": "What colour is the car?", "model_response": "red"},
-        {
-            "question": "What colour is the car?",
-            "model_response": "Cannot answer from the caption",
-        },
-    ],
-    "doc_1": [{"question": "Is it signed?", "model_response": "No"}],
+    "nat_1": [answered(CAR, "red"), answered(CAR, "Cannot answer from the caption")],
+    "doc_1": [answered("Is it signed?", "No")],
 }
 ON_IMAGE = {
-    "nat_1": [
-        {"question": "What colour is the car?", "model_response": "red"},
-        {"question": "What colour is the car?", "model_response": "blue"},
-    ],
-    "doc_1": [
-        {"question": "Is it signed?", "model_response": "Yes"},
-        {"question": "Who wrote it?", "model_response": "Eve"},
-    ],
+    "nat_1": [answered(CAR, "red"), answered(CAR, "blue")],
+    "doc_1": [answered("Is it signed?", "Yes"), answered("Who wrote it?", "Eve")],
 }
 
 
@@ -114,27 +90,20 @@ def mask(*pixels: int) -> str:
     return base64.b64encode(zlib.compress(bytes(pixels))).decode()
 
 
-SCENES: Rows = [
-    {
-        "image": "park.jpg",
-        "info": [
-            {
-                "category": "dog",
-                "short_description": "a brown dog",
-                "extend_description": "a brown dog",
-                "mask_out": mask(1, 1, 1, 1, 0, 0),
-                "relation": ["The dog catches the frisbee"],
-            },
-            {
-                "category": "frisbee",
-                "short_description": "a white frisbee",
-                "extend_description": "a white frisbee",
-                "mask_out": mask(0, 0, 0, 1, 1, 0),
-                "relation": [],
-            },
-        ],
+def thing(category: str, description: str, mask_out: str, *relations: str) -> dict[str, Any]:
+    """An object of a scene of CompreCap."""
+    return {
+        "category": category,
+        "short_description": description,
+        "extend_description": description,
+        "mask_out": mask_out,
+        "relation": list(relations),
     }
-]
+
+
+DOG = thing("dog", "a brown dog", mask(1, 1, 1, 1, 0, 0), "The dog catches the frisbee")
+FRISBEE = thing("frisbee", "a white frisbee", mask(0, 0, 0, 1, 1, 0))
+SCENES: Rows = [{"image": "park.jpg", "info": [DOG, FRISBEE]}]
 SCENE_JUDGED: Rows = [
     {"image": "park.jpg", "kind": "attribute", "index": 0, "repeat": 0, "response": "Score: 4"},
     {"image": "park.jpg", "kind": "attribute", "index": 1, "repeat": 0, "response": "2"},
@@ -152,17 +121,14 @@ COMPREQA_ANSWERS: Rows = [{"image": "park.jpg", "kind": "p", "index": 0, "respon
 
 
 def lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write JSON Lines."""
     return text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def read_lines(path: Path) -> list[Any]:
-    """The values in a file of JSON Lines."""
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def value(path: Path, written: Any) -> Path:
-    """Write one JSON value."""
     return text(path, json.dumps(written))
 
 
@@ -174,7 +140,6 @@ def text(path: Path, written: str) -> Path:
 
 
 def element(task: str, file_id: str, annotation: Any, kind: str = "image") -> dict[str, Any]:
-    """A row of CAPability."""
     return {
         "file_id": file_id,
         "file_path": f"{file_id}.jpg",

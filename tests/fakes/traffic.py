@@ -26,7 +26,6 @@ async def received(consumer: Consumer) -> Delivery:
 
 
 async def finish(stream: JobStream, topic: str, keys: Iterable[str]) -> None:
-    """Publish the last message of each key."""
     for key in keys:
         await stream.publish(Message(topic, key, LAST))
 

@@ -23,7 +23,6 @@ def keep_lines(run: Path, lines: list[bytes]) -> None:
 
 
 def forget_lines(run: Path) -> None:
-    """Remove all verdicts from the run directory."""
     shutil.rmtree(run / "state" / "verdicts")
 
 

@@ -37,6 +37,7 @@ class Watched:
     board: Aggregator
     pictures: list[tuple[str, str]] = field(default_factory=list)
     lacking: set[str] = field(default_factory=lambda: {"1.jpg"})
+    address: str = ""
 
     async def begin(
         self,
@@ -45,7 +46,6 @@ class Watched:
         repeats: int | None = None,
         **changes: object,
     ) -> Planned:
-        """Start and plan a run over those captions."""
         digest = await put_captions(self.house.store, texts)
         part = runs.part(captions=digest, repeats=repeats)
         run = await stored_run(self.house.store, name, part, **changes)
@@ -65,29 +65,20 @@ class Watched:
         self.pictures.append((name, path))
         return None if path in self.lacking else f"{name} {path}".encode()
 
-
-@dataclass
-class Browser:
-    """Fetches pages."""
-
-    address: str
-
-    async def __call__(self, path: str, status: int = 200) -> str:
+    async def page(self, path: str, status: int = 200) -> str:
         """The text of a page, which must have this status."""
         async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
             text = await answer.text()
             assert answer.status == status, text
             return text
 
-    async def kept(self, path: str) -> str:
-        """The Cache-Control header of a page."""
+    async def cache_control(self, path: str) -> str:
         async with aiohttp.ClientSession() as session, session.get(self.address + path) as answer:
             return answer.headers["Cache-Control"]
 
 
 @asynccontextmanager
-async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
-    """An installation, and a browser for its pages."""
+async def watched() -> AsyncIterator[Watched]:
     house, clock = House(), FakeClock()
     there = Watched(house, await house.aggregator())
     book, index = RunBook(house.store, clock), MediaIndex(house.store, clock)
@@ -113,8 +104,9 @@ async def watched() -> AsyncIterator[tuple[Watched, Browser]]:
     server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), trouble)
     running = asyncio.create_task(server.run())
     await server.started.wait()
+    there.address = f"http://{server.address}"
     try:
-        yield there, Browser(f"http://{server.address}")
+        yield there
     finally:
         running.cancel()
         await asyncio.wait([running])

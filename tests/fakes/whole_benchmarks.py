@@ -31,7 +31,6 @@ class Known:
     truths: tuple[float, float]
 
     def figure(self, tally: Tally) -> Figure:
-        """The benchmark's own figure."""
         layout = benchmark(self.benchmark).report(tally, {})
         return next(figure for figure in layout.figures if figure.path == self.path)
 

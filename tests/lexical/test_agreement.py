@@ -98,7 +98,6 @@ def kappa(pairs: list[Pair]) -> float:
 
 
 def macro(judged_by_task: Judged) -> tuple[float, float]:
-    """Mean kappa and mean accuracy over the tasks."""
     tasks = judged_by_task.values()
     return sum(map(kappa, tasks)) / len(tasks), sum(map(accuracy, tasks)) / len(tasks)
 

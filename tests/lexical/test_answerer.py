@@ -1,16 +1,13 @@
-"""Dispatch, the textual form of replies, and the reader and rater on plain cases."""
-
 from __future__ import annotations
 
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 
 from caliper.adapters.models.lexical import LexicalAnswerer, reply_to
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
@@ -18,8 +15,6 @@ from caliper.benchmarks.captionqa.questions import CANNOT, ChoiceQuestion
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
 from caliper.core.outcome import Reason
 from caliper.core.question import Ask, Failure, Item, Question, Reply, Source
-
-ROOT = Path(__file__).parents[2]
 
 _OF = {
     **dict.fromkeys((ElementQuestion, MediaQuestion), "capability"),

@@ -1,5 +1,3 @@
-"""Whatever the text: rules never raise, replies can be read, long texts come to an end."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The revisions of the models that are rules: what changes them, and what they are today."""
-
 import os
 import shutil
 import subprocess
@@ -32,7 +30,6 @@ for model in (LexicalAnswerer(), RuleTagger(), NgramEmbedder()):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package, to be edited."""
     root = tmp_path_factory.mktemp("copy")
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(SOURCE, root / "src" / "caliper", ignore=ignore)
@@ -40,7 +37,6 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def revisions(root: Path) -> tuple[str, ...]:
-    """Those of the three models of a copy."""
     command = [sys.executable, "-c", ASK]
     # Bytecode is told from another by size and second: too coarse for edits of one letter.
     environment = os.environ | {"PYTHONPATH": python_path(root), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,5 +1,3 @@
-"""What people are told about the inputs of a run."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""The configuration of a run: whatever is wrong is said before anything begins."""
-
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,12 +7,7 @@ import pytest
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
-from caliper.local.config import (
-    RunConfig,
-    checked,
-    read_config,
-    relative_to,
-)
+from caliper.local.config import RunConfig, checked, read_config, relative_to
 
 PART = {"data": "data", "captions": "captions.json"}
 

@@ -1,5 +1,3 @@
-"""A run's directory: one run, one process, readable afterwards."""
-
 import os
 import subprocess
 import sys

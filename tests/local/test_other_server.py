@@ -48,7 +48,6 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
 
 
 async def run(url: str, folder: Path, out: str) -> list[dict[str, Any]]:
-    """The verdicts of a whole run."""
     clock = SystemClock()
     async with prepare(configured(url, folder, out), ACCESS, clock) as prepared:
         finished = await evaluate(prepared, SilentWatcher(), clock)

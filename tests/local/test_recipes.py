@@ -1,5 +1,3 @@
-"""A recipe sets what nobody else sets, and says what it cannot set."""
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

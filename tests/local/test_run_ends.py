@@ -1,5 +1,3 @@
-"""The failures that end a run in one process, and what is kept of it."""
-
 import pytest
 from tests.fakes.examining import right
 from tests.fakes.staged import ONE, SIZE, Bench

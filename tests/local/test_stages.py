@@ -1,5 +1,3 @@
-"""All stages of a run in one process, to the end of the run."""
-
 from tests.fakes.examining import right
 from tests.fakes.staged import ONE, QUESTIONS, SAMPLES, SIZE, Bench, dead
 

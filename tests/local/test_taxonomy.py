@@ -1,5 +1,3 @@
-"""Taxonomy files: read as they are written, and told exactly where they are wrong."""
-
 from pathlib import Path
 
 import pytest

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from tests.fakes import tiny
+from tests.fakes.sources import EXAMPLES
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import change_checkpoint, models_of, put_back
 from tritonclient.grpc import InferenceServerClient
@@ -29,7 +30,6 @@ from caliper.ports.models import ChatMessage, Completion
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 SAMPLES = 16
 PATIENT = Access(timeout=60.0, retry_budget=120.0)
 IMPATIENT = Access(timeout=60.0, retry_budget=4.0)
@@ -99,7 +99,6 @@ async def run(
     access: Access = PATIENT,
     clock: SystemClock | None = None,
 ) -> RunResult:
-    """The run of all pictures, in this process."""
     part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
     return await run_of({"capability": part}, folder / out, meddler, access, clock)
 
@@ -127,7 +126,6 @@ def verdicts(folder: Path, out: str) -> list[Any]:
 
 
 def same(folder: Path, one: str, other: str) -> bool:
-    """Whether two runs wrote the same bytes."""
     files = ("report.json", "captions.jsonl", "verdicts.jsonl")
     return all((folder / one / f).read_bytes() == (folder / other / f).read_bytes() for f in files)
 

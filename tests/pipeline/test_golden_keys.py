@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.golden_keys import golden_keys
-from tests.fakes.releases import ROOT
+from tests.fakes.sources import ROOT
 
 from caliper.core.untrusted import Fence
 

@@ -1,5 +1,3 @@
-"""Where runs stand, and their scores on the way."""
-
 import asyncio
 import json
 
@@ -10,7 +8,7 @@ from tests.fakes.evaluations import (
     House,
     event_of,
     scored,
-    stored_run,
+    set_up,
     verdict,
     verdicts_of,
 )
@@ -21,7 +19,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.ledger.run_ledger import Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.running_scores import RollingScores
@@ -33,13 +31,17 @@ def planned(run: str, start: int, asked: int | None = None) -> Record:
     return Record(0, start, start, Message(RUNS, f"{run}/plan", data))
 
 
+async def state_of(aggregator: Aggregator, run: str) -> RunState | None:
+    found = await aggregator.scores(run)
+    return found and found.state
+
+
 async def state(house: House, events: list[Record], *, quiet: bool = True) -> RunState | None:
     aggregator = await house.aggregator()
     await aggregator.apply(events)
     house.clock.seconds += 5 if quiet else 0
     await aggregator.conclude()
-    found = await aggregator.scores(events[0].message.key.partition("/")[0])
-    return found and found.state
+    return await state_of(aggregator, events[0].message.key.partition("/")[0])
 
 
 @pytest.mark.parametrize(
@@ -53,8 +55,7 @@ async def state(house: House, events: list[Record], *, quiet: bool = True) -> Ru
     ],
 )
 async def test_the_last_event_says_where_a_run_stands(kinds: list[str], expected: str) -> None:
-    house = House()
-    run = await stored_run(house.store)
+    house, run, _ = await set_up()
     events = [event_of(run, EventKind(kind), when, "why") for when, kind in enumerate(kinds)]
     for order in (events, events[::-1]):
         assert await state(house, order) == expected
@@ -62,8 +63,7 @@ async def test_the_last_event_says_where_a_run_stands(kinds: list[str], expected
 
 
 async def test_a_cancelled_run_waits_for_what_is_in_flight() -> None:
-    house = House()
-    run = await stored_run(house.store)
+    house, run, _ = await set_up()
     events = [event_of(run, EventKind.CANCEL, 1), *scored(run)[:1]]
     assert await state(house, events, quiet=False) is RunState.CANCELLING
     assert house.announced == []
@@ -72,20 +72,16 @@ async def test_a_cancelled_run_waits_for_what_is_in_flight() -> None:
 
 
 async def test_a_cancelled_run_that_is_all_in_is_complete() -> None:
-    house = House()
-    run = await stored_run(house.store)
+    house, run, _ = await set_up()
     events = [event_of(run, EventKind.CANCEL, 1), *scored(run)]
     assert await state(house, events, quiet=False) is RunState.COMPLETE
 
 
 async def test_a_run_without_a_plan_is_planning() -> None:
-    house = House()
-    run = await stored_run(house.store)
+    house, run, _ = await set_up()
     summary = house.store.objects.pop(f"runs/{run.spec.run_id}/plan/summary.json")
     aggregator = await house.aggregator()
-    found = await aggregator.scores(run.spec.run_id)
-    assert found is not None
-    assert found.state is RunState.PLANNING
+    assert await state_of(aggregator, run.spec.run_id) is RunState.PLANNING
     house.store.objects[f"runs/{run.spec.run_id}/plan/summary.json"] = summary
     await aggregator.apply([event_of(run, EventKind.PLAN, 1), *scored(run)])
     assert aggregator.troubles == {}
@@ -95,9 +91,7 @@ async def test_a_run_without_a_plan_is_planning() -> None:
 
 
 async def test_scores_cost_a_tenth_of_the_time() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     get = house.store.get
 
     async def slow(key: str, most: int | None = None) -> bytes | None:
@@ -118,11 +112,15 @@ async def test_scores_cost_a_tenth_of_the_time() -> None:
     assert house.clock.seconds == 2 * 2 + 27 * 2
 
 
-async def test_scores_that_take_long_keep_nobody_waiting() -> None:
-    house = House()
-    stored = await stored_run(house.store)
+async def open_run() -> tuple[House, RunLedger]:
+    house, stored, _ = await set_up()
     run = await Runs(house.store).open(stored.spec.run_id, 0.0)
     assert run is not None
+    return house, run
+
+
+async def test_scores_that_take_long_keep_nobody_waiting() -> None:
+    house, run = await open_run()
     get, going = house.store.get, asyncio.Event()
     begun = 0
 
@@ -145,10 +143,7 @@ async def test_scores_that_take_long_keep_nobody_waiting() -> None:
 
 
 async def test_scores_wait_for_their_turn() -> None:
-    house = House()
-    stored = await stored_run(house.store)
-    run = await Runs(house.store).open(stored.spec.run_id, 0.0)
-    assert run is not None
+    house, run = await open_run()
     tallies = LiveTallies()
     rolling = RollingScores(house.clock, tallies, patience=0.01)
     async with tallies.turn:
@@ -159,11 +154,8 @@ async def test_scores_wait_for_their_turn() -> None:
 
 
 async def test_who_asks_hears_that_scores_cannot_be_computed() -> None:
-    house = House()
-    stored = await stored_run(house.store)
-    run = await Runs(house.store).open(stored.spec.run_id, 0.0)
-    assert run is not None
-    del house.store.objects[f"runs/{stored.spec.run_id}/plan/000000.jsonl.gz"]
+    house, run = await open_run()
+    del house.store.objects[f"runs/{run.spec.run_id}/plan/000000.jsonl.gz"]
     rolling = RollingScores(house.clock, LiveTallies())
     for _ in range(2):
         with pytest.raises(InvalidInput):
@@ -171,29 +163,25 @@ async def test_who_asks_hears_that_scores_cannot_be_computed() -> None:
 
 
 async def test_a_run_is_over_once_its_end_is_kept() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     await aggregator.apply([event_of(run, EventKind.PLAN, 0), *scored(run)])
     put, seen = house.store.put, []
 
     async def watched(key: str, data: bytes) -> None:
-        found = await aggregator.scores(run.spec.run_id)
+        state = await state_of(aggregator, run.spec.run_id)
         if key.endswith("end.json") and not seen:
-            seen.append(found and found.state)
+            seen.append(state)
         await put(key, data)
 
     house.store.put = watched  # type: ignore[method-assign]
     await aggregator.conclude()
-    found = await aggregator.scores(run.spec.run_id)
-    assert (seen, found and found.state) == ([RunState.RUNNING], RunState.COMPLETE)
+    ended = await state_of(aggregator, run.spec.run_id)
+    assert (seen, ended) == ([RunState.RUNNING], RunState.COMPLETE)
 
 
 async def test_the_last_start_whose_plan_was_heard_of_is_told() -> None:
-    house = House()
-    run = await stored_run(house.store)
+    house, run, aggregator = await set_up()
     name = run.spec.run_id
-    aggregator = await house.aggregator()
     await aggregator.apply([planned(name, 1), planned(name, 3)])
     await aggregator.snapshot()
     for one in (aggregator, await house.aggregator()):
@@ -207,21 +195,19 @@ async def test_the_last_start_whose_plan_was_heard_of_is_told() -> None:
     assert (end["state"], end["start"]) == ("failed", 3)
 
 
-async def finished(house: House, run: Planned) -> Aggregator:
+async def finished() -> tuple[House, Planned, Aggregator]:
     """All outcomes are known, and the last is none that a second try could not better."""
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up(coverage_floor=0.9)
     missing = [verdict(SIZE - 1), verdict(SIZE - 2)]
     rest = [verdict(index, 1) for index in range(SIZE - 2)]
     await aggregator.apply([planned(run.spec.run_id, 1), verdicts_of(run, [*rest, *missing])])
     await aggregator.conclude()
-    return aggregator
+    return house, run, aggregator
 
 
 async def test_a_finished_run_that_is_started_again_goes_on_until_all_was_tried() -> None:
-    house = House()
-    run = await stored_run(house.store, coverage_floor=0.9)
+    house, run, aggregator = await finished()
     name = run.spec.run_id
-    aggregator = await finished(house, run)
     seen = []
     for record in (
         planned(name, 2),
@@ -241,52 +227,40 @@ async def test_a_finished_run_that_is_started_again_goes_on_until_all_was_tried(
 
 
 async def test_what_a_cap_on_calls_leaves_out_is_not_waited_for() -> None:
-    house = House()
-    run = await stored_run(house.store, coverage_floor=0.9)
+    house, run, aggregator = await finished()
     name = run.spec.run_id
-    aggregator = await finished(house, run)
     # The last two were not scored; the second start asks one of them again.
     seen = []
     for record in (planned(name, 2, SIZE - 1), verdicts_of(run, [verdict(SIZE - 2)], 1)):
         await aggregator.apply([record])
         house.clock.seconds += 60
         await aggregator.conclude()
-        found = await aggregator.scores(name)
-        seen.append(found and found.state)
+        seen.append(await state_of(aggregator, name))
     assert seen == [RunState.RUNNING, RunState.FINISHED]
 
 
 @pytest.mark.parametrize("event", [EventKind.CANCEL, EventKind.FAIL, None])
 async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: EventKind | None) -> None:
-    house = House()
-    run = await stored_run(house.store, coverage_floor=0.9)
-    aggregator = await finished(house, run)
+    house, run, aggregator = await finished()
     await aggregator.apply([planned(run.spec.run_id, 2)])
     if event is None:
         house.clock.seconds += house.bounds.idle
     else:
         await aggregator.apply([event_of(run, event, 9)])
     await aggregator.conclude()
-    found = await aggregator.scores(run.spec.run_id)
-    assert found is not None
-    assert found.state is RunState.FINISHED
+    assert await state_of(aggregator, run.spec.run_id) is RunState.FINISHED
 
 
 async def test_a_first_start_that_is_heard_of_late_holds_nothing_up() -> None:
-    house = House()
-    run = await stored_run(house.store, coverage_floor=0.9)
-    aggregator = await house.aggregator()
+    _, run, aggregator = await set_up(coverage_floor=0.9)
     outcomes = [verdict(index) for index in range(SIZE)]
     await aggregator.apply([verdicts_of(run, outcomes), planned(run.spec.run_id, 1)])
     await aggregator.conclude()
-    found = await aggregator.scores(run.spec.run_id)
-    assert found is not None
-    assert found.state is RunState.FINISHED
+    assert await state_of(aggregator, run.spec.run_id) is RunState.FINISHED
 
 
 async def test_a_run_that_is_started_again_and_ends_as_before_is_announced_again() -> None:
-    house = House()
-    run = await stored_run(house.store)
+    house, run, _ = await set_up()
     name = run.spec.run_id
     assert await state(house, [planned(name, 1), *scored(run)]) is RunState.COMPLETE
     assert await state(house, house.ends()) is RunState.COMPLETE

@@ -18,6 +18,7 @@ from tests.fakes.certificates import certify
 from tests.fakes.command import Command, end
 from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
 from tests.fakes.methods import PERMITTED, called, methods, path_of
+from tests.fakes.sources import ROOT
 from tests.servers.process import free_ports
 
 from caliper.adapters.metrics.catalogue import CERTIFICATE
@@ -30,9 +31,6 @@ from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.serving.tokens import Role
-
-ROOT = Path(__file__).resolve().parents[2]
-
 
 EVALUATE = ("evaluate", "--config", ROOT / "examples" / "careful.yaml", "--limit", 1)
 
@@ -61,7 +59,6 @@ class Place:
         return Target(self.address, token, self.ca)
 
     def command(self, role: str | None, **environment: str) -> Command:
-        """The command line with the token of that role in a file."""
         found = {"CALIPER_SERVER_CA": str(self.ca), "CALIPER_STORE": str(self.folder / "store")}
         if role is not None:
             file = self.folder / f"token-{role}"
@@ -122,7 +119,6 @@ CALLS: dict[str, tuple[Role, Call]] = {
 
 
 def code(error: BaseException) -> grpc.StatusCode:
-    """What the service said."""
     assert isinstance(error.__cause__, grpc.aio.AioRpcError)
     return error.__cause__.code()
 

@@ -11,9 +11,6 @@ from tests.fakes.command import Command, Ended
 from tests.fakes.grpc_serving import TOKENS, token_file
 from tests.fakes.sources import python_path
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
 _ANSWERS_WITHIN = 60.0
 
 

@@ -1,5 +1,3 @@
-"""An installation whose judge and reader judge anchors shows so in its reports and metrics."""
-
 import json
 import re
 import signal
@@ -9,17 +7,15 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
 
 CONFIG = Path(__file__).resolve().parents[2] / "examples" / "careful.yaml"
 NAMES = {"capability", "captionqa", "comprecap"}
-# Never measured: it only ends a test whose gauge does not come.
-PATIENCE = 60.0
 _TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
 
 
 def agreement(address: str) -> dict[str, float]:
-    """The gauge by benchmark."""
     with urllib.request.urlopen(address, timeout=10) as reply:  # noqa: S310 - ours
         families = {
             found.name: found for found in text_string_to_metric_families(reply.read().decode())

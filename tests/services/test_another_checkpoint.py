@@ -4,18 +4,18 @@ for the new ones' replies.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import MODEL, ChatServer
-from tests.fakes.installation import listening, over
+from tests.fakes.clock import PATIENCE
+from tests.fakes.installation import installation, over
 from tests.fakes.opinions import steadfast
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import send
@@ -25,25 +25,15 @@ from caliper.local.config import checked
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import SPEC, STARTED
 from caliper.wiring.grounds import memory_ground
-from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PATIENCE = 60
+from caliper.wiring.service_settings import CaptionerSettings, QaReaderSettings
 
 
-@asynccontextmanager
-async def installed(
+def installed(
     store: DirectoryStore, captioner: ChatServer, reader: ChatServer
-) -> AsyncIterator[RemoteGateway]:
-    parts = await everything(
-        memory_ground(store),
-        JudgeSettings(),
-        QaReaderSettings(model=f"tgi:{reader.url}", anchors=False),
-        CaptionerSettings(model=f"tgi:{captioner.url}"),
-    )
-    async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
-        yield gateway
+) -> AbstractAsyncContextManager[RemoteGateway]:
+    reading = QaReaderSettings(model=f"tgi:{reader.url}", anchors=False)
+    captioning = CaptionerSettings(model=f"tgi:{captioner.url}")
+    return installation(memory_ground(store), reader=reading, captioner=captioning)
 
 
 async def evaluated(

@@ -13,10 +13,10 @@ from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import AheadClock
 from tests.fakes.counting import CountingStore
-from tests.fakes.installation import alone, listening, over
+from tests.fakes.installation import alone, installation, over
 from tests.fakes.seeing import asks_letter, seeing
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
@@ -27,10 +27,8 @@ from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
 from caliper.wiring.grounds import Ground, memory_ground
-from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.service_settings import CaptionerSettings
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAME = "fake/judge-8b"
 MEDIA = EXAMPLES / "media"
 
@@ -51,13 +49,7 @@ def asked_live(captioner: str, **changes: Any) -> RunConfig:
         for name, given in data.items()
     }
     return RunConfig(
-        **{
-            "name": "seeing",
-            "benchmarks": parts,
-            "limit": 1,
-            "coverage_floor": 0.5,
-            **changes,
-        }
+        **{"name": "seeing", "benchmarks": parts, "limit": 1, "coverage_floor": 0.5, **changes}
     )
 
 
@@ -91,8 +83,7 @@ async def installed(folder: Path, **settings: Any) -> AsyncIterator[There]:
     ground = replace(memory_ground(store), clock=clock)
     async with ChatServer(otherwise=seeing) as chat:
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", **settings)
-        parts = await everything(ground, JudgeSettings(), QaReaderSettings(), captioning)
-        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        async with installation(ground, captioner=captioning) as gateway:
             yield There(gateway, ground, chat, store, clock)
 
 

@@ -9,9 +9,8 @@ from PIL import Image
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, ChatServer, Step
-from tests.fakes.installation import alone, listening, over
+from tests.fakes.installation import alone, installation, over
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
@@ -20,8 +19,7 @@ from caliper.core.run import RunState
 from caliper.local.config import RunConfig, checked, read_config
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.wiring.grounds import memory_ground
-from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.service_settings import CaptionerSettings
 
 BLANK: tuple[Step, ...] = (
     fake.answer(""),
@@ -92,9 +90,8 @@ async def test_written(tmp_path: Path) -> None:
     ground = memory_ground(DirectoryStore(tmp_path / "store"))
     async with ChatServer(otherwise=by_picture()) as chat:
         captioning = CaptionerSettings(model=f"tgi:{chat.url}")
-        parts = await everything(ground, JudgeSettings(), QaReaderSettings(), captioning)
         await alone(config(f"tgi:{chat.url}"), WarningWatcher(), tmp_path)
-        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        async with installation(ground, captioner=captioning) as gateway:
             found = await report_of(gateway, config(MODEL), tmp_path)
         assert len(chat.requests) == 2 * SAMPLES
     scenes = found["capability"]

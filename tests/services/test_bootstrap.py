@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 import urllib3
-from tests.fakes.bootstrapping import RECIPES, ROOT, run, settings, start
+from tests.fakes.bootstrapping import RECIPES, run, settings, start
+from tests.fakes.sources import ROOT
 from tests.servers.kube_api import KubeApi
 
 MANIFESTS = ROOT / "deploy" / "k8s" / "base" / "bootstrap"
@@ -34,12 +35,10 @@ class Place:
         return self.api.kubectl(*arguments, "--namespace", self.namespace, given=given).stdout
 
     def secrets(self) -> dict[str, dict[str, Any]]:
-        """All Secrets by name, as the API server has them."""
         found = json.loads(self.kubectl("get", "secrets", "--output", "json"))["items"]
         return {each["metadata"]["name"]: each for each in found}
 
     def call(self, method: str, path: str, body: object = None) -> int:
-        """The status of the answer to a call of the account."""
         token = (self.account / "token").read_text("ascii")
         with urllib3.PoolManager(ca_certs=str(self.api.ca)) as pool:
             answer = pool.request(
@@ -52,7 +51,6 @@ class Place:
 
 
 def rendered(api: KubeApi, folder: Path, namespace: str) -> str:
-    """The Job's objects in that namespace."""
     folder.mkdir()
     written = {"namespace": namespace, "resources": [os.path.relpath(MANIFESTS, folder.resolve())]}
     (folder / "kustomization.yaml").write_text(json.dumps(written), "utf-8")
@@ -60,7 +58,6 @@ def rendered(api: KubeApi, folder: Path, namespace: str) -> str:
 
 
 def prepared(api: KubeApi, folder: Path) -> Place:
-    """A place of one's own."""
     namespace = api.namespace()
     enforced = "pod-security.kubernetes.io/enforce=restricted"
     api.kubectl("label", "namespace", namespace, enforced)

@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.counting import CountingStore
 from tests.fakes.installation import listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -28,7 +29,6 @@ from caliper.wiring.services import (
     gateway_parts,
 )
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODEL = "fake/judge-8b"
 LANGUAGE = ("rules", "ngram")
 
@@ -111,9 +111,7 @@ async def test_a_job_is_one_get_and_one_put(
         assert sum(key.endswith(once) for _, key in others) == 1
 
 
-async def test_a_caption_is_one_get_beside_its_media(
-    counting: Callable[[str], Counted],
-) -> None:
+async def test_a_caption_is_one_get_beside_its_media(counting: Callable[[str], Counted]) -> None:
     async with ChatServer(otherwise=answer("A small dog on green grass.")) as chat:
         counted = counting(chat.url)
         config = example("comprecap", captions=None, captioner=MODEL)

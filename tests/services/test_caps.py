@@ -1,5 +1,3 @@
-"""Runs on an installation that may not spend more than that: the semantics of one process."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +8,9 @@ from typing import Any
 import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, ChatServer, answer
+from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -35,9 +35,7 @@ from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, Qa
 from caliper.wiring.services import examining_parts
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RIGHT = answer('{"score": 1, "reason": "so says the server"}')
-PATIENCE = 60
 SAMPLES = 20
 TOKENS_A_CALL = 10
 
@@ -85,10 +83,7 @@ async def installed(
         for _ in range(1, judges):
             another, _ = await examining_parts("judge", judging, ground, ("rules", "ngram"))
             parts.append(another)
-        async with (
-            listening(together(parts)) as address,
-            RemoteGateway(Target(address)) as gateway,
-        ):
+        async with listening(together(parts)) as address, RemoteGateway(Target(address)) as gateway:
             yield There(gateway, ground, chat, folder)
 
 

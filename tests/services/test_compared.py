@@ -7,8 +7,10 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
+from tests.fakes.clock import PATIENCE
 from tests.fakes.grpc_serving import failure
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 from tests.fakes.stuffing import stuff
 from tests.fakes.stuffing import stuffed as everything_stated
 
@@ -32,9 +34,6 @@ from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.sinks import thumbnails_below
 from caliper.wiring.startup import everything
 
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = ("careless", "careful", "strict")
 
 

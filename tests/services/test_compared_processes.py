@@ -13,14 +13,13 @@ from tests.fakes.installation import alone
 from tests.fakes.separate import STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example, local
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.cli.progress import WarningWatcher
 from caliper.local.config import RunConfig, read_config
 from caliper.local.directory import RunDirectory
 from caliper.pipeline.comparing.comparison import ComparisonRequest, compare_runs
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 async def by_what_is_asked(

@@ -4,10 +4,9 @@ import asyncio
 from pathlib import Path
 
 from tests.fakes.chat_server import ChatServer, answer, status
-from tests.fakes.installation import alone, listening, over
+from tests.fakes.installation import alone, installation, over
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
@@ -20,10 +19,7 @@ from caliper.pipeline.gateway.dead_letters import Which, kept_letters, replay
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
-from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from caliper.wiring.service_settings import QaReaderSettings
 
 
 async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
@@ -36,8 +32,7 @@ async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
     async with ChatServer(otherwise=status(500)) as chat:
         model = f"tgi:{chat.url}"
         reading = QaReaderSettings(model=model, retry_budget=0, in_flight=2)
-        parts = await everything(ground, JudgeSettings(), reading, None)
-        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        async with installation(ground, reader=reading) as gateway:
             run = (await send(config, gateway, store)).spec.run_id
             ended = await over(gateway, run)
             assert ended.state is RunState.FINISHED

@@ -13,14 +13,7 @@ from tests.fakes.command import Command
 from tests.fakes.groups import members
 from tests.fakes.kafka_streams import records
 from tests.fakes.opinions import steadfast
-from tests.fakes.separate import (
-    ENDS_WITHIN,
-    IN_FLIGHT,
-    SERVICES,
-    STAGES,
-    Ground,
-    Installation,
-)
+from tests.fakes.separate import ENDS_WITHIN, IN_FLIGHT, SERVICES, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
 
@@ -122,7 +115,6 @@ async def _replay(there: Installation, run: str) -> tuple[list[str], list[str]]:
 
 
 async def _state(there: Installation, run: str) -> str:
-    """What the report says of the run."""
     state: str = json.loads(await there.report(run))["state"]
     return state
 

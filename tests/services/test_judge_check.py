@@ -1,5 +1,3 @@
-"""An installation shows the judge check in its reports, as the run in one process does."""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -10,10 +8,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
-from tests.fakes.installation import alone, listening, over
+from tests.fakes.installation import alone, installation, over
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.settings import resolved_settings
 from caliper.cli.progress import WarningWatcher
@@ -24,10 +21,8 @@ from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.anchors import anchors_of
 from caliper.wiring.grounds import memory_ground
-from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.service_settings import QaReaderSettings
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ANCHORS = anchors_of("captionqa", resolved_settings("captionqa", {}))
 # Never measured: it only ends a test that would hang.
 PATIENCE = 120
@@ -86,12 +81,8 @@ async def test_every_file_is_that_of_one_process(
     store = DirectoryStore(tmp_path / "store")
     await push_dataset(store, parcel_at("captionqa", part.data, part.media_root))
     reading = QaReaderSettings(model=f"tgi:{chat.url}")
-    parts = await everything(memory_ground(store), JudgeSettings(), reading, None)
-    async with (
-        asyncio.timeout(PATIENCE),
-        listening(parts) as address,
-        RemoteGateway(Target(address)) as gateway,
-    ):
+    installed = installation(memory_ground(store), reader=reading)
+    async with asyncio.timeout(PATIENCE), installed as gateway:
         run = (await send(config, gateway, store)).spec.run_id
         ended = await over(gateway, run)
         assert (ended.state, ended.error) == (RunState.COMPLETE, "")

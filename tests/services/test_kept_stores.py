@@ -6,15 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.installation import over
-from tests.fakes.kept_runs import (
-    FIGURES,
-    KEPT,
-    by_words,
-    installation,
-    replies,
-    served,
-    unpacked,
-)
+from tests.fakes.kept_runs import FIGURES, KEPT, by_words, installation, replies, served, unpacked
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
@@ -28,7 +20,6 @@ CALLS = json.loads((KEPT / "calls.json").read_text())
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
-    """The configuration of the run in both stores."""
     data = tmp_path / "data"
     for file in (KEPT / "data").rglob("*.*"):
         copy = data / file.relative_to(KEPT / "data")

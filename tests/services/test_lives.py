@@ -1,5 +1,3 @@
-"""What becomes of runs in an installation: cancelled, refused, failed, captioned, named."""
-
 import asyncio
 import json
 import re
@@ -13,6 +11,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.clock import AheadClock
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -36,8 +35,6 @@ from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture

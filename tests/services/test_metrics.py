@@ -15,11 +15,11 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes.command import Command, end
+from tests.fakes.sources import ROOT
 from tests.servers.absent import leave_out
 
 from caliper.adapters.metrics.labels import LABELS
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "examples" / "careful.yaml"
 PAGE = ROOT / "docs" / "metrics.md"
 # Never measured: it only ends a test whose scores do not come.

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.fakes.certificates import Pair, certify
 from tests.fakes.chat_server import MODEL, ChatServer
-from tests.fakes.installation import listening, over
+from tests.fakes.clock import PATIENCE
+from tests.fakes.installation import installation, over
 from tests.fakes.opinions import opinionated
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import send
 from caliper.core.errors import BackendRejected, InvalidInput
@@ -20,10 +20,7 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import captioner_parts, examining_parts
 from caliper.wiring.settings import read_settings
-from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PATIENCE = 60
 STAGES = ("JUDGE", "QA_READER", "CAPTIONER")
 
 
@@ -42,16 +39,12 @@ async def test_a_run_whose_models_are_reached_by_tls(
             monkeypatch.setenv(f"CALIPER_{stage}_MODEL", f"tgi:{chat.url}")
             monkeypatch.setenv(f"CALIPER_{stage}_MODEL_CA", str(tmp_path / "tls" / "ca.pem"))
             monkeypatch.setenv(f"CALIPER_{stage}_MODEL_TOKEN_FILE", str(tmp_path / "token"))
-        parts = await everything(
-            ground := memory_ground(DirectoryStore(tmp_path / "store")),
-            read_settings(JudgeSettings),
-            read_settings(QaReaderSettings),
-            read_settings(CaptionerSettings),
-        )
+        ground = memory_ground(DirectoryStore(tmp_path / "store"))
+        settings = map(read_settings, (JudgeSettings, QaReaderSettings, CaptionerSettings))
         part = {"data": str(EXAMPLES / "captionqa" / "questions.json"), "captioner": MODEL}
         part["media"] = str(EXAMPLES / "media")
         described = {"name": "ours", "benchmarks": {"captionqa": part}, "coverage_floor": 0.5}
-        async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+        async with installation(ground, *settings) as gateway:
             run = (await send(checked(described | {"limit": 2}), gateway, ground.store)).spec.run_id
             async with asyncio.timeout(PATIENCE):
                 assert (await over(gateway, run)).state is RunState.COMPLETE

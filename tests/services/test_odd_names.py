@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from tests.fakes.separate import Installation
-from tests.fakes.small_runs import EXAMPLES, example
+from tests.fakes.small_runs import example
+from tests.fakes.sources import EXAMPLES
 
 # Half of a surrogate pair: JSON may spell it, and no file of this name can be there.
 HALF = "\ud800"

@@ -4,7 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import alone, installation, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
@@ -16,10 +18,7 @@ from caliper.local.config import RunConfig, read_config
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.grounds import memory_ground
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOBODY = "0" * 16
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.installation import alone, installation, over
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
@@ -16,7 +17,6 @@ from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PICTURE = b"data:image/jpeg;base64,"
 
 
@@ -27,12 +27,10 @@ def ground(tmp_path: Path) -> Ground:
 
 @pytest.fixture
 def careful() -> RunConfig:
-    """Pictures and clips of all three benchmarks."""
     return read_config(EXAMPLES / "careful.yaml").model_copy(update={"limit": 2})
 
 
 async def push_media(ground: Ground, config: RunConfig) -> None:
-    """As `caliper data push` does."""
     for name, part in config.benchmarks.items():
         await push_dataset(ground.store, parcel_at(name, part.data, part.media_root))
 

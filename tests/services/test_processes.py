@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import alone, over
-from tests.fakes.sources import python_path
+from tests.fakes.sources import EXAMPLES, python_path
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
@@ -28,8 +28,6 @@ from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
 IN_FLIGHT = 4
 KILL_AT = 40
 
@@ -44,7 +42,6 @@ class Processes:
     ports: dict[str, int] = field(default_factory=dict)
 
     def start(self, kind: str, name: str = "", **settings: object) -> ServerProcess:
-        """Start a service, and stop it when the test ends."""
         (port,) = free_ports(1)
         self.ports[name or kind] = port
         chosen = {**self.environment, "LISTEN": f"127.0.0.1:{port}", "GRACE": "5"}

@@ -1,5 +1,3 @@
-"""Looking at a run that is going on: its verdicts a page at a time, and its report so far."""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -9,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.clock import AheadClock
+from tests.fakes.clock import PATIENCE, AheadClock
 from tests.fakes.command import Command
-from tests.fakes.installation import listening, over
+from tests.fakes.installation import installation, listening, over
 from tests.fakes.metered import Meter
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.registry import benchmark
@@ -30,10 +28,7 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FIRST, SECOND = 20, 15
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 @dataclass
@@ -84,11 +79,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     config = config.model_copy(update=changes)
     async with ChatServer(otherwise=meter) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
-        parts = await everything(ground, judging, QaReaderSettings(), None)
-        async with (
-            listening(parts) as address,
-            RemoteGateway(Target(address)) as gateway,
-        ):
+        async with installation(ground, judging) as gateway:
             found = Running(gateway, await send(config, gateway, store), meter, clock)
             yield found
             meter.allow()

@@ -15,14 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.fakes.command import Command, end
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers, free_ports
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
-ROOT = Path(__file__).resolve().parents[2]
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
 # Whose token has which role.
 CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}
@@ -44,11 +43,9 @@ class Place:
         return [file.read_text("ascii") for file in found]
 
     def made(self, secret: str, file: str) -> str:
-        """A file of a Secret."""
         return str(self.folder / "made" / f"caliper-{secret}" / file)
 
     def command(self, role: str) -> Command:
-        """The command line with the token of that role."""
         ours = {
             **self.keys,
             "SERVER_CA": self.made("ca-certificate", "ca.crt"),

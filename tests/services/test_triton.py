@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
-from tests.fakes.installation import alone, listening, over
+from tests.fakes.installation import alone, installation, over
+from tests.fakes.sources import EXAMPLES
 
-from caliper.adapters.remote.channel import Target
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, checked
 from caliper.wiring.grounds import memory_ground
-from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 
 def configuration(captioner: str, embedder: str) -> RunConfig:
@@ -31,13 +27,8 @@ def configuration(captioner: str, embedder: str) -> RunConfig:
 async def test_the_report_is_that_of_one_process(triton: str, tmp_path: Path) -> None:
     captioner, embedder = f"triton:{triton}/captioner", f"triton:{triton}/sentences"
     ground = memory_ground(DirectoryStore(tmp_path / "store"))
-    parts = await everything(
-        ground,
-        JudgeSettings(embedder=embedder),
-        QaReaderSettings(),
-        CaptionerSettings(model=captioner),
-    )
-    async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+    judging, captioning = JudgeSettings(embedder=embedder), CaptionerSettings(model=captioner)
+    async with installation(ground, judging, captioner=captioning) as gateway:
         # An installation knows its captioner by the model's name.
         begun = await send(configuration("captioner", "ngram"), gateway, ground.store)
         ended = await over(gateway, begun.spec.run_id)

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.lexical import LexicalAnswerer
@@ -14,12 +14,8 @@ from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.asking.examiner import Models
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
 
 class Example:
-    """Rows and supplied captions of one benchmark of the examples."""
-
     def __init__(self, name: str, captions: str) -> None:
         self.name = name
         chosen = benchmark(name)

@@ -1,5 +1,3 @@
-"""The deadline of a call to the gateway is that of whatever it calls in turn."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

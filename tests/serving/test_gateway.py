@@ -1,5 +1,3 @@
-"""evaluate.v1: what each kind of bad request is told, field by field."""
-
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -7,10 +5,9 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
-from google.rpc.error_details_pb2 import BadRequest
-from grpc_status import rpc_status
-from tests.fakes.grpc_serving import failure
+from tests.fakes.grpc_serving import failure, refusal
 from tests.fakes.installation import listening
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -22,7 +19,6 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import everything
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOBODY = "0" * 16
 ABSENT = "a" * 64
 Stub = Any
@@ -43,21 +39,7 @@ async def stub(store: DirectoryStore) -> AsyncIterator[Stub]:
         yield evaluate_pb2_grpc.EvaluateServiceStub(channel)
 
 
-async def told(call: Any) -> list[str]:
-    """The fields that a call was refused for."""
-    error = await failure(call)
-    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, error
-    status = rpc_status.from_call(error)  # type: ignore[arg-type]
-    assert status is not None
-    violations = BadRequest()
-    (detail,) = status.details
-    assert detail.Unpack(violations)
-    assert all(each.description for each in violations.field_violations)
-    return [each.field for each in violations.field_violations]
-
-
 async def whole(store: DirectoryStore, name: str = "captionqa") -> pb.StartEvaluationRequest:
-    """A request that nothing is wrong with."""
     data = {"captionqa": "captionqa/questions.json", "capability": "capability"}[name]
     digest = parcel_at(name, EXAMPLES / data, None).digest
     captions = await put_captions(store, {"nat_000": "A dog."})
@@ -134,7 +116,7 @@ async def test_a_bad_start_names_its_field(
 ) -> None:
     request = await whole(store)
     spoil(request)
-    assert await told(stub.StartEvaluation(request)) == [field]
+    assert (await refusal(stub.StartEvaluation(request)))[0] == [field]
     assert [key async for key in store.list("runs/")] == []
 
 
@@ -149,10 +131,10 @@ async def test_questions_from_the_media_need_their_data(stub: Stub, store: Direc
     for name, given in (("capability", {}), ("captionqa", {"qa_data": ABSENT})):
         request = await whole(store, name)
         of_part(qa_replies=replies, **given)(request)
-        assert await told(stub.StartEvaluation(request)) == ["benchmarks[0].qa_data"]
+        assert (await refusal(stub.StartEvaluation(request)))[0] == ["benchmarks[0].qa_data"]
     request = await whole(store, "capability")
     of_part(qa_replies=replies, qa_data="b" * 64)(request)
-    assert await told(stub.StartEvaluation(request)) == ["benchmarks[0].qa_data"]
+    assert (await refusal(stub.StartEvaluation(request)))[0] == ["benchmarks[0].qa_data"]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +156,7 @@ async def test_a_bad_question_names_its_field(
         request_ = type(request_).FromString(request_.SerializeToString())
         request_.run = run  # type: ignore[attr-defined]
     call = getattr(stub, method)(request_)
-    assert await told(call.read() if method == "GetReport" else call) == [field]
+    assert (await refusal(call.read() if method == "GetReport" else call))[0] == [field]
 
 
 @pytest.mark.parametrize("run", [NOBODY, "", "../../spec", "A" * 16])
@@ -217,7 +199,7 @@ def caption(sample: str, text: str = "A dog.") -> pb.UploadCaptionsRequest:
 async def test_bad_captions_name_their_field(
     stub: Stub, store: DirectoryStore, field: str, parts: Iterable[pb.UploadCaptionsRequest]
 ) -> None:
-    assert await told(stub.UploadCaptions(iter(list(parts)))) == [field]
+    assert (await refusal(stub.UploadCaptions(iter(list(parts)))))[0] == [field]
     assert [key async for key in store.list("supplied/")] == []
 
 

@@ -1,5 +1,3 @@
-"""The server: what it listens on, TLS, reflection, and how it stops."""
-
 import asyncio
 from dataclasses import replace
 from pathlib import Path

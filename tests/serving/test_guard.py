@@ -1,5 +1,3 @@
-"""What happens around a call: failures become rich errors, deadlines are passed on."""
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

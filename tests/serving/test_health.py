@@ -1,5 +1,3 @@
-"""Health: readiness follows the checks, liveness does not."""
-
 import asyncio
 import logging
 from dataclasses import replace
@@ -17,8 +15,6 @@ JUDGE = "caliper.api.judge.v1.JudgeService"
 
 
 class Store:
-    """Something that a service needs."""
-
     def __init__(self) -> None:
         self.up = True
         self.asked = asyncio.Event()
@@ -39,7 +35,6 @@ async def status_of(stub: Any, service: str = "") -> int:
 
 
 async def seen(watch: Any, status: int) -> None:
-    """Wait until a watch says so."""
     while (await watch.read()).status != status:
         pass
 

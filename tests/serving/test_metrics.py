@@ -1,5 +1,3 @@
-"""The page of metrics as a part of a service."""
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

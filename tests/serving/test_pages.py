@@ -1,5 +1,3 @@
-"""Pages of runs: live, filtered, a page at a time, and inert whatever captions say."""
-
 import json
 import re
 from collections.abc import AsyncIterator
@@ -8,18 +6,17 @@ from html import unescape
 
 import pytest
 from tests.fakes.evaluations import SIZE, verdict
-from tests.fakes.watched import Browser, Watched, watched
+from tests.fakes.watched import Watched, watched
 
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Verdict
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\udc80"
 NOBODY = "0" * 16
-Both = tuple[Watched, Browser]
 
 
 @pytest.fixture
-async def both() -> AsyncIterator[Both]:
+async def there() -> AsyncIterator[Watched]:
     async with watched() as found:
         yield found
 
@@ -42,31 +39,28 @@ def scored(*scores: int | None) -> list[Verdict]:
     return [verdict(index, score, f"reply {index}") for index, score in enumerate(scores)]
 
 
-async def test_nobody_started_a_run(both: Both) -> None:
-    _, browser = both
-    assert "No runs yet." in await browser("/")
+async def test_nobody_started_a_run(there: Watched) -> None:
+    assert "No runs yet." in await there.page("/")
 
 
-async def test_runs_are_listed_and_chosen_by_checkpoint(both: Both) -> None:
-    there, browser = both
+async def test_runs_are_listed_and_chosen_by_checkpoint(there: Watched) -> None:
     ours, other = await there.begin("ours"), await there.begin("<b>other</b>")
-    page = await browser("/")
+    page = await there.page("/")
     assert links(page, "ours") == [f"/runs/{ours.spec.run_id}"]
     assert links(page, "&lt;b&gt;other&lt;/b&gt;") == [f"/runs/{other.spec.run_id}"]
     (link,) = links(page, other.spec.run_id)
-    chosen = await browser(link)
+    chosen = await there.page(link)
     assert ours.spec.run_id not in chosen
     assert other.spec.run_id in chosen
 
 
-async def test_the_list_has_the_headline_figures_of_what_is_over(both: Both) -> None:
-    there, browser = both
+async def test_the_list_has_the_headline_figures_of_what_is_over(there: Watched) -> None:
     over, going = await there.begin("over"), await there.begin("going")
     await there.tell(over, scored(1, 0, 1, 1, 0, 1))
     await there.tell(going, scored(1, 0))
-    report = json.loads(await browser(f"/runs/{over.spec.run_id}/files/report.json"))
+    report = json.loads(await there.page(f"/runs/{over.spec.run_id}/files/report.json"))
     bounds = report["benchmarks"]["captionqa"]["intervals"]["overall"]["score"]
-    page = await browser("/")
+    page = await there.page("/")
     figure = (
         f'<span class="value">{report["benchmarks"]["captionqa"]["overall"]["score"]:.2f}</span>'
     )
@@ -74,70 +68,66 @@ async def test_the_list_has_the_headline_figures_of_what_is_over(both: Both) -> 
     assert f"{bounds['low']:.2f} to {bounds['high']:.2f}" in page
     assert page.count('<span class="value') == 1
     there.house.store.objects[f"runs/{over.spec.run_id}/report/report.json"] = b"[]"
-    assert '<span class="value' not in await browser("/")
+    assert '<span class="value' not in await there.page("/")
 
 
-async def test_a_run_that_goes_on_shows_how_far_it_is_and_comes_again(both: Both) -> None:
-    there, browser = both
+async def test_a_run_that_goes_on_shows_how_far_it_is_and_comes_again(there: Watched) -> None:
     run = await there.begin("ours")
     await there.tell(run, scored(1, 0, 1))
-    page = await browser(f"/runs/{run.spec.run_id}")
+    page = await there.page(f"/runs/{run.spec.run_id}")
     assert '<meta http-equiv="refresh" content="5">' in page
     assert f'max="{SIZE}" value="3"' in page
     assert "3 of 6 questions" in page
     assert "<strong>RUNNING</strong>" in page
     (stop,) = links(page, "Pause")
-    still = await browser(stop)
+    still = await there.page(stop)
     assert 'http-equiv="refresh"' not in still
     assert links(still, "Refresh every 5 s") == [f"/runs/{run.spec.run_id}"]
     await there.tell(run, scored(1, 0, 1, 1, 0, 1))
-    over = await browser(f"/runs/{run.spec.run_id}")
+    over = await there.page(f"/runs/{run.spec.run_id}")
     assert "<strong>COMPLETE</strong>" in over
     assert 'http-equiv="refresh"' not in over
     assert "<progress" not in over
     assert '<span class="interval">95% interval' in over
 
 
-async def test_a_run_without_figures_yet(both: Both) -> None:
-    there, browser = both
+async def test_a_run_without_figures_yet(there: Watched) -> None:
     run = (await there.begin("ours")).spec
     there.house.store.objects.pop(f"runs/{run.run_id}/plan/summary.json")
-    page = await browser(f"/runs/{run.run_id}")
+    page = await there.page(f"/runs/{run.run_id}")
     assert "No scores yet." in page
     assert 'http-equiv="refresh"' in page
-    assert "No verdicts yet." in await browser(f"/runs/{run.run_id}/samples")
+    assert "No verdicts yet." in await there.page(f"/runs/{run.run_id}/samples")
 
 
-async def test_samples_are_filtered_and_the_filters_say_what_is_left(both: Both) -> None:
-    there, browser = both
+async def test_samples_are_filtered_and_the_filters_say_what_is_left(there: Watched) -> None:
     run = await there.begin("ours")
     await there.tell(run, scored(1, 0, 1, None, 0, 1))
     path = f"/runs/{run.spec.run_id}/samples"
-    page = await browser(path)
+    page = await there.page(path)
     assert [place for _, place in cards(page)] == [str(index) for index in range(6)]
     assert options(page, "outcome") == ["all", "correct (3)", "unscored (1)", "wrong (2)"]
     assert "6 of 6 shown" in page
-    wrong = await browser(f"{path}?outcome=wrong")
+    wrong = await there.page(f"{path}?outcome=wrong")
     assert cards(wrong) == [("bad", "1"), ("bad", "4")]
     assert '<option value="wrong" selected>' in wrong
     assert "2 of 2 shown, 6 in all" in wrong
-    assert cards(await browser(f"{path}?outcome=unscored")) == [("missing", "3")]
+    assert cards(await there.page(f"{path}?outcome=unscored")) == [("missing", "3")]
     dimension = options(page, "dimension")[1].rpartition(" (")[0]
-    assert len(cards(await browser(f"{path}?dimension={dimension}&benchmark=captionqa"))) == 6
-    none = await browser(f"{path}?dimension={dimension}&outcome=cannot+answer")
+    assert len(cards(await there.page(f"{path}?dimension={dimension}&benchmark=captionqa"))) == 6
+    none = await there.page(f"{path}?dimension={dimension}&outcome=cannot+answer")
     assert "No verdict matches." in none
     assert "cannot answer (0)" in options(none, "outcome")
 
 
-async def test_samples_come_a_page_at_a_time(both: Both) -> None:
-    there, browser = both
+async def test_samples_come_a_page_at_a_time(there: Watched) -> None:
     run = await there.begin("ours", repeats=30)
     size = run.summary.questions
     await there.tell(run, [verdict(index, index % 2) for index in range(size)])
     path = f"/runs/{run.spec.run_id}/samples?outcome=correct"
     seen: list[int] = []
     while path:
-        page = await browser(path)
+        page = await there.page(path)
         seen += [int(place) for _, place in cards(page)]
         (path,) = links(page, "Next page") or [""]
     assert seen == [index for index in range(size) if index % 2]
@@ -145,8 +135,7 @@ async def test_samples_come_a_page_at_a_time(both: Both) -> None:
     assert links(page, "First page") == [f"/runs/{run.spec.run_id}/samples?outcome=correct"]
 
 
-async def test_captions_pictures_and_replies_are_shown(both: Both) -> None:
-    there, browser = both
+async def test_captions_pictures_and_replies_are_shown(there: Watched) -> None:
     texts = {"nat_000": HOSTILE, "nat_001": "long " * 200}
     run = await there.begin("ours", texts)
     data = run.spec.benchmarks[0].data
@@ -154,34 +143,32 @@ async def test_captions_pictures_and_replies_are_shown(both: Both) -> None:
     await there.house.store.put(f"datasets/{data}/media.json", canonical_json(media))
     await there.tell(run, [replace(verdict(0, 1), evidence=Evidence(HOSTILE, HOSTILE)), *scored()])
     await there.tell(run, scored(1, 1, 1, 1, 1, 1)[1:])
-    page = await browser(f"/runs/{run.spec.run_id}/samples")
+    page = await there.page(f"/runs/{run.spec.run_id}/samples")
     assert "<script" not in page
     assert "onerror=alert" in page
     assert "<img src=x" not in page
     assert page.count("<summary><span") == 2
     assert page.count("No caption.") == 2
     first, *_ = [unescape(found) for found in re.findall(r'<img src="([^"]*)"', page)]
-    assert await browser(first) == "captionqa 0.jpg"
-    assert await browser(first) == "captionqa 0.jpg"
-    assert (await browser(first.replace("0.jpg", "1.jpg"))).startswith("<svg")
+    assert await there.page(first) == "captionqa 0.jpg"
+    assert await there.page(first) == "captionqa 0.jpg"
+    assert (await there.page(first.replace("0.jpg", "1.jpg"))).startswith("<svg")
     assert there.pictures == [("captionqa", "0.jpg"), ("captionqa", "1.jpg")]
     assert page.count("no picture") == 2
 
 
-async def test_a_picture_that_is_pushed_after_it_was_asked_for_is_shown(both: Both) -> None:
-    there, browser = both
+async def test_a_picture_that_is_pushed_after_it_was_asked_for_is_shown(there: Watched) -> None:
     run = (await there.begin("ours")).spec.run_id
     path = f"/runs/{run}/picture?benchmark=captionqa&media=1.jpg"
-    assert (await browser(path)).startswith("<svg")
-    assert await browser.kept(path) == "no-store"
+    assert (await there.page(path)).startswith("<svg")
+    assert await there.cache_control(path) == "no-store"
     there.lacking.clear()
-    assert await browser(path) == "captionqa 1.jpg"
-    assert await browser.kept(path) == "private, max-age=3600"
+    assert await there.page(path) == "captionqa 1.jpg"
+    assert await there.cache_control(path) == "private, max-age=3600"
     assert there.pictures == [("captionqa", "1.jpg")] * 3
 
 
-async def test_hostile_names_are_text_everywhere(both: Both) -> None:
-    there, browser = both
+async def test_hostile_names_are_text_everywhere(there: Watched) -> None:
     names = (HOSTILE.removesuffix("\udc80"), "plain")
     told = [(await there.begin(name), scored(*[place] * 6)) for place, name in enumerate(names)]
     for run, verdicts in told:
@@ -189,49 +176,46 @@ async def test_hostile_names_are_text_everywhere(both: Both) -> None:
     first, second = (run.spec.run_id for run, _ in told)
     pages = ["/", f"/runs/{first}", f"/runs/{first}/samples", f"/compare?base={first}&run={second}"]
     for path in pages:
-        page = await browser(path)
+        page = await there.page(path)
         assert "<script" not in page, path
         assert "&lt;script&gt;" in page, path
         assert "<img src=x" not in page, path
 
 
-async def test_files_of_the_report(both: Both) -> None:
-    there, browser = both
+async def test_files_of_the_report(there: Watched) -> None:
     run = await there.begin("ours")
     await there.tell(run, scored(1, 0, 1, 1, 0, 1))
     path = f"/runs/{run.spec.run_id}/files"
-    assert json.loads(await browser(f"{path}/report.json"))["name"] == "ours"
-    assert "<title>ours · Caliper</title>" in await browser(f"{path}/report.html")
-    assert "unknown file" in await browser(f"{path}/passwd", 400)
-    assert "known: report.json" in unescape(await browser(f"{path}/..%2fspec.json", 400))
+    assert json.loads(await there.page(f"{path}/report.json"))["name"] == "ours"
+    assert "<title>ours · Caliper</title>" in await there.page(f"{path}/report.html")
+    assert "unknown file" in await there.page(f"{path}/passwd", 400)
+    assert "known: report.json" in unescape(await there.page(f"{path}/..%2fspec.json", 400))
 
 
-async def test_runs_are_compared(both: Both) -> None:
-    there, browser = both
+async def test_runs_are_compared(there: Watched) -> None:
     base, other = await there.begin("base"), await there.begin("other")
     await there.tell(base, scored(1, 0, 1, 1, 0, 1))
     await there.tell(other, scored(1, 1, 1, 1, 1, 0))
-    page = await browser(f"/compare?base={base.spec.run_id}&run={other.spec.run_id}")
+    page = await there.page(f"/compare?base={base.spec.run_id}&run={other.spec.run_id}")
     assert "<title>other against base · Caliper</title>" in page
     assert "2 questions got better" in page
     assert links(page, "Runs") == ["/"]
     same = f"/compare?base={base.spec.run_id}&run={base.spec.run_id}"
-    assert "choose a base" in await browser(same, 400)
-    assert "choose a base" in await browser("/compare", 400)
-    assert "no run" in await browser(f"/compare?base={base.spec.run_id}&run={NOBODY}", 404)
+    assert "choose a base" in await there.page(same, 400)
+    assert "choose a base" in await there.page("/compare", 400)
+    assert "no run" in await there.page(f"/compare?base={base.spec.run_id}&run={NOBODY}", 404)
 
 
-async def test_runs_that_are_not_alike_are_compared_only_when_told_so(both: Both) -> None:
-    there, browser = both
+async def test_runs_that_are_not_alike_are_compared_only_when_told_so(there: Watched) -> None:
     base, other = await there.begin("base"), await there.begin("other", seed=7)
     for run in (base, other):
         await there.tell(run, scored(1, 0, 1, 1, 0, 1))
     path = f"/compare?base={base.spec.run_id}&run={other.spec.run_id}"
-    page = await browser(path, 409)
+    page = await there.page(path, 409)
     assert "differ in more than their checkpoints" in page
     assert "--anyway" not in page
     (again,) = links(page, "Compare anyway")
-    assert "Not the checkpoint alone." in await browser(again)
+    assert "Not the checkpoint alone." in await there.page(again)
 
 
 @pytest.mark.parametrize(
@@ -250,11 +234,10 @@ async def test_runs_that_are_not_alike_are_compared_only_when_told_so(both: Both
     ],
 )
 async def test_a_parameter_that_a_page_does_not_have_is_refused(
-    both: Both, asked: str, unknown: str, known: str, way: str
+    there: Watched, asked: str, unknown: str, known: str, way: str
 ) -> None:
-    there, browser = both
     run = (await there.begin("ours")).spec.run_id
-    page = unescape(await browser(f"/{asked.format(run=run)}", 400))
+    page = unescape(await there.page(f"/{asked.format(run=run)}", 400))
     assert f"This page has no parameter '{unknown}': " in page
     assert known in page
     assert links(page, "Go on without it") == [f"/{way.format(run=run)}"]
@@ -275,10 +258,9 @@ async def test_a_parameter_that_a_page_does_not_have_is_refused(
         ("/nothing", 404, "There is no such page."),
     ],
 )
-async def test_what_is_not_there_is_said(both: Both, path: str, status: int, said: str) -> None:
-    there, browser = both
+async def test_what_is_not_there_is_said(there: Watched, path: str, status: int, said: str) -> None:
     run = await there.begin("ours")
-    page = await browser(path.format(nobody=NOBODY, run=run.spec.run_id), status)
+    page = await there.page(path.format(nobody=NOBODY, run=run.spec.run_id), status)
     assert said in page
     assert links(page, "Runs") == ["/"]
     assert "<script" not in page

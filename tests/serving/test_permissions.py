@@ -1,5 +1,3 @@
-"""Every method of every service, for every role, no token and a wrong one."""
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

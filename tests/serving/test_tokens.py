@@ -1,5 +1,3 @@
-"""Token files: read, read again, and refused with the line that is wrong."""
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The server of pages: for browsers at this machine, and for reading only."""
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.fakes.sources import ROOT
 
-ROOT = Path(__file__).parents[2]
 DECLARED = re.compile(r"\s*(message|enum|service|rpc)\s|[^/]*\s=\s\d+;")
 PARTS = ("tools", "proto", "src/caliper/api")
 OUTCOME = Path("proto/caliper/api/types/v1/outcome.proto")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command
-from tests.fakes.sources import python_path
+from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.choosing import COMPONENTS
@@ -18,7 +18,6 @@ from tests.servers.process import answers, free_ports
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ("judge", "qa_reader", "aggregator", "gateway")
 PROCESSES = ("kafka", "minio", *SERVICES)
 
@@ -53,12 +52,10 @@ class Up:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What client.env gives to the command line."""
         lines = (self.folder / "client.env").read_text("utf-8").splitlines()
         return dict(line.split("=", 1) for line in lines)
 
     def processes(self) -> dict[str, bytes]:
-        """The command line of each process of this folder that runs."""
         found = {}
         for place in Path("/proc").glob("[0-9]*"):
             try:
@@ -71,7 +68,6 @@ class Up:
         return found
 
     def log(self, name: str) -> str:
-        """What a process has written."""
         folder = self.folder / name if name in ("kafka", "minio") else self.folder
         return (folder / f"{name}.log").read_text("utf-8", "replace")
 

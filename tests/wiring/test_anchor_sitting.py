@@ -1,5 +1,3 @@
-"""Anchors are asked of the judge every time, and trouble is never a verdict."""
-
 import asyncio
 
 import pytest

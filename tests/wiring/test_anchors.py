@@ -1,5 +1,3 @@
-"""What the anchor set holds, and that nobody changes it without noticing."""
-
 from fractions import Fraction
 
 import pytest

@@ -1,5 +1,3 @@
-"""How brokers are spoken to, from the environment."""
-
 from pathlib import Path
 
 import pytest

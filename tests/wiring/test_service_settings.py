@@ -1,5 +1,3 @@
-"""The settings of services: one prefix each, and nothing unknown."""
-
 from pathlib import Path
 
 import pytest

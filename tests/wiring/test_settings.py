@@ -1,5 +1,3 @@
-"""Settings from the environment."""
-
 from pathlib import Path
 
 import pytest

@@ -1,11 +1,10 @@
-"""Anchors in a service: one sitting for each benchmark of each run, kept with the run."""
-
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.fakes.models import HeldModel, ScriptedModel
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
@@ -30,8 +29,6 @@ PACK = shipped_pack()
 PART = BenchmarkSpec("captionqa", "", None, resolved_settings("captionqa", {}), {})
 SPEC = RunSpec("checkpoint", "1", PACK.digest, (PART,))
 ANCHORS = len(anchors_of("captionqa", PART.settings))
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 def answering(model: ScriptedModel, seed: int = 0) -> Models:

@@ -1,5 +1,3 @@
-"""Media in the store, as jobs are shown them."""
-
 import hashlib
 
 import pytest

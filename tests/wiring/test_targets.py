@@ -1,5 +1,3 @@
-"""Services that we call: TLS, and where tokens are not sent."""
-
 from pathlib import Path
 
 import pytest

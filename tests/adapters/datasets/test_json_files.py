@@ -1,5 +1,3 @@
-"""Rows in JSON and JSON Lines files, and what is said about broken ones."""
-
 import json
 from pathlib import Path
 

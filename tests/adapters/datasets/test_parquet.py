@@ -1,5 +1,3 @@
-"""Rows in parquet files."""
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -1,5 +1,3 @@
-"""Readers side by side, as files."""
-
 import csv
 import io
 

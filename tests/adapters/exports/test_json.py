@@ -1,5 +1,3 @@
-"""report.json: numbers at their paths, canonical bytes."""
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""report.md reads well and holds no surprise."""
-
 import dataclasses
 from pathlib import Path
 

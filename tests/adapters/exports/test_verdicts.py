@@ -1,5 +1,3 @@
-"""verdicts.jsonl and verdicts.parquet: the same rows, streamed, whole."""
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Single frames of clips."""
-
 from pathlib import Path
 
 import av

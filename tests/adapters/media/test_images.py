@@ -1,5 +1,3 @@
-"""Pictures that nobody vouches for."""
-
 import io
 import struct
 import zlib

@@ -22,8 +22,6 @@ Result = TypeVar("Result")
 
 
 class CountingDecoders(Decoders):
-    """Counts the decodes."""
-
     decoded = 0
 
     async def run(self, work: Callable[[], Result]) -> Result:

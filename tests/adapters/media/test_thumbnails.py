@@ -1,5 +1,3 @@
-"""Thumbnails, and staying inside the media folder."""
-
 import io
 from pathlib import Path
 

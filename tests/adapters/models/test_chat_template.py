@@ -1,5 +1,3 @@
-"""Texts for models that know no chat."""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -39,7 +39,6 @@ class Endpoint:
         return begun
 
     def end(self, what: str, retry_after: float | None = None) -> None:
-        """End the oldest call."""
         probe = self.calls.pop(0)
         match what:
             case "overloaded":

@@ -1,5 +1,3 @@
-"""What calls cost."""
-
 import asyncio
 
 import pytest

@@ -1,5 +1,3 @@
-"""Reading the address of an endpoint and its headers."""
-
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 

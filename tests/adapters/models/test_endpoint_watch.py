@@ -2,45 +2,35 @@
 
 import asyncio
 import logging
+from contextlib import AbstractAsyncContextManager
 
 import pytest
-from tests.fakes.clock import FakeClock
 from tests.fakes.endpoints import FakeEndpoint
+from tests.fakes.pools import Bench, bench, settle
 
 from caliper.adapters.models.congestion import CongestionLimits
-from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.retries import Budget
 from caliper.core.errors import BackendError, BackendOverloaded, BackendUnavailable
-from caliper.core.question import Decoding
-from caliper.ports.models import ChatMessage
 
 DOWN = BackendUnavailable("refused")
-HELLO = (ChatMessage("user", ("hello",)),)
 
 
-class Bed:
-    """A pool over fake endpoints whose check is asked every five seconds."""
+def watched(*endpoints: FakeEndpoint, tries: int = 10) -> AbstractAsyncContextManager[Bench]:
+    budget = Budget(tries=tries, seconds=1e6)
+    return bench(*endpoints, budget=budget, pace=CongestionLimits(failures=3))
 
-    def __init__(self, *endpoints: FakeEndpoint, tries: int = 10) -> None:
-        self.clock = FakeClock()
-        named = [(f"host-{place}", endpoint) for place, endpoint in enumerate(endpoints)]
-        budget = Budget(tries=tries, seconds=1e6)
-        self.pool = Pool(named, self.clock, budget=budget, pace=CongestionLimits(failures=3))
 
-    async def there(self) -> bool:
-        self.clock.seconds += 5
-        try:
-            await self.pool.check()
-        except BackendUnavailable:
-            return False
-        finally:
-            # The look that the check began comes to its end.
-            for _ in range(20):
-                await asyncio.sleep(0)
-        return True
-
-    async def ask(self) -> None:
-        await self.pool.complete(HELLO, Decoding())
+async def there(bed: Bench) -> bool:
+    """Whether the check says so, asked every five seconds."""
+    bed.clock.seconds += 5
+    try:
+        await bed.pool.check()
+    except BackendUnavailable:
+        return False
+    finally:
+        # The look that the check began comes to its end.
+        await settle()
+    return True
 
 
 def stop(endpoint: FakeEndpoint) -> None:
@@ -55,81 +45,69 @@ def start(endpoint: FakeEndpoint) -> None:
 
 async def test_an_endpoint_that_nobody_calls_is_looked_at() -> None:
     endpoint = FakeEndpoint()
-    bed = Bed(endpoint)
-    await bed.pool.resolve()
-    assert await bed.there()
-    stop(endpoint)
-    told = [await bed.there() for _ in range(6)]
-    assert told == [True, True, True, False, False, False]
-    start(endpoint)
-    assert [await bed.there() for _ in range(3)] == [False, True, True]
-    assert endpoint.texts == []
-    await bed.pool.close()
+    async with watched(endpoint) as bed:
+        assert await there(bed)
+        stop(endpoint)
+        told = [await there(bed) for _ in range(6)]
+        assert told == [True, True, True, False, False, False]
+        start(endpoint)
+        assert [await there(bed) for _ in range(3)] == [False, True, True]
+        assert endpoint.texts == []
 
 
 async def test_one_failed_call_and_one_look_in_vain_are_no_end() -> None:
     endpoint = FakeEndpoint()
-    bed = Bed(endpoint, tries=1)
-    await bed.pool.resolve()
-    endpoint.tell = lambda _: DOWN
-    with pytest.raises(BackendError):
-        await bed.ask()
-    endpoint.resolving = [DOWN]
-    start_again = [await bed.there() for _ in range(5)]
-    assert all(start_again)
-    await bed.pool.close()
+    async with watched(endpoint, tries=1) as bed:
+        endpoint.tell = lambda _: DOWN
+        with pytest.raises(BackendError):
+            await bed.ask()
+        endpoint.resolving = [DOWN]
+        start_again = [await there(bed) for _ in range(5)]
+        assert all(start_again)
 
 
 async def test_calls_that_fail_in_a_row_are_an_end_at_once() -> None:
     endpoint = FakeEndpoint()
-    bed = Bed(endpoint, tries=3)
-    await bed.pool.resolve()
-    # It says who it is, and fails at every call.
-    endpoint.tell = lambda _: DOWN
-    with pytest.raises(BackendError):
+    async with watched(endpoint, tries=3) as bed:
+        # It says who it is, and fails at every call.
+        endpoint.tell = lambda _: DOWN
+        with pytest.raises(BackendError):
+            await bed.ask()
+        assert not await there(bed)
+        endpoint.tell = lambda _: "ok"
+        assert not await there(bed)
         await bed.ask()
-    assert not await bed.there()
-    endpoint.tell = lambda _: "ok"
-    assert not await bed.there()
-    await bed.ask()
-    assert await bed.there()
-    await bed.pool.close()
+        assert await there(bed)
 
 
 async def test_a_shut_gate_that_nobody_knocks_at_does_not_say_so_for_ever() -> None:
     endpoint = FakeEndpoint()
-    bed = Bed(endpoint, tries=3)
-    await bed.pool.resolve()
-    stop(endpoint)
-    with pytest.raises(BackendError):
-        await bed.ask()
-    start(endpoint)
-    told = [await bed.there() for _ in range(15)]
-    assert (told[0], told[-1]) == (False, True)
-    assert told == sorted(told)
-    await bed.pool.close()
+    async with watched(endpoint, tries=3) as bed:
+        stop(endpoint)
+        with pytest.raises(BackendError):
+            await bed.ask()
+        start(endpoint)
+        told = [await there(bed) for _ in range(15)]
+        assert (told[0], told[-1]) == (False, True)
+        assert told == sorted(told)
 
 
 async def test_a_busy_endpoint_is_there_and_is_not_asked() -> None:
     endpoint = FakeEndpoint(lambda _: BackendOverloaded("busy"))
-    bed = Bed(endpoint, tries=1)
-    await bed.pool.resolve()
-    for _ in range(6):
-        with pytest.raises(BackendError):
-            await bed.ask()
-        assert await bed.there()
-    await bed.pool.close()
+    async with watched(endpoint, tries=1) as bed:
+        for _ in range(6):
+            with pytest.raises(BackendError):
+                await bed.ask()
+            assert await there(bed)
 
 
 async def test_an_endpoint_that_serves_another_model_is_of_no_use() -> None:
     endpoint = FakeEndpoint()
-    bed = Bed(endpoint)
-    await bed.pool.resolve()
-    endpoint.revision = "2"
-    assert [await bed.there() for _ in range(4)] == [True, True, True, False]
-    with pytest.raises(BackendUnavailable, match=r"host-0: the endpoint now serves model"):
-        await bed.pool.check()
-    await bed.pool.close()
+    async with watched(endpoint) as bed:
+        endpoint.revision = "2"
+        assert [await there(bed) for _ in range(4)] == [True, True, True, False]
+        with pytest.raises(BackendUnavailable, match=r"host-0: the endpoint now serves model"):
+            await bed.pool.check()
 
 
 async def test_one_of_two_is_enough_and_its_loss_is_told_once(
@@ -137,29 +115,25 @@ async def test_one_of_two_is_enough_and_its_loss_is_told_once(
 ) -> None:
     caplog.set_level(logging.INFO)
     one, other = FakeEndpoint(), FakeEndpoint()
-    bed = Bed(one, other)
-    await bed.pool.resolve()
-    stop(one)
-    assert all([await bed.there() for _ in range(8)])
-    start(one)
-    assert all([await bed.there() for _ in range(3)])
-    assert [record.getMessage() for record in caplog.records] == [
-        "an endpoint of the model is gone: host-0: refused",
-        "an endpoint of the model is back: host-0",
-    ]
-    await bed.pool.close()
+    async with watched(one, other) as bed:
+        stop(one)
+        assert all([await there(bed) for _ in range(8)])
+        start(one)
+        assert all([await there(bed) for _ in range(3)])
+        assert [record.getMessage() for record in caplog.records] == [
+            "an endpoint of the model is gone: host-0: refused",
+            "an endpoint of the model is back: host-0",
+        ]
 
 
 async def test_a_look_that_takes_long_is_waited_for_by_nobody() -> None:
     endpoint = FakeEndpoint()
-    bed = Bed(endpoint)
-    await bed.pool.resolve()
-    resolve, held = endpoint.resolve, asyncio.Event()
+    async with watched(endpoint) as bed:
+        resolve, held = endpoint.resolve, asyncio.Event()
 
-    async def slow() -> object:
-        await held.wait()
-        return await resolve()
+        async def slow() -> object:
+            await held.wait()
+            return await resolve()
 
-    endpoint.resolve = slow  # type: ignore[assignment,method-assign]  # a slow fake of a fake
-    assert all([await bed.there() for _ in range(9)])
-    await bed.pool.close()
+        endpoint.resolve = slow  # type: ignore[assignment,method-assign]  # a slow fake of a fake
+        assert all([await there(bed) for _ in range(9)])

@@ -108,10 +108,7 @@ async def test_an_overloaded_endpoint_gets_less_at_once() -> None:
         await settle()
         assert endpoint.in_flight == 40
         limits = set()
-        endpoint.tell, tell = (
-            lambda text: limits.add(bed.limits[0]) or tell(text),
-            endpoint.tell,
-        )
+        endpoint.tell, tell = (lambda text: limits.add(bed.limits[0]) or tell(text), endpoint.tell)
         endpoint.free.set()
         await asyncio.gather(*calls)
         assert {40, 20} < limits

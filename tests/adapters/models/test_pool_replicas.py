@@ -7,10 +7,7 @@ from tests.fakes.endpoints import FakeEndpoint, Told, hold
 from tests.fakes.pools import bench, script, settle
 
 from caliper.adapters.models.retries import Budget
-from caliper.core.errors import (
-    BackendUnavailable,
-    InvalidInput,
-)
+from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.core.run import Identity
 
 

@@ -1,5 +1,3 @@
-"""Recorded replies in the place of a model."""
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast
@@ -76,10 +74,7 @@ async def test_a_benchmark_without_a_recording_has_no_replies(replay: ReplayAnsw
 
 async def test_one_answerer_serves_several_benchmarks() -> None:
     other = record(
-        BENCHMARK,
-        [Row("r.jsonl", 1, {"item": "scene/1", "reply": "5"})],
-        Source.CAPTION,
-        "d2",
+        BENCHMARK, [Row("r.jsonl", 1, {"item": "scene/1", "reply": "5"})], Source.CAPTION, "d2"
     )
     replay = ReplayAnswerer({"capability": recording(), "comprecap": other})
     assert await replay.answer(ask()) == Reply('{"score": 1}')

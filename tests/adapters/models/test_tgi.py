@@ -11,12 +11,7 @@ from tests.fakes.tgi import HELLO, SCHEMA, connected
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
-from caliper.core.errors import (
-    BackendRejected,
-    CaliperError,
-    InvalidInput,
-    UnknownName,
-)
+from caliper.core.errors import BackendRejected, CaliperError, InvalidInput, UnknownName
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Image

@@ -34,8 +34,6 @@ Outcomes = list[tuple[Outcome, Evidence]]
 
 
 class OnePrompt:
-    """A pack with one template."""
-
     name, digest = "one", "0" * 64
 
     def template(self, name: str) -> Template:
@@ -164,10 +162,7 @@ async def test_a_cancelled_call_lets_go_of_its_connection() -> None:
 
 async def test_compressed_answers_are_read() -> None:
     body = gzip.compress(json.dumps(fake.completion("1")).encode())
-    async with (
-        ChatServer([fake.raw(body, encoding="gzip")]) as server,
-        connected(server) as model,
-    ):
+    async with ChatServer([fake.raw(body, encoding="gzip")]) as server, connected(server) as model:
         assert (await model.complete(HELLO, Decoding())).text == "1"
     assert len(server.requests) == 1
 

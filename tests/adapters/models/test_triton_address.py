@@ -1,5 +1,3 @@
-"""Reading the address of a model of a Triton server."""
-
 import pytest
 
 from caliper.adapters.models.triton import parse_chat_addresses

@@ -10,12 +10,7 @@ from tests.servers.process import ServerProcess
 from tests.servers.triton_server import change_checkpoint, models_of, put_back
 
 from caliper.adapters.models.triton import TritonModel
-from caliper.core.errors import (
-    BackendOverloaded,
-    BackendTimeout,
-    BackendUnavailable,
-    ModelChanged,
-)
+from caliper.core.errors import BackendOverloaded, BackendTimeout, BackendUnavailable, ModelChanged
 from caliper.core.question import Decoding
 from caliper.ports.models import ChatMessage, Completion
 

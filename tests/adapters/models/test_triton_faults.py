@@ -19,7 +19,6 @@ from caliper.core.errors import (
 
 
 async def cancelled_at(model: TritonModel) -> int:
-    """How many requests the server has seen cancelled."""
     return int((await ask(model, "[cancelled]")).text)
 
 

@@ -1,5 +1,3 @@
-"""What a model's metadata and configuration say of it."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Prompt packs in files: the shipped one, and a team's own."""
-
 import hashlib
 import json
 from pathlib import Path

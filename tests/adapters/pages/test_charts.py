@@ -1,5 +1,3 @@
-"""Bars and whiskers stand where their numbers are."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

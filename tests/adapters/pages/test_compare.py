@@ -1,5 +1,3 @@
-"""The page that sets runs beside the first."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -33,7 +33,6 @@ def candidate(name: str = "new", caption: str = "A brown dog.") -> Against:
 
 @pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens the page of candidates."""
     with looking(chromium) as look:
 
         def open_page(*candidates: Against, **screen: Any) -> Page:

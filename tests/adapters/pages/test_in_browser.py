@@ -23,7 +23,6 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens a page made of samples."""
     with looking(chromium) as look:
 
         def open_page(samples: tuple[Sample, ...], **screen: Any) -> Page:

@@ -4,16 +4,15 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes.browsing import looking
 from tests.fakes.command import Command, end
+from tests.fakes.sources import EXAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 DATA = {
     "capability": (EXAMPLES / "capability", EXAMPLES / "media"),
     "captionqa": (EXAMPLES / "captionqa" / "questions.json", EXAMPLES / "media"),
@@ -71,7 +70,6 @@ def to_run(page: Page, name: str = "careful") -> str:
 
 
 def press_until_focused(page: Page, selector: str, most: int = 60) -> None:
-    """Tab on until an element has the focus."""
     for _ in range(most):
         page.keyboard.press("Tab")
         if page.locator(selector).evaluate("found => found === document.activeElement"):

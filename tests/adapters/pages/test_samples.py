@@ -1,5 +1,3 @@
-"""The choice of samples: troubled first, spread, the same whatever the order."""
-
 import random
 from collections import Counter
 

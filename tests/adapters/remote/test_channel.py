@@ -9,14 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from tests.fakes.clock import PATIENCE
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores
 from caliper.core.errors import BackendUnavailable
 
-# Never measured: it only ends a test that would wait for ever.
-PATIENCE = 60
 # Has no news of any run, and says where it is and who listens.
 SERVER = """
 import asyncio
@@ -63,7 +62,6 @@ async def serving() -> AsyncIterator[tuple[Process, str]]:
 
 
 async def said(process: Process) -> str:
-    """The next line that it prints."""
     assert process.stdout is not None
     return (await process.stdout.readline()).decode().strip()
 

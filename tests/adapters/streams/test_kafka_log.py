@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka import KafkaStream
@@ -17,8 +18,6 @@ from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StreamUnavailable
 
 TOPIC = "verdicts"
-# Never measured: it only ends a test that would wait for ever.
-PATIENCE = 60
 
 
 def reading(log: KafkaLog, after: int) -> AsyncGenerator[Record]:
@@ -82,7 +81,6 @@ async def read_on(records: AsyncGenerator[Record]) -> None:
 
 
 async def anew(access: KafkaAccess, topics: tuple[Topic, ...]) -> None:
-    """Delete the topics and make them once more."""
     await asyncio.to_thread(delete, access, topics[0].name)
     # Until the broker has forgotten it, it is there for whoever makes it.
     while not await asyncio.to_thread(apply_topics, access, topics):  # noqa: ASYNC110

@@ -1,5 +1,3 @@
-"""Messages as Kafka keeps them, without a broker."""
-
 from types import SimpleNamespace
 
 import pytest

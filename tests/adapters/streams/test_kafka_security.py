@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from tests.fakes.certificates import Pair, certify
+from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command
 from tests.servers import fetch, guarded_broker
 from tests.servers.absent import leave_out
@@ -22,7 +23,6 @@ from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, StreamUnavailable
 
-PATIENCE = 60
 WRONG = "never-to-be-printed"
 
 
@@ -66,7 +66,6 @@ def known(there: Guarded, protocol: str, mechanism: str = "SCRAM-SHA-512") -> Ka
 
 
 async def there_and_back(access: KafkaAccess, topic: str) -> None:
-    """A message through the stream, and through the log."""
     stream, message = KafkaStream(access), Message(topic, "run/a/1", b"a job")
     async with asyncio.timeout(PATIENCE):
         await stream.publish(message)

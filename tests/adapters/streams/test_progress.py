@@ -1,5 +1,3 @@
-"""What a commit says about a partition, and what the next owner reads from it."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

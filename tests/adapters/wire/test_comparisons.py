@@ -1,5 +1,3 @@
-"""Comparisons travel to the last bit."""
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 
@@ -8,11 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes import reports
 
-from caliper.adapters.wire.comparisons import (
-    decode_comparison,
-    decode_wished,
-    encode_comparison,
-)
+from caliper.adapters.wire.comparisons import decode_comparison, decode_wished, encode_comparison
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip, Flips
 from caliper.analysis.likeness import Distinction

@@ -1,5 +1,3 @@
-"""Every member of core's enumerations has its number on the wire, and none is there for nothing."""
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any

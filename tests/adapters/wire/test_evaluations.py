@@ -1,5 +1,3 @@
-"""What callers ask for and where runs stand, there and back."""
-
 from datetime import UTC, datetime
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Rolling figures over the wire."""
-
 from dataclasses import replace
 
 import pytest

@@ -1,5 +1,3 @@
-"""Verdicts and their rows over the wire."""
-
 from fractions import Fraction
 
 import pytest

@@ -1,5 +1,3 @@
-"""A spec that went over the wire is the same run."""
-
 from fractions import Fraction
 
 import pytest

@@ -1,5 +1,3 @@
-"""Texts that UTF-8 cannot hold travel inside texts that it can."""
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

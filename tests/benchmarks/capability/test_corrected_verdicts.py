@@ -1,5 +1,3 @@
-"""Verdicts that a judge corrects, disowns, or writes a little differently."""
-
 import pytest
 
 from caliper.benchmarks.capability.reading import read_labels, read_score

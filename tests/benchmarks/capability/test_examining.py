@@ -1,5 +1,3 @@
-"""Examinations, driven by hand with the answers sent in."""
-
 from __future__ import annotations
 
 from fractions import Fraction

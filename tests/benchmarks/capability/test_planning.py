@@ -1,5 +1,3 @@
-"""Rows become items; bad rows become Unscored questions or errors that say where."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The prompt pack has what examinations ask for, and the printed prompts as printed."""
-
 from __future__ import annotations
 
 import hashlib

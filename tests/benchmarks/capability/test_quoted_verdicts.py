@@ -1,5 +1,3 @@
-"""Verdicts that a judge quotes, before or after its own."""
-
 from __future__ import annotations
 
 import pytest

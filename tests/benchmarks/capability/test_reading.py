@@ -1,5 +1,3 @@
-"""What replies are read as, strictly and leniently."""
-
 from __future__ import annotations
 
 import json

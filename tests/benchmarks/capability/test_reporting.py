@@ -1,5 +1,3 @@
-"""Outcomes become sums, and sums the figures of the paper's tables."""
-
 from __future__ import annotations
 
 from fractions import Fraction

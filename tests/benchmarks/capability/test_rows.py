@@ -1,5 +1,3 @@
-"""Captions and recorded replies as they lie in files."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Asking and scoring, by driving the generator."""
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -193,10 +191,7 @@ def test_a_chatty_reply_that_is_cut_off_is_truncated() -> None:
 @pytest.mark.parametrize("reading", ["lenient", "released"])
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [
-        (Failure(Reason.TIMEOUT, "late"), Reason.TIMEOUT),
-        (Failure(Reason.REFUSED), Reason.REFUSED),
-    ],
+    [(Failure(Reason.TIMEOUT, "late"), Reason.TIMEOUT), (Failure(Reason.REFUSED), Reason.REFUSED)],
 )
 def test_no_trouble_becomes_a_score(reading: str, answer: Answer, reason: Reason) -> None:
     item, _ = items(COLOUR)

@@ -1,5 +1,3 @@
-"""Which questions get the cannot option, and in what order options stand."""
-
 import hashlib
 import random
 

@@ -1,5 +1,3 @@
-"""From rows to items."""
-
 from typing import Any
 
 import pytest

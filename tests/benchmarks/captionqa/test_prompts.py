@@ -1,5 +1,3 @@
-"""Caption prompts, the taxonomy, and the prompt files."""
-
 import re
 from pathlib import Path
 

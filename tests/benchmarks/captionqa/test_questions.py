@@ -1,5 +1,3 @@
-"""The payload as JSON and back."""
-
 import json
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""The letter in a reply: the released reading to the letter, and the lenient one."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Sentences of replies, and what the lenient reading makes of each kind."""
-
 import pytest
 
 from caliper.benchmarks.captionqa.reading import read_lenient

@@ -1,5 +1,3 @@
-"""Classes of replies to a question with options, and what the lenient reading makes of each."""
-
 import pytest
 
 from caliper.benchmarks.captionqa.reading import read_lenient
@@ -44,10 +42,7 @@ def test_a_marked_correction_stands(reply: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (
-            "\u041e\u0442\u0432\u0435\u0442 \u2014 B",
-            "B",
-        ),
+        ("\u041e\u0442\u0432\u0435\u0442 \u2014 B", "B"),
         ("\u05d4\u05ea\u05e9\u05d5\u05d1\u05d4 \u05d4\u05d9\u05d0 B", "B"),
         ("\u6b63\u89e3\u306fC\u3067\u3059\u3002", "C"),
         ("La bonne r\u00e9ponse est la lettre C.", "C"),

@@ -1,5 +1,3 @@
-"""Sums, figures and tables."""
-
 from fractions import Fraction
 from random import Random
 

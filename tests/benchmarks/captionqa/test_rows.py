@@ -1,5 +1,3 @@
-"""Supplied captions and recorded replies."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""What is asked several times: means, ranges and deviations over the repeats."""
-
 import pytest
 from tests.fakes.answered_domains import (
     CANNOT,

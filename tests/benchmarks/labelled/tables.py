@@ -28,7 +28,6 @@ NONE = "none"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The labelled replies of a file."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
@@ -64,7 +63,6 @@ def found(row: dict[str, Any], reading: str = "lenient") -> str:
 
 
 def table(labelled: Iterable[dict[str, Any]], reading: str = "lenient") -> Counter[tuple[str, str]]:
-    """How many replies of each kind are in each column."""
     return Counter((_kind(row), found(row, reading)) for row in labelled)
 
 
@@ -74,7 +72,6 @@ def _kind(row: dict[str, Any]) -> str:
 
 
 def lines(counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """The table as Markdown."""
     yield "| labelled | replies | read right | unscored | read wrong |"
     yield "|---|---|---|---|---|"
     for kind in sorted({kind for kind, _ in counts}):

@@ -1,5 +1,3 @@
-"""The shipped cases: enough of them, of every kind, and none gives the truth away."""
-
 import re
 from collections import Counter
 from typing import Any

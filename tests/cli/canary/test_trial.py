@@ -1,5 +1,3 @@
-"""What a trial concludes from fates."""
-
 from fractions import Fraction
 
 import pytest

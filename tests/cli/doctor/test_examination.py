@@ -1,5 +1,3 @@
-"""What is made of checks: findings, none with a secret, whatever happens."""
-
 import asyncio
 from functools import partial
 

@@ -1,5 +1,3 @@
-"""What findings say, and what they never do."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

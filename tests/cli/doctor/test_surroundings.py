@@ -1,5 +1,3 @@
-"""What is looked at without a server."""
-
 from pathlib import Path
 
 import pytest

@@ -44,7 +44,6 @@ def pod(component: str, path: str, value: Any) -> Change:
 
 
 def item(kind: str, component: str, path: str, value: Any) -> Change:
-    """Puts a value into an object."""
     return lambda objects: put(one(objects, kind, component), path, value)
 
 
@@ -68,7 +67,6 @@ def put(place: Any, path: str, value: Any) -> None:
 
 
 def more(api: str, kind: str, name: str, **content: Any) -> Change:
-    """Adds an object of ours."""
     metadata = {"name": name, **NAMESPACE}
     return lambda objects: objects.append(
         {"apiVersion": api, "kind": kind, "metadata": metadata, **content}

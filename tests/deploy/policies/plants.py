@@ -242,11 +242,7 @@ PLANTS = (
     Plant("jobs_leave", item("Job", "topics", "spec backoffLimit", None), "how often"),
     Plant("jobs_leave", pod("storage", "restartPolicy", "Always"), "restartPolicy of a Job"),
     Plant("default_deny", _open_ingress, "Ingress is open"),
-    Plant(
-        "policies_say_whom_and_where",
-        more(**policy(ingress=[_METRICS])),
-        "lets everybody in",
-    ),
+    Plant("policies_say_whom_and_where", more(**policy(ingress=[_METRICS])), "lets everybody in"),
     Plant(
         "policies_say_whom_and_where",
         more(**policy(ingress=[{"from": [_EVERYWHERE]}])),

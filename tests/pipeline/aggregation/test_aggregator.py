@@ -1,5 +1,3 @@
-"""The aggregator: exactly once, whatever befalls it."""
-
 import asyncio
 import itertools
 import json
@@ -14,6 +12,7 @@ from tests.fakes.evaluations import (
     House,
     event_of,
     scored,
+    set_up,
     standalone,
     stored_run,
     verdict,
@@ -104,9 +103,7 @@ async def test_whatever_befalls_it_the_report_is_that_of_one_process(
 
 
 async def test_a_run_that_is_complete_is_told_once() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     records = scored(run)
     await aggregator.apply(records[:-1])
     await aggregator.conclude()
@@ -122,9 +119,7 @@ async def test_a_run_that_is_complete_is_told_once() -> None:
 
 
 async def test_a_late_better_outcome_rewrites_the_report() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     records = [verdicts_of(run, [verdict(5)]), *scored(run)[:2], verdicts_of(run, [verdict(4, 1)])]
     await aggregator.apply(records)
     await aggregator.conclude()
@@ -137,9 +132,7 @@ async def test_a_late_better_outcome_rewrites_the_report() -> None:
 
 
 async def test_a_late_outcome_finds_a_run_that_was_forgotten() -> None:
-    house = House(bounds=Bounds(idle=IDLE))
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up(House(bounds=Bounds(idle=IDLE)))
     records = [verdicts_of(run, [verdict(index) for index in range(SIZE)])]
     await aggregator.apply(records)
     await aggregator.conclude()
@@ -154,9 +147,7 @@ async def test_a_late_outcome_finds_a_run_that_was_forgotten() -> None:
 
 
 async def test_news_that_the_last_one_knew_is_told_by_the_next() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
     await aggregator.conclude()
     await aggregator.apply(scored(run))
@@ -166,9 +157,7 @@ async def test_news_that_the_last_one_knew_is_told_by_the_next() -> None:
 
 
 async def test_news_that_only_the_segments_know_is_told() -> None:
-    house = House(bounds=Bounds(idle=0))
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up(House(bounds=Bounds(idle=0)))
     await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
     await aggregator.conclude()
     await aggregator.snapshot()
@@ -184,9 +173,7 @@ async def test_news_that_only_the_segments_know_is_told() -> None:
 
 
 async def test_other_words_for_the_same_scores_are_no_news() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     before = house.file(run, "verdicts.parquet")
@@ -205,9 +192,7 @@ async def test_an_end_that_could_not_be_told_is_told_later() -> None:
                 raise StreamUnavailable("down")
             await super().announce(event)
 
-    house = Deaf()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up(Deaf())
     await aggregator.apply(scored(run))
     with pytest.raises(StreamUnavailable):
         await aggregator.conclude()
@@ -218,9 +203,7 @@ async def test_an_end_that_could_not_be_told_is_told_later() -> None:
 
 
 async def test_so_many_verdicts_wait_at_most() -> None:
-    house = House(bounds=Bounds(verdicts=2 * QUESTIONS))
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up(House(bounds=Bounds(verdicts=2 * QUESTIONS)))
     first, *others = scored(run)
     await aggregator.apply([first])
     written = f"runs/{run.spec.run_id}/verdicts/00000000.jsonl.gz"
@@ -230,9 +213,7 @@ async def test_so_many_verdicts_wait_at_most() -> None:
 
 
 async def test_poison_is_counted_and_passed_over() -> None:
-    house = House()
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up()
     stranger = replace(run, spec=replace(run.spec, name="nobody's"))
     poison = [
         Record(0, 0, 0, Message(VERDICTS, "a", b"\xff{")),
@@ -276,9 +257,7 @@ async def test_a_broken_plan_fails_its_run_and_no_other() -> None:
 
 
 async def test_evidence_in_memory_is_bounded() -> None:
-    house = House(bounds=Bounds(pending=60))
-    run = await stored_run(house.store)
-    aggregator = await house.aggregator()
+    house, run, aggregator = await set_up(House(bounds=Bounds(pending=60)))
     await aggregator.apply(scored(run))
     segments = [key for key in house.store.objects if "/verdicts/" in key]
     assert len(segments) > 1

@@ -1,9 +1,8 @@
-"""Following the topics: catching up, outages, and taking over."""
-
 import asyncio
 from collections.abc import Mapping
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.fakes.evaluations import House, event_of, scored, standalone, stored_run
 from tests.fakes.stores import MemoryStore
 
@@ -15,9 +14,6 @@ from caliper.core.run import RunState
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Trouble
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
-
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 async def publish(stream: MemoryStream, records: list[Record]) -> None:

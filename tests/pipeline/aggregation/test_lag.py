@@ -1,5 +1,3 @@
-"""How far the aggregator is behind its topics."""
-
 import asyncio
 
 from tests.fakes.clock import FakeClock

@@ -1,5 +1,3 @@
-"""Rendering prompts and reading completions."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,8 +19,6 @@ from caliper.ports.prompts import Template
 
 
 class Scribe:
-    """A chat model that notes what it is asked."""
-
     def __init__(self, completion: Completion) -> None:
         self.identity = Identity("scribe", "scribe", "1")
         self.completion, self.closed = completion, False

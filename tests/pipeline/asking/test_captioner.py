@@ -1,5 +1,3 @@
-"""Captioning: asked once, kept, and shown the pictures."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -48,10 +46,7 @@ async def captioned(
 
 
 async def answered(
-    model: ScriptedModel,
-    store: MemoryStore,
-    place: int = 0,
-    preparation: Preparation | None = None,
+    model: ScriptedModel, store: MemoryStore, place: int = 0, preparation: Preparation | None = None
 ) -> Verdicts:
     """Both questions of a picture, put to the checkpoint itself, which has no trouble."""
     verdicts, trouble = await concluded(model, store, place, preparation)
@@ -60,10 +55,7 @@ async def answered(
 
 
 async def concluded(
-    model: ScriptedModel,
-    store: MemoryStore,
-    place: int = 0,
-    preparation: Preparation | None = None,
+    model: ScriptedModel, store: MemoryStore, place: int = 0, preparation: Preparation | None = None
 ) -> tuple[Verdicts, Exception | None]:
     models = {"reader": runs.JUDGE, "captioner": model.identity, "media": model.identity}
     part = runs.part(captions=None, models=models)

@@ -1,5 +1,3 @@
-"""Examining: which replies are kept, and what is asked again."""
-
 import asyncio
 import json
 from collections import Counter
@@ -25,11 +23,7 @@ from tests.fakes.models import CountingEmbedder, CountingTagger, OpenPack, Scrip
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
 
-from caliper.core.errors import (
-    BackendUnavailable,
-    NewerSchema,
-    StoreFull,
-)
+from caliper.core.errors import BackendUnavailable, NewerSchema, StoreFull
 from caliper.core.keys import sampling_seed
 from caliper.core.outcome import Reason, Scored, Unscored
 from caliper.core.question import Answer, Failure, Reply

@@ -25,8 +25,6 @@ from caliper.pipeline.asking.examiner import Examiner, Models
 
 
 class FailingEmbedder(CountingEmbedder):
-    """Fails where it is asked about a word."""
-
     def __init__(self, word: str, error: Exception) -> None:
         super().__init__()
         self.word, self.error = word, error
@@ -38,8 +36,6 @@ class FailingEmbedder(CountingEmbedder):
 
 
 class FailingTagger(CountingTagger):
-    """Knows no language."""
-
     def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         raise ValueError("a defect")
 

@@ -1,5 +1,3 @@
-"""Examining: what is asked, and what trouble becomes."""
-
 import json
 from collections import Counter
 from dataclasses import replace
@@ -51,16 +49,9 @@ async def test_every_question_is_asked_and_its_verdict_comes_in_order() -> None:
 
 
 async def test_all_questions_are_asked_at_once() -> None:
-    most = 0
-
-    def watching(text: str, before: int) -> str:
-        nonlocal most
-        most = max(most, model.open)
-        return right(text)
-
-    model = ScriptedModel(watching)
+    model = ScriptedModel(right)
     await examined(model, MemoryStore())
-    assert most == 5
+    assert model.most_open == 5
 
 
 async def two_items(*places: int) -> ExamineJob:
@@ -77,16 +68,9 @@ def examiner(model: ScriptedModel, pack: OpenPack = PACK) -> Examiner:
 
 
 async def test_the_items_of_a_job_are_asked_at_once_and_told_in_order() -> None:
-    most = 0
-
-    def watching(text: str, before: int) -> str:
-        nonlocal most
-        most = max(most, model.open)
-        return right(text)
-
-    model = ScriptedModel(watching)
+    model = ScriptedModel(right)
     found = await examiner(model).examine(await two_items(1, 0))
-    assert most == 6
+    assert model.most_open == 6
     assert [verdict.index for verdict in found.verdicts] == [3, 4, 5, 0, 1, 2]
 
 

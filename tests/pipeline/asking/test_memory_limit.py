@@ -1,5 +1,3 @@
-"""How much of what samples show is in memory for calls at once."""
-
 import asyncio
 
 import pytest

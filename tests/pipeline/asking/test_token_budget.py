@@ -1,5 +1,3 @@
-"""The tokens of a run, counted together by all who work on it."""
-
 import asyncio
 from weakref import ref
 

@@ -1,5 +1,3 @@
-"""Runs of a store compared: paired by question, only when they have ended, one at a time."""
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -7,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import PATIENCE, FakeClock
 from tests.fakes.evaluations import CAPTIONS, House, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
@@ -22,8 +20,6 @@ from caliper.pipeline.comparing.comparison import MOST_CANDIDATES, ComparisonReq
 from caliper.pipeline.store.runs import STARTED, RunBook, refuse, run_store, write_json
 from caliper.pipeline.store.supplies import put_captions
 
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 ALL = range(6)
 NOBODY = "0" * 16
 
@@ -64,7 +60,6 @@ async def comparer(store: Watched) -> AsyncIterator[Comparer]:
 
 
 async def started(store: Watched, name: str, *parts: BenchmarkSpec, **changes: object) -> Planned:
-    """A run that is stored, started once and planned."""
     run = await stored_run(store, name, *parts, **changes)
     await write_json(run_store(store, run.spec.run_id), STARTED, started="2026-01-01", starts=1)
     return run

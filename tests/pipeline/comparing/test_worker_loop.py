@@ -1,5 +1,3 @@
-"""Long work beside the event loop, and the store that it reaches from there."""
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -7,13 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.pipeline.comparing.worker_loop import RelayedStore, aside
-
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-"""Dead letters read from the log, and put back once."""
-
 from dataclasses import replace
 
 import pytest

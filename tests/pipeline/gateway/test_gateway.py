@@ -18,8 +18,6 @@ from caliper.ports.stages import Scores
 
 
 class Away(Board):
-    """An aggregator that does not answer."""
-
     async def scores(self, _: str) -> Scores | None:
         raise BackendUnavailable("the aggregator is away")
 
@@ -34,7 +32,6 @@ def front() -> Front:
 
 
 async def cancelled(front: Front) -> list[str]:
-    """The runs that were told to end, in order."""
     events = [ProtobufCodec().read_run_event(data) for data in await sent(front)]
     return [event.run for event in events if isinstance(event, RunCancelled)]
 

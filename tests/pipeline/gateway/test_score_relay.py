@@ -1,10 +1,9 @@
-"""Watching a run: the aggregator's news relayed, and what was before a new start forgotten."""
-
 import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.fakes.boards import Front, scores
+from tests.fakes.boards import Board, Front, scores
+from tests.fakes.clock import PATIENCE
 
 from caliper.core.errors import (
     BackendOverloaded,
@@ -18,14 +17,12 @@ from caliper.core.run import RunState
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import refuse, run_store
 
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 DOWN = BackendUnavailable("down")
 
 
 @pytest.fixture
 def front() -> Front:
-    return Front()
+    return Front(Board(scores("running", 1)))
 
 
 async def states(watched: AsyncIterator[Evaluation]) -> list[tuple[str, int]]:
@@ -39,13 +36,11 @@ def seen(found: Evaluation) -> tuple[str, int]:
 
 
 async def test_the_full_state_first_and_then_what_is_told(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    front.board.now = scores("running", 1)
+    gateway, run = await front.start_run()
     front.board.told = [
         [scores("running", known) for known in (1, 2, 3)] + [scores("complete", 10)]
     ]
-    watched = gateway.watch(begun.spec.run_id, 0.5)
+    watched = gateway.watch(run, 0.5)
     assert await states(watched) == [
         ("running", 1), ("running", 2), ("running", 3), ("complete", 10)
     ]  # fmt: skip
@@ -59,47 +54,40 @@ async def test_the_full_state_first_and_then_what_is_told(front: Front) -> None:
 async def test_an_aggregator_that_goes_away_is_listened_to_again(
     front: Front, trouble: Exception
 ) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    front.board.now = scores("running", 1)
+    gateway, run = await front.start_run()
     front.board.told = [[scores("running", 2), trouble], [trouble], [], [scores("complete", 10)]]
-    found = await states(gateway.watch(begun.spec.run_id, 0.5))
+    found = await states(gateway.watch(run, 0.5))
     assert found == [("running", 1), ("running", 2), ("complete", 10)]
     assert front.board.watched == 4
 
 
 @pytest.mark.parametrize("refusal", [BackendRejected("no token"), InvalidInput("plan lost")])
 async def test_what_will_not_pass_ends_the_watch(front: Front, refusal: Exception) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    front.board.now = scores("running", 1)
+    gateway, run = await front.start_run()
     front.board.told = [[refusal]]
     with pytest.raises(type(refusal)):
-        await states(gateway.watch(begun.spec.run_id, 0.5))
+        await states(gateway.watch(run, 0.5))
 
 
 async def test_an_aggregator_that_is_away_from_the_beginning_is_told(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
+    gateway, run = await front.start_run()
 
     async def down(_: str) -> None:
         raise DOWN
 
     front.board.scores = down  # type: ignore[method-assign]
     with pytest.raises(BackendUnavailable):
-        await states(gateway.watch(begun.spec.run_id, 0.5))
+        await states(gateway.watch(run, 0.5))
 
 
 async def test_a_slow_watcher_holds_nobody_up_and_keeps_nothing(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    front.board.now = scores("running", 1)
+    gateway, run = await front.start_run()
     whole = [scores("running", known) for known in range(1, 10)] + [scores("complete", 10)]
     front.board.told = [whole, whole, whole[-1:]]
-    slow = gateway.watch(begun.spec.run_id, 0.5)
+    slow = gateway.watch(run, 0.5)
     first = await anext(slow)
     second = await anext(slow)
-    quick = await states(gateway.watch(begun.spec.run_id, 0.5))
+    quick = await states(gateway.watch(run, 0.5))
     rest = await states(slow)
     assert [seen(first), seen(second), *rest] == [
         ("running", 1), ("running", 2), ("complete", 10)
@@ -108,11 +96,9 @@ async def test_a_slow_watcher_holds_nobody_up_and_keeps_nothing(front: Front) ->
 
 
 async def test_nothing_is_relayed_to_who_has_left(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    front.board.now = scores("running", 1)
+    gateway, run = await front.start_run()
     front.board.told = [[scores("running", known) for known in range(1, 1000)]]
-    watched = gateway.watch(begun.spec.run_id, 0.5)
+    watched = gateway.watch(run, 0.5)
     for _ in range(3):
         await anext(watched)
     assert front.board.watching == 1
@@ -121,11 +107,9 @@ async def test_nothing_is_relayed_to_who_has_left(front: Front) -> None:
 
 
 async def test_a_store_that_is_away_is_no_news(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    front.board.now = scores("running", 1)
+    gateway, run = await front.start_run()
     front.board.told = [[scores("running", 2), scores("complete", 10)]]
-    watched = gateway.watch(begun.spec.run_id, 0.5)
+    watched = gateway.watch(run, 0.5)
     await anext(watched)
     get, left = front.store.get, 3
 
@@ -143,9 +127,7 @@ async def test_a_store_that_is_away_is_no_news(front: Front) -> None:
 
 @pytest.mark.parametrize("ended", ["failed", "cancelled", "finished"])
 async def test_a_run_that_is_started_again_is_planning_at_once(front: Front, ended: str) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    run = begun.spec.run_id
+    gateway, run = await front.start_run()
     front.board.now = scores(ended, 4, error="the model is another one")
     assert (await gateway.get(run)).state == ended or ended == "cancelled"
     again, created = await gateway.start(front.asked)
@@ -164,9 +146,8 @@ async def test_a_run_that_is_started_again_is_planning_at_once(front: Front, end
 
 
 async def test_how_a_run_ended_before_is_not_listed(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    kept = run_store(front.store, begun.spec.run_id)
+    gateway, run = await front.start_run()
+    kept = run_store(front.store, run)
 
     async def listed(end: bytes) -> tuple[str, str]:
         await kept.put("end.json", end)
@@ -183,9 +164,7 @@ async def test_how_a_run_ended_before_is_not_listed(front: Front) -> None:
 
 
 async def test_what_could_not_be_planned_is_tried_again(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    run = begun.spec.run_id
+    gateway, run = await front.start_run()
     await refuse(run_store(front.store, run), "no such captions")
     front.board.now = scores("planning")
     front.board.told = [[scores("planning")]]
@@ -195,9 +174,7 @@ async def test_what_could_not_be_planned_is_tried_again(front: Front) -> None:
 
 
 async def test_a_run_that_is_refused_meanwhile_ends_its_watchers(front: Front) -> None:
-    gateway = await front.gateway()
-    begun, _ = await gateway.start(front.asked)
-    run = begun.spec.run_id
+    gateway, run = await front.start_run()
     front.board.now = scores("planning")
     front.board.told = [[scores("planning")]]
     watched = gateway.watch(run, 0.5)

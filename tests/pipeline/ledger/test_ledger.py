@@ -1,5 +1,3 @@
-"""The ledger: duplicates and order change nothing."""
-
 import itertools
 from fractions import Fraction
 from functools import reduce
@@ -209,13 +207,7 @@ async def test_the_outcomes_and_verdicts_of_an_item() -> None:
     assert await ledger.evidence([ITEM]) == {1: first, 3: last}
 
 
-PASSING = {
-    Reason.BACKEND,
-    Reason.TIMEOUT,
-    Reason.INTERNAL,
-    Reason.BUDGET,
-    Reason.MEDIA_MISSING,
-}
+PASSING = {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
 
 
 @pytest.mark.parametrize("reason", Reason)

@@ -1,5 +1,3 @@
-"""Aggregating: one report, whatever the order in which verdicts came."""
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -178,8 +176,7 @@ async def test_caption_length_is_the_mean_of_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("captions", "blank", "warned"),
-    [(100, 3, False), (100, 4, True), (4, 4, True)],
+    ("captions", "blank", "warned"), [(100, 3, False), (100, 4, True), (4, 4, True)]
 )
 async def test_blank_captions_are_counted(captions: int, blank: int, *, warned: bool) -> None:
     planned = await a_run()

@@ -1,5 +1,3 @@
-"""Snapshots: what was encoded is decoded, and the newest whole one counts."""
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,5 +1,3 @@
-"""Evidence in segments: places hold for good, and nothing pending is lost."""
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 

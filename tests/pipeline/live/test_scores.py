@@ -1,5 +1,3 @@
-"""Samples as sums, and sums as scores: only those that are shown, and none of them changed."""
-
 from fractions import Fraction
 from pathlib import Path
 from random import Random

@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import (
-    CODEC,
-    SIZE,
-    House,
-    event_of,
-    stored_run,
-    verdict,
-    verdicts_of,
-)
+from tests.fakes.evaluations import CODEC, SIZE, House, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.exports.json import JsonExport

@@ -1,5 +1,3 @@
-"""What is in a rolling window does not depend on the order in which it came."""
-
 from random import Random
 
 from hypothesis import given

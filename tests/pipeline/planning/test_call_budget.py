@@ -1,5 +1,3 @@
-"""What a cap on calls leaves of a plan."""
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 

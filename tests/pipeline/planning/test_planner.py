@@ -1,5 +1,3 @@
-"""Plan-jobs: which start a plan answers, and what becomes of a job that is not tried again."""
-
 from fractions import Fraction
 from pathlib import Path
 
@@ -43,7 +41,6 @@ def planner(store: MemoryStore, stream: MemoryStream) -> Planner:
 
 
 async def stored(store: MemoryStore, *, captions: str | None = None) -> RunSpec:
-    """A run of the examples that was started."""
     parcel = parcel_at("captionqa", QUESTIONS, None)
     await push_dataset(store, parcel)
     known = captions or await put_captions(store, {"nat_000": "A dog."})

@@ -1,5 +1,3 @@
-"""One job a benchmark, sample and source; and only those that are missing."""
-
 from fractions import Fraction
 
 import pytest
@@ -27,8 +25,7 @@ CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "it is green"}, "capability": {"scene/0000": "a park"}}
 SPEC = runs.spec(
     runs.part(
-        "capability",
-        models={"judge": runs.JUDGE, "media": Identity("replay", "replay", "1")},
+        "capability", models={"judge": runs.JUDGE, "media": Identity("replay", "replay", "1")}
     ),
     runs.part("captionqa", models={"reader": runs.JUDGE, "media": runs.JUDGE}),
 )

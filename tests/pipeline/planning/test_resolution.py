@@ -19,8 +19,6 @@ CAPTIONED = BenchmarkRequest("captionqa", DATA, captioner=runs.JUDGE.name)
 
 
 class Stages:
-    """A stage of every role, with one model."""
-
     async def describe(self, role: str) -> StageDescription:
         return StageDescription({role: runs.JUDGE}, "p" * 64)
 

@@ -1,5 +1,3 @@
-"""Verdicts by kind: counted and chosen without reading what is not shown."""
-
 from collections import Counter
 
 import pytest

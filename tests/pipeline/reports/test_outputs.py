@@ -1,5 +1,3 @@
-"""Every file of a finished run gets all rows, in order."""
-
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Iterator

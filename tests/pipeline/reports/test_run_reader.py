@@ -1,5 +1,3 @@
-"""Reports that readers ask for: of one moment, and asked for by callers who may leave."""
-
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
@@ -9,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import runs
+from tests.fakes.clock import PATIENCE
 from tests.fakes.evaluations import House, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.stores import MemoryStore
 
@@ -20,9 +19,6 @@ from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.runs import RunBook, refuse, run_store
 from caliper.ports.storage import ReportSink
-
-# Never measured: it only ends a test that would hang.
-PATIENCE = 60
 
 
 @dataclass

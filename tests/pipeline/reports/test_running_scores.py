@@ -1,9 +1,7 @@
-"""Rolling scores: old while they are dear, and whole when a run is over."""
-
 import asyncio
 
 from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import SIZE, House, scored, stored_run
+from tests.fakes.evaluations import SIZE, House, scored, set_up
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.run import RunState
@@ -33,9 +31,7 @@ def known(found: Scores | None) -> int:
 
 async def ended_in(store: SlowStore) -> RunLedger:
     """A run that ended, as who opens it later finds it."""
-    house = House(store=store, clock=store.clock)
-    run = await stored_run(store)
-    aggregator = await house.aggregator()
+    _, run, aggregator = await set_up(House(store, store.clock))
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     found = await Runs(store).open(run.spec.run_id, 0.0)
@@ -45,14 +41,12 @@ async def ended_in(store: SlowStore) -> RunLedger:
 
 async def test_figures_wait_until_they_are_cheap_but_not_those_of_the_end() -> None:
     store = SlowStore()
-    house = House(store=store, clock=store.clock)
-    run = await stored_run(store)
+    _, run, aggregator = await set_up(House(store, store.clock))
     first, second, *others = scored(run)
-    aggregator = await house.aggregator()
     await aggregator.apply([first])
-    begun = known(await aggregator.scores(run.spec.run_id))
+    before = known(await aggregator.scores(run.spec.run_id))
     await aggregator.apply([second])
-    assert known(await aggregator.scores(run.spec.run_id)) == begun < SIZE
+    assert known(await aggregator.scores(run.spec.run_id)) == before < SIZE
     await aggregator.apply(others)
     await aggregator.conclude()
     # Several ask at once, and none of them is told less than the report has.
@@ -64,9 +58,7 @@ async def test_figures_wait_until_they_are_cheap_but_not_those_of_the_end() -> N
 
 async def test_the_figures_of_the_end_are_those_of_its_report() -> None:
     store = SlowStore()
-    house = House(store=store, clock=store.clock)
-    run = await stored_run(store)
-    aggregator = await house.aggregator()
+    _, run, aggregator = await set_up(House(store, store.clock))
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     before = store.clock.seconds
@@ -78,9 +70,7 @@ async def test_a_report_takes_the_figures_that_are_there() -> None:
     times = []
     for ask in (False, True):
         store = SlowStore()
-        house = House(store=store, clock=store.clock)
-        run = await stored_run(store)
-        aggregator = await house.aggregator()
+        _, run, aggregator = await set_up(House(store, store.clock))
         await aggregator.apply(scored(run))
         if ask:
             assert known(await aggregator.scores(run.spec.run_id)) == SIZE

@@ -1,5 +1,3 @@
-"""What is kept beside memory comes back as it was, in its order."""
-
 import gc
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +20,6 @@ def item_of(sample: str, key: str, questions: int) -> Item:
 
 
 def open_files() -> int:
-    """How many descriptors this process has."""
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 

@@ -1,5 +1,3 @@
-"""Planning: dense indices, shards, and the draw of --limit."""
-
 import gzip
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,3 @@
-"""Where a run stands, by what is stored of it and by what the aggregator told."""
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Captions in the store, uploaded and written for a run."""
-
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

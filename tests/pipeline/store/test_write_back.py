@@ -1,5 +1,3 @@
-"""What could not be written is written before it is read again."""
-
 import pytest
 from tests.fakes.stores import MemoryStore
 

@@ -1,5 +1,3 @@
-"""A worker sees every job to its end, whatever happens."""
-
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.working import LIMITS, Bench, always, times

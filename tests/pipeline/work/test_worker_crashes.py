@@ -1,5 +1,3 @@
-"""A job that kills its workers is put aside before it kills another."""
-
 import pytest
 
 from caliper.core.envelopes import Delivery, Message

@@ -1,5 +1,3 @@
-"""What ends a worker, what it waits for, and what it tells."""
-
 import asyncio
 from collections import Counter
 
