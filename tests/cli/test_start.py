@@ -22,6 +22,7 @@ LIBRARIES = frozenset(
 )
 """What takes long to import, and that not every command needs."""
 OF_MODELS = frozenset({"aiohttp", "av", "grpc"})
+OF_SERVICES = frozenset({"google.protobuf", "grpc", "kafka", "minio", "prometheus_client"})
 
 
 LISTING = """
@@ -93,6 +94,12 @@ def test_commands_that_call_no_model_import_nothing_for_it(
 def test_a_gate_imports_nothing_for_models(runs: Path) -> None:
     found = imported(runs, "gate", "one", "two", "--policy", "policy.yaml", code=3)
     assert not found & (OF_MODELS | {"pyarrow", "cryptography"})
+
+
+def test_a_run_in_one_process_imports_nothing_for_services(runs: Path) -> None:
+    found = imported(runs, "evaluate", "--config", "all.yaml", "--quiet", "--out", "runs/three")
+    assert "caliper.wiring.stages" in found
+    assert not found & OF_SERVICES
 
 
 def test_the_rules_are_imported_for_a_model_that_names_them(runs: Path) -> None:
