@@ -30,7 +30,7 @@ _MODULES = sorted(
     if not file.name.startswith("__")
 )
 _LIBRARIES = ("pyarrow.parquet", "rich.markdown", "scipy.stats", "typer.rich_utils")
-_CONTEXT.set_forkserver_preload([__name__, *_MODULES, *_LIBRARIES])
+_CONTEXT.set_forkserver_preload([__name__, *_MODULES, *_LIBRARIES, "tests.fakes.caches"])
 # Threads of a test start processes concurrently; each exit status can be read only once.
 _ONE_AT_A_TIME = threading.Lock()
 

@@ -11,9 +11,12 @@ import pytest
 from tests.servers.choosing import COMPONENTS
 
 LONG = {
+    "adapters/remote/test_channel.py": "stops processes, and listens to one for longer than pings",
     "analysis/test_simulated*.py": "draws samples by the thousand",
+    "bench/test_endpoint_run.py": "starts every command as a Python of its own",
     "cli/test_forked_commands.py": "starts every command twice",
     "cli/test_full_disk.py": "starts every command as a Python of its own",
+    "cli/test_plugin.py": "starts every command as a Python of its own",
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
     "cli/test_server.py": "serves every time from a Python of its own",
     "cli/test_start.py": "starts every command as a Python of its own",
