@@ -50,7 +50,7 @@ Labels = Mapping[str, str]
 
 @dataclass
 class Member:
-    """ports.telemetry.GroupMember."""
+    """ports.stream.GroupMember."""
 
     lag: dict[int, int] = field(default_factory=dict)
     rebalances: int = 0
