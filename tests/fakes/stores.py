@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caliper.adapters.datasets.files import DatasetFiles
-from caliper.adapters.keys import checked, checked_prefix, too_long
+from caliper.adapters.keys import bounded, checked, checked_prefix
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
 from caliper.pipeline.store.store_supplies import StoredSupplies
@@ -29,9 +29,7 @@ class MemoryStore:
 
     async def get(self, key: str, most: int | None = None) -> bytes | None:
         data = self.objects.get(checked(key))
-        if data is not None and most is not None and len(data) > most:
-            raise too_long(key, most)
-        return data
+        return bounded(key, data, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:

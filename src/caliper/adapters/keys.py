@@ -22,9 +22,11 @@ def checked(key: str) -> str:
     return key
 
 
-def too_long(key: str, most: int) -> InvalidInput:
-    """The error for an object of more than `most` bytes."""
-    return InvalidInput(f"larger than {most} bytes", file=key)
+def bounded(key: str, data: bytes | None, most: int | None) -> bytes | None:
+    """Return an object's `data` if it has at most `most` bytes, else raise InvalidInput."""
+    if data is not None and most is not None and len(data) > most:
+        raise InvalidInput(f"larger than {most} bytes", file=key)
+    return data
 
 
 def checked_prefix(prefix: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from caliper.analysis.agreement import Coefficient
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
@@ -14,6 +14,10 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
 from caliper.pipeline.comparing.comparison import Side
+
+if TYPE_CHECKING:
+    # It imports numpy, which the gateway does without.
+    from caliper.analysis.agreement import Coefficient
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"

@@ -8,8 +8,8 @@ from typing import Protocol
 from caliper.core.envelopes import Delivery, Message, Record
 
 
-class Consumer(Protocol):
-    """A member of a consumer group of one topic.
+class GroupMember(Protocol):
+    """The state of a member of a consumer group of one topic.
 
     `lag` is the number of unsettled messages of the group per partition of this member, as far
     as it knows. `rebalances` counts how often partitions were assigned to it or revoked.
@@ -20,6 +20,10 @@ class Consumer(Protocol):
 
     @property
     def rebalances(self) -> int: ...
+
+
+class Consumer(GroupMember, Protocol):
+    """A member of a consumer group of one topic."""
 
     @property
     def trouble(self) -> Exception | None:

@@ -12,6 +12,7 @@ from caliper.core.errors import CaliperError
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
 from caliper.ports.models import Usage
+from caliper.ports.stream import GroupMember
 
 
 class Watcher(Protocol):
@@ -65,20 +66,6 @@ class Score:
 
 ScoreTable = Mapping[tuple[str, str], Score]
 """Scores by dimension and metric."""
-
-
-class GroupMember(Protocol):
-    """The state of a member of a consumer group."""
-
-    @property
-    def lag(self) -> Mapping[int, int]:
-        """Unsettled messages of the group, per partition of this member."""
-        ...
-
-    @property
-    def rebalances(self) -> int:
-        """How often partitions were assigned to it or revoked."""
-        ...
 
 
 class GateState(Protocol):

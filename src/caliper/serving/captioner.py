@@ -48,13 +48,12 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         self._store = store
 
     async def Caption(  # noqa: N802 - named in the contract
-        self, request: captioner_pb2.CaptionRequest, context: Context
+        self, request: captioner_pb2.CaptionRequest, _: Context
     ) -> captioner_pb2.CaptionResponse:
         """Generate a caption, without storing it. A refusal is returned as such, never as text.
 
         Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
         """
-        del context
         prompt, decoding = self._prompt(request), _decoding(request)
         messages = with_images(prompt, await self._images(request.media))
         completion = await self._model.complete(messages, decoding)
@@ -68,10 +67,9 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
         )
 
     async def Describe(  # noqa: N802 - named in the contract
-        self, request: captioner_pb2.DescribeRequest, context: Context
+        self, _: captioner_pb2.DescribeRequest, __: Context
     ) -> captioner_pb2.DescribeResponse:
         """The identity of the model, and the digest of its prompts."""
-        del request, context
         identity = encode_identity(self._model.identity)
         return captioner_pb2.DescribeResponse(identity=identity, pack=self._pack.digest)
 

@@ -19,18 +19,16 @@ class JudgeServicer(AdhocServicer, judge_pb2_grpc.JudgeServiceServicer):
     role = "judge"
 
     async def Judge(  # noqa: N802 - named in the contract
-        self, request: judge_pb2.JudgeRequest, context: Context
+        self, request: judge_pb2.JudgeRequest, _: Context
     ) -> judge_pb2.JudgeResponse:
         """Examine the caption."""
-        del context
         verdicts = await self._examine(request, request.benchmark, "rows", request.rows)
         return judge_pb2.JudgeResponse(verdicts=verdicts)
 
     async def Describe(  # noqa: N802 - named in the contract
-        self, request: judge_pb2.DescribeRequest, context: Context
+        self, _: judge_pb2.DescribeRequest, __: Context
     ) -> judge_pb2.DescribeResponse:
         """The identities of judge, tagger and embedder, and the digest of the prompts."""
-        del request, context
         models = self._models(0)
         tagger, embedder = models.tagger, models.embedder
         return judge_pb2.DescribeResponse(

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from caliper.pipeline.work.worker import Worker, first_failure
@@ -51,20 +51,17 @@ class ServiceParts:
     services: tuple[Service, ...]
     working: tuple[TopicWork, ...] = ()
     tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
-    checks: Mapping[str, Check] | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
 def together(parts: Sequence[ServiceParts]) -> ServiceParts:
     """Merge several services into one, for one process and one port."""
-    checks: dict[str, Check] = {}
-    for part in parts:
-        checks |= part.checks or {}
     return ServiceParts(
         services=tuple(service for part in parts for service in part.services),
         working=tuple(work for part in parts for work in part.working),
         tasks=tuple(task for part in parts for task in part.tasks),
-        checks=checks,
+        checks={name: check for part in parts for name, check in part.checks.items()},
         close=tuple(close for part in parts for close in part.close),
     )
 
@@ -82,10 +79,9 @@ class ServiceRun:
     """Runs a service until `stopping` is set or a part of it fails."""
 
     def __init__(self, options: ServerOptions, parts: ServiceParts) -> None:
-        checks = dict(parts.checks or {})
-        checks |= {f"work-{place}": work.check for place, work in enumerate(parts.working)}
+        works = {f"work-{place}": work.check for place, work in enumerate(parts.working)}
         self._options, self._parts = options, parts
-        self.server = GrpcServer(options, parts.services, checks)
+        self.server = GrpcServer(options, parts.services, {**parts.checks, **works})
         self.stopping = asyncio.Event()
         self.started = asyncio.Event()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +18,15 @@ if TYPE_CHECKING:
     import prometheus_client
     from cryptography import x509
 
-    from caliper.adapters.metrics import catalogue, prometheus
-    from caliper.adapters.metrics import page as serving
+    from caliper.adapters.metrics import catalogue, page, prometheus
+    from caliper.serving import web
 else:
     x509 = deferred("cryptography.x509")
     prometheus_client = deferred("prometheus_client")
     catalogue = deferred("caliper.adapters.metrics.catalogue")
     prometheus = deferred("caliper.adapters.metrics.prometheus")
-    serving = deferred("caliper.adapters.metrics.page")
+    page = deferred("caliper.adapters.metrics.page")
+    web = deferred("caliper.serving.web")
 
 _LOG = logging.getLogger(__name__)
 
@@ -51,20 +51,12 @@ def metrics_parts(
         # The process serves the certificate it started with, even if the file changes.
         expiry = _expiry(certificate).timestamp()
         telemetry.metrics.gauge(catalogue.CERTIFICATE).set(expiry)
-    page = serving.MetricsPage(telemetry.metrics, address.host, address.port)
+    application = page.metrics_application(telemetry.metrics)
 
     async def serve() -> None:
-        try:
-            await page.start()
-        except OSError as error:
-            reason = error.strerror or error
-            message = f"cannot listen on {address}: {reason}"
-            raise InvalidInput(message, field="metrics_address") from error
-        try:
-            _LOG.info("metrics on http://%s%s", replace(address, port=page.port), serving.PAGE)
+        async with web.listening(application, address, "metrics_address") as actual:
+            _LOG.info("metrics on http://%s%s", actual, page.PAGE)
             await asyncio.Event().wait()
-        finally:
-            await page.stop()
 
     return ServiceParts((), tasks=(serve,))
 

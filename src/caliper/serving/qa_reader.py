@@ -21,19 +21,17 @@ class QaReaderServicer(AdhocServicer, qa_reader_pb2_grpc.QaReaderServiceServicer
     role = "reader"
 
     async def Answer(  # noqa: N802 - named in the contract
-        self, request: qa_reader_pb2.AnswerRequest, context: Context
+        self, request: qa_reader_pb2.AnswerRequest, _: Context
     ) -> qa_reader_pb2.AnswerResponse:
         """Examine the caption."""
-        del context
         benchmark = request.benchmark or _DEFAULT_BENCHMARK
         verdicts = await self._examine(request, benchmark, "row", [request.row])
         return qa_reader_pb2.AnswerResponse(verdicts=verdicts)
 
     async def Describe(  # noqa: N802 - named in the contract
-        self, request: qa_reader_pb2.DescribeRequest, context: Context
+        self, _: qa_reader_pb2.DescribeRequest, __: Context
     ) -> qa_reader_pb2.DescribeResponse:
         """The identity of the reader, and the digest of its prompts."""
-        del request, context
         identity = encode_identity(self._identity)
         return qa_reader_pb2.DescribeResponse(identity=identity, pack=self._pack)
 

@@ -13,7 +13,6 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -46,12 +45,6 @@ class Caller:
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    caller: Caller
-    digest: bytes
-
-
 class TokenFile:
     """The tokens of a file, reloaded when the file changes.
 
@@ -63,7 +56,7 @@ class TokenFile:
         """Raises InvalidInput naming file, line and field of a mistake."""
         self._path = path
         self._stamp = self._current_stamp()
-        self._entries = tuple(_read(path))
+        self._callers = _read(path)
 
     def caller(self, token: str) -> Caller | None:
         """The caller with this token; None for an unknown token.
@@ -73,9 +66,9 @@ class TokenFile:
         self._reload()
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         caller = None
-        for entry in self._entries:
-            if hmac.compare_digest(entry.digest, digest):
-                caller = entry.caller
+        for known, each in self._callers.items():
+            if hmac.compare_digest(known, digest):
+                caller = each
         return caller
 
     def _reload(self) -> None:
@@ -84,11 +77,11 @@ class TokenFile:
             return
         self._stamp = stamp
         try:
-            self._entries = tuple(_read(self._path))
+            self._callers = _read(self._path)
         except InvalidInput as error:
             _LOG.error("the token file changed and cannot be used; the old tokens stay: %s", error)
         else:
-            _LOG.info("read %d tokens from %s", len(self._entries), self._path)
+            _LOG.info("read %d tokens from %s", len(self._callers), self._path)
 
     def _current_stamp(self) -> tuple[int, int, int] | None:
         """Modification time, size and inode, which change whenever the file does."""
@@ -99,19 +92,13 @@ class TokenFile:
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-def _read(path: Path) -> list[_Entry]:
+def _read(path: Path) -> dict[bytes, Caller]:
+    """The callers by the SHA-256 of their tokens."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot read the tokens: {error}", file=str(path)) from error
-    entries = list(_entries(text, path))
-    if not entries:
-        raise InvalidInput("the file holds no tokens", file=str(path))
-    return entries
-
-
-def _entries(text: str, path: Path) -> Iterator[_Entry]:
-    seen: set[bytes] = set()
+    callers: dict[bytes, Caller] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -130,7 +117,9 @@ def _entries(text: str, path: Path) -> Iterator[_Entry]:
         if not _DIGEST.fullmatch(digest):
             message = "not a SHA-256: 64 hexadecimal digits in small letters"
             raise InvalidInput(message, file=str(path), line=number, field="sha256")
-        if bytes.fromhex(digest) in seen:
+        if bytes.fromhex(digest) in callers:
             raise InvalidInput("the same token as above", file=str(path), line=number)
-        seen.add(bytes.fromhex(digest))
-        yield _Entry(Caller(name, Role(role)), bytes.fromhex(digest))
+        callers[bytes.fromhex(digest)] = Caller(name, Role(role))
+    if not callers:
+        raise InvalidInput("the file holds no tokens", file=str(path))
+    return callers

@@ -1,4 +1,4 @@
-"""The HTTP server of pages: read-only, for browsers on this machine only.
+"""HTTP servers. That of pages is read-only, for browsers on this machine only.
 
 As there are no tokens, other access is prevented: it listens on loopback, accepts only Host
 headers that name this machine (against DNS rebinding), and tells browsers not to share its
@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
+from aiohttp.http_exceptions import HttpProcessingError
 
-from caliper.adapters.http_log import LOG
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.rows import note_of
 from caliper.serving.addresses import Address, refuse_far
 
 _LOG = logging.getLogger(__name__)
+_SERVER_LOG = logging.getLogger(f"{__name__}.requests")
+"""The log of the HTTP servers themselves. A malformed request, or one whose first line is too long,
+is answered with 400 and not logged: operators can do nothing about it.
+"""
+_SERVER_LOG.addFilter(
+    lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+)
 _GRACE = 1.0
 _DEADLINE = 300.0
 _STATUS = {
@@ -47,6 +55,36 @@ Trouble = Callable[[int, str], web.Response]
 """Renders an error response from a status and a reason."""
 
 
+@asynccontextmanager
+async def listening(
+    application: web.Application, address: Address, field: str
+) -> AsyncIterator[Address]:
+    """Serve over plain HTTP while the context lasts. Yields the address with the actual port.
+
+    Raises InvalidInput naming `field` when the address is taken.
+    """
+    # A client that disconnects cancels its work, such as a comparison of large runs.
+    runner = web.AppRunner(
+        application,
+        logger=_SERVER_LOG,
+        access_log=None,
+        shutdown_timeout=_GRACE,
+        handler_cancellation=True,
+    )
+    await runner.setup()
+    try:
+        # localhost may resolve to two addresses, and each would get its own port.
+        host = "127.0.0.1" if address.host == "localhost" else address.host
+        try:
+            await web.TCPSite(runner, host, address.port).start()
+        except OSError as error:
+            message = f"cannot listen on {address}: {error.strerror or error}"
+            raise InvalidInput(message, field=field) from error
+        yield replace(address, port=runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
 class WebServer:
     """Serves routes until cancelled; errors get their status from the table of failures."""
 
@@ -60,33 +98,10 @@ class WebServer:
         """Listen, log the address, and serve. Raises InvalidInput when the address is taken."""
         application = web.Application(middlewares=[self._guard])
         application.router.add_routes(self._routes)
-        # A client that disconnects cancels its work, such as a comparison of large runs.
-        runner = web.AppRunner(
-            application,
-            logger=LOG,
-            access_log=None,
-            shutdown_timeout=_GRACE,
-            handler_cancellation=True,
-        )
-        await runner.setup()
-        try:
-            await self._listen(runner)
+        async with listening(application, self.address, "page_address") as self.address:
             _LOG.info("pages on http://%s/", self.address)
             self.started.set()
             await asyncio.Event().wait()
-        finally:
-            await runner.cleanup()
-
-    async def _listen(self, runner: web.AppRunner) -> None:
-        # localhost may resolve to two addresses, and each would get its own port.
-        host = "127.0.0.1" if self.address.host == "localhost" else self.address.host
-        try:
-            await web.TCPSite(runner, host, self.address.port).start()
-        except OSError as error:
-            reason = error.strerror or error
-            message = f"cannot listen on {self.address}: {reason}"
-            raise InvalidInput(message, field="page_address") from error
-        self.address = replace(self.address, port=runner.addresses[0][1])
 
     @web.middleware
     async def _guard(

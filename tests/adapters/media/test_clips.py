@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from caliper.adapters.media.bounds import MediaLimits
-from caliper.adapters.media.clips import Moment, open_frame
+from caliper.adapters.media.clips import open_frame
 from caliper.core.errors import InvalidInput, MediaMissing
 
 LIMITS = MediaLimits()
@@ -29,32 +29,31 @@ def clip(
     return path
 
 
-def grey(path: Path, moment: Moment) -> float:
-    image = open_frame(path, moment, LIMITS)
+def grey(path: Path) -> float:
+    image = open_frame(path, LIMITS)
     assert (image.mode, image.size) == ("RGB", (64, 48))
     return float(np.asarray(image).mean())
 
 
 @pytest.mark.parametrize("suffix", ["mp4", "mkv", "avi", "mov"])
-def test_the_first_and_the_middle_frame(tmp_path: Path, suffix: str) -> None:
+def test_the_middle_frame(tmp_path: Path, suffix: str) -> None:
     path = clip(tmp_path / f"a.{suffix}", [5 * number for number in range(41)])
-    assert grey(path, Moment.FIRST) == pytest.approx(0, abs=4)
-    assert grey(path, Moment.MIDDLE) == pytest.approx(100, abs=12)
+    assert grey(path) == pytest.approx(100, abs=12)
 
 
 def test_the_middle_of_a_clip_that_is_long(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4", [0] * 370 + [200] * 430)
-    assert grey(path, Moment.MIDDLE) == pytest.approx(200, abs=6)
+    assert grey(path) == pytest.approx(200, abs=6)
 
 
 def test_a_clip_of_one_frame(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4", [120])
-    assert grey(path, Moment.MIDDLE) == pytest.approx(120, abs=4)
+    assert grey(path) == pytest.approx(120, abs=4)
 
 
 def test_a_missing_clip(tmp_path: Path) -> None:
     with pytest.raises(MediaMissing):
-        open_frame(tmp_path / "none.mp4", Moment.FIRST, LIMITS)
+        open_frame(tmp_path / "none.mp4", LIMITS)
 
 
 def test_a_truncated_clip(tmp_path: Path) -> None:
@@ -63,20 +62,20 @@ def test_a_truncated_clip(tmp_path: Path) -> None:
     for keep in (0, 10, len(whole) // 2):
         path.write_bytes(whole[:keep])
         with pytest.raises(InvalidInput):
-            open_frame(path, Moment.MIDDLE, LIMITS)
+            open_frame(path, LIMITS)
 
 
 def test_too_many_pixels(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4", [0] * 3)
     with pytest.raises(InvalidInput, match="64 x 48 is more than 3071 pixels"):
-        open_frame(path, Moment.FIRST, MediaLimits(frame_pixels=64 * 48 - 1))
+        open_frame(path, MediaLimits(frame_pixels=64 * 48 - 1))
 
 
 def test_a_small_file_whose_pixels_are_said_to_be_wide(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mkv", [0] * 3, (2000, 2000), "10:1")
     assert path.stat().st_size < 50_000
     with pytest.raises(InvalidInput, match="20000 x 2000 is more than 36000000 pixels"):
-        open_frame(path, Moment.FIRST, LIMITS)
+        open_frame(path, LIMITS)
 
 
 def test_sound_alone_is_no_clip(tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ def test_sound_alone_is_no_clip(tmp_path: Path) -> None:
         frame.sample_rate = 8000
         container.mux(stream.encode(frame))
     with pytest.raises(InvalidInput, match="no video stream"):
-        open_frame(path, Moment.FIRST, LIMITS)
+        open_frame(path, LIMITS)
 
 
 def test_a_playlist_opens_nothing(tmp_path: Path) -> None:
@@ -99,4 +98,4 @@ def test_a_playlist_opens_nothing(tmp_path: Path) -> None:
     for name, text in lists.items():
         (tmp_path / name).write_text(text)
         with pytest.raises(InvalidInput):
-            open_frame(tmp_path / name, Moment.FIRST, LIMITS)
+            open_frame(tmp_path / name, LIMITS)

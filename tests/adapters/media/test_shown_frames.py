@@ -13,7 +13,7 @@ from PIL import Image
 from tests.fakes.footage import HEIGHT, WIDTH, Clip, index_of, write_clip
 
 from caliper.adapters.media.bounds import MediaLimits
-from caliper.adapters.media.clips import Moment, open_frame, shown_frames
+from caliper.adapters.media.clips import open_frame, shown_frames
 from caliper.adapters.media.images import encode
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
@@ -255,7 +255,7 @@ def test_the_limit_of_pixels_is_that_of_the_frame_as_it_is_seen(
         shown(path, MediaLimits(frame_pixels=128 * 64 - 1))
     assert caught.value.file == str(path)
     with pytest.raises(InvalidInput, match="128 x 64 is more than 8191 pixels"):
-        open_frame(path, Moment.FIRST, MediaLimits(frame_pixels=128 * 64 - 1))
+        open_frame(path, MediaLimits(frame_pixels=128 * 64 - 1))
 
 
 def test_a_frame_that_is_turned_askew_takes_more_room(tmp_path: Path) -> None:
@@ -263,4 +263,4 @@ def test_a_frame_that_is_turned_askew_takes_more_room(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="91 x 91 is more than 8192 pixels"):
         shown(path, MediaLimits(frame_pixels=8192))
     upright = write_clip(tmp_path / "b.mp4", Clip(8, rotation=90))
-    assert open_frame(upright, Moment.FIRST, MediaLimits(frame_pixels=64 * 64)).size == (64, 64)
+    assert open_frame(upright, MediaLimits(frame_pixels=64 * 64)).size == (64, 64)

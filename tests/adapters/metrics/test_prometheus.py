@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.servers.absent import leave_out
 
 from caliper.adapters.metrics.catalogue import METRICS, MetricType
 from caliper.adapters.metrics.labels import LABELS
-from caliper.adapters.metrics.page import MetricsPage
+from caliper.adapters.metrics.page import PAGE, metrics_application
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
@@ -50,7 +50,7 @@ Labels = Mapping[str, str]
 
 @dataclass
 class Member:
-    """ports.telemetry.GroupMember."""
+    """ports.stream.GroupMember."""
 
     lag: dict[int, int] = field(default_factory=dict)
     rebalances: int = 0
@@ -203,28 +203,10 @@ def test_reasons_are_a_closed_set() -> None:
 @pytest.mark.parametrize("accept", ["", "application/openmetrics-text; version=1.0.0"])
 async def test_the_page_is_read_over_http(telemetry: PrometheusTelemetry, accept: str) -> None:
     everything(telemetry)
-    page = MetricsPage(telemetry.metrics, "127.0.0.1", 0)
-    await page.start()
-    try:
-        async with ClientSession() as session:
-            address = f"http://127.0.0.1:{page.port}"
-            async with session.get(f"{address}/metrics", headers={"Accept": accept}) as reply:
-                assert reply.status == 200
-                assert "text" in reply.headers["Content-Type"]
-                assert b'caliper_consumer_lag{partition="0"' in await reply.read()
-            async with session.get(f"{address}/anything") as reply:
-                assert reply.status == 404
-    finally:
-        await page.stop()
-
-
-async def test_a_port_that_is_taken_is_told(telemetry: PrometheusTelemetry) -> None:
-    first = MetricsPage(telemetry.metrics, "127.0.0.1", 0)
-    await first.start()
-    second = MetricsPage(Metrics(CollectorRegistry()), "127.0.0.1", first.port)
-    try:
-        with pytest.raises(OSError, match="in use"):
-            await second.start()
-    finally:
-        await first.stop()
-        await second.stop()
+    async with TestClient(TestServer(metrics_application(telemetry.metrics))) as client:
+        async with client.get(PAGE, headers={"Accept": accept}) as reply:
+            assert reply.status == 200
+            assert "text" in reply.headers["Content-Type"]
+            assert b'caliper_consumer_lag{partition="0"' in await reply.read()
+        async with client.get("/anything") as reply:
+            assert reply.status == 404

@@ -7,7 +7,7 @@ from tests.fakes.reports import capability
 
 from caliper.adapters.wire.figures import (
     decode_coverage,
-    decode_figures,
+    decode_scores,
     encode_coverage,
     encode_scores,
 )
@@ -34,7 +34,7 @@ def test_coverage_with_an_unknown_reason_is_refused() -> None:
 def test_figures_are_read_back_with_the_headline_first() -> None:
     part = capability()
     assert next(iter(part.estimates)) != part.headline
-    figures = decode_figures(encode_scores(part))
+    figures = decode_scores(encode_scores(part)).estimates
     assert figures == part.estimates
     assert next(iter(figures)) == part.headline
     assert [path for path in figures if path != part.headline] == [

@@ -46,17 +46,12 @@ class SentenceTokenizer(Protocol):
 
 
 class MiniLm:
-    """Embeds texts with a sentence encoder. `revision` changes with the model's files."""
+    """Embeds texts with a sentence encoder. `revision` is the hash of the model's files."""
 
     def __init__(self, encoder: BertEncoder, tokenizer: SentenceTokenizer, revision: str) -> None:
         self._encoder = encoder
         self._tokenizer = tokenizer
-        self._identity = Identity("minilm", REPOSITORY, revision, cached=True)
-
-    @property
-    def identity(self) -> Identity:
-        """Kind minilm; the revision is the hash of the model's files."""
-        return self._identity
+        self.identity = Identity("minilm", REPOSITORY, revision, cached=True)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, each of the encoder's hidden size (384)."""

@@ -46,15 +46,9 @@ class SpacyTagger:
         name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
         description = json.dumps(meta, sort_keys=True, default=str)
         revision = hashlib.sha256(f"{release}\n{description}".encode()).hexdigest()
-        self._identity = Identity("spacy", name, revision, cached=True)
-
-    @property
-    def identity(self) -> Identity:
-        """Kind spacy; the revision is the hash of the model's description and spaCy's version."""
-        return self._identity
+        self.identity = Identity("spacy", name, revision, cached=True)
 
     def nouns(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """The nouns of each text: lower-cased lemmas in order, repeats kept."""
         return [nouns_of(tokens) for tokens in self._pipeline.pipe(texts)]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from itertools import islice
 from math import cos, radians, sin
@@ -36,21 +35,22 @@ _ENOUGH = 0.5
 Encode = Callable[[Image.Image], bytes]
 
 
-class Moment(StrEnum):
-    """A frame of a clip to show to people."""
+def open_frame(path: Path, limits: MediaLimits) -> Image.Image:
+    """Decode the middle frame of a clip as RGB, for people to look at.
 
-    FIRST = "first"
-    MIDDLE = "middle"
-
-
-def open_frame(path: Path, moment: Moment, limits: MediaLimits) -> Image.Image:
-    """Decode one frame of a clip as RGB, for people to look at.
-
-    The middle frame is found by seeking; a clip of unknown length gives its first. Raises
-    MediaMissing if there is no file, InvalidInput if it is broken, too large, or has no picture.
+    It is found by seeking; a clip of unknown length gives its first. Raises MediaMissing if there
+    is no file, InvalidInput if it is broken, too large, or has no picture.
     """
     with _open_container(path, limits) as container:
-        return _frame(container, moment, limits, path)
+        seconds = 0.0
+        stream = _video(container)
+        if container.duration:
+            seconds = container.duration / av.time_base / 2
+            container.seek(container.duration // 2)
+        frame = _frame_at(container.decode(stream), seconds)
+        if frame is None:
+            raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
+        return _picture(frame, stream.sample_aspect_ratio, limits, path)
 
 
 def shown_frames(
@@ -232,20 +232,6 @@ def _rotated_size(width: int, height: int, degrees: int) -> tuple[int, int]:
     """Width and height of the upright bounding box of a rotated picture."""
     across, along = abs(cos(radians(degrees))), abs(sin(radians(degrees)))
     return round(width * across + height * along), round(width * along + height * across)
-
-
-def _frame(
-    container: InputContainer, moment: Moment, limits: MediaLimits, path: Path
-) -> Image.Image:
-    seconds = 0.0
-    stream = _video(container)
-    if moment is Moment.MIDDLE and container.duration:
-        seconds = container.duration / av.time_base / 2
-        container.seek(container.duration // 2)
-    frame = _frame_at(container.decode(stream), seconds)
-    if frame is None:
-        raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
-    return _picture(frame, stream.sample_aspect_ratio, limits, path)
 
 
 def _frame_at(frames: Iterator[av.VideoFrame], seconds: float) -> av.VideoFrame | None:

@@ -40,7 +40,7 @@ class Thumbnails:
         """
         path = find(self.root, name)
         if PurePath(name).suffix.lower() in CLIPS:
-            image = clips.open_frame(path, clips.Moment.MIDDLE, self.limits)
+            image = clips.open_frame(path, self.limits)
             image.thumbnail((longest, longest))
         else:
             image = images.open_image(path, self.limits, longest)

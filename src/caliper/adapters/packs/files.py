@@ -31,7 +31,10 @@ _SUFFIX = ".yaml"
 
 
 class FilePack:
-    """A PromptPack that is read completely on creation, so that its digest cannot drift."""
+    """A PromptPack that is read completely on creation, so that its digest cannot drift.
+
+    `name` is `caliper`, or the last part of the folder's path.
+    """
 
     def __init__(
         self,
@@ -43,15 +46,10 @@ class FilePack:
 
         Raises InvalidInput naming the file and, if known, the line and key.
         """
-        self._name, self._root = name, root
+        self.name, self._root = name, root
         self._own = {template: _read(file) for template, file in _files(_folders(root))}
         added = {template: _read(file) for template, file in _files(plugins)}
         self._templates = {**self._own, **added}
-
-    @property
-    def name(self) -> str:
-        """`caliper`, or the last part of the folder's path."""
-        return self._name
 
     @cached_property
     def digest(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from caliper.adapters.files import replacing, store_error
-from caliper.adapters.keys import checked, checked_prefix, too_long
+from caliper.adapters.keys import bounded, checked, checked_prefix
 
 # Syncing many files to disk concurrently takes hardly longer than syncing one.
 _SYNCING_THREADS, _THREADS = 32, 4
@@ -39,9 +39,7 @@ class DirectoryStore:
     async def get(self, key: str, most: int | None = None) -> bytes | None:
         size = -1 if most is None else most + 1
         data = await self._call(partial(_read, self._file(key), size))
-        if data is not None and most is not None and len(data) > most:
-            raise too_long(key, most)
-        return data
+        return bounded(key, data, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._call(partial(_copy_if_exists, self._file(key), file))

@@ -22,7 +22,7 @@ from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
-from caliper.adapters.keys import checked, checked_prefix, too_long
+from caliper.adapters.keys import bounded, checked, checked_prefix
 from caliper.adapters.stores.s3_trouble import told_apart
 from caliper.adapters.trust import trusting
 from caliper.core.errors import InvalidInput
@@ -118,9 +118,7 @@ class MinioStore:
     async def get(self, key: str, most: int | None = None) -> bytes | None:
         name = checked(key)
         data = await self._call(lambda: self._read(name, None if most is None else most + 1))
-        if data is not None and most is not None and len(data) > most:
-            raise too_long(key, most)
-        return data
+        return bounded(key, data, most)
 
     async def get_file(self, key: str, file: Path) -> bool:
         name = checked(key)

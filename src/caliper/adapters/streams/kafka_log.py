@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any, TypeVar
 
 from kafka import TopicPartition
@@ -82,22 +83,16 @@ class KafkaLog:
         client.end_offsets(client.assignment(), int(self._access.patience * 500))
 
     def _identity(self, topic: str) -> str:
-        client = self._access.reader()
-        try:
+        with closing(self._access.reader()) as client:
             _partitions(client, topic)
             return _identity(client, topic)
-        finally:
-            client.close()
 
     def _ends(self, topic: str) -> dict[int, int]:
-        client = self._access.reader()
-        try:
+        with closing(self._access.reader()) as client:
             places = _partitions(client, topic)
             firsts, lasts = client.beginning_offsets(places), client.end_offsets(places)
             nonempty = (place for place in places if lasts[place] > firsts[place])
             return {place.partition: lasts[place] for place in nonempty}
-        finally:
-            client.close()
 
 
 def _partitions(client: Any, topic: str) -> list[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from kafka.errors import KafkaConnectionError, KafkaError
@@ -26,10 +27,11 @@ def knock(options: Mapping[str, Any], patience: float) -> None:
     label = options["security_protocol"]
     if user := options.get("sasl_plain_username"):
         label += f" as {user}"
-    net = NetworkSelector(client_id=options["client_id"])
-    manager = KafkaConnectionManager(net, **options)
     refusals = []
-    try:
+    with (
+        closing(NetworkSelector(client_id=options["client_id"])) as net,
+        closing(KafkaConnectionManager(net, **options)) as manager,
+    ):
         for broker in manager.cluster.bootstrap_brokers():
             try:
                 _reach(broker.host, broker.port, options.get("ssl_context"), patience)
@@ -38,9 +40,6 @@ def knock(options: Mapping[str, Any], patience: float) -> None:
                 refusals.append(f"{broker.host}:{broker.port} by {label}: {error}")
             else:
                 return
-    finally:
-        manager.close()
-        net.close()
     raise KafkaConnectionError("; ".join(refusals))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,12 +58,9 @@ def apply_topics(
     -1 leaves it to the broker. Blocks. Raises StreamUnavailable.
     """
     try:
-        admin = access.admin()
-        try:
-            named = {access.full_name(topic.name): topic for topic in topics}
+        named = {access.full_name(topic.name): topic for topic in topics}
+        with closing(access.admin()) as admin:
             return _apply(admin, named, partitions, replication)
-        finally:
-            admin.close()
     except KafkaError as error:
         raise unavailable("the topics could not be applied", error) from error
 
@@ -129,14 +127,11 @@ def describe(access: KafkaAccess) -> Cluster:
     """Describe the cluster. Blocks. Raises StreamUnavailable."""
     names = [access.full_name(topic.name) for topic in TOPICS]
     try:
-        admin = access.admin()
-        try:
+        with closing(access.admin()) as admin:
             brokers = len(admin.describe_cluster()["brokers"])
             topic_names = set(admin.list_topics())
             existing = [name for name in names if name in topic_names]
             descriptions = admin.describe_topics(existing) if existing else []
-        finally:
-            admin.close()
     except KafkaError as error:
         raise unavailable("the cluster could not be described", error) from error
     partitions = {each["name"]: len(each["partitions"]) for each in descriptions}

@@ -57,7 +57,15 @@ def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
 
     Raises InvalidInput for a malformed text, UnknownName for an unknown benchmark.
     """
-    figures = decode_figures(message)
+    figures = {
+        tuple(from_wire(step) for step in figure.path): Estimate(
+            value=figure.value if figure.HasField("value") else None,
+            low=figure.low if figure.HasField("low") else None,
+            high=figure.high if figure.HasField("high") else None,
+            method=figure.method,
+        )
+        for figure in message.figures
+    }
     return BenchmarkReport(
         name=message.benchmark,
         title=benchmark(message.benchmark).title,
@@ -67,16 +75,3 @@ def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
         coverage=decode_coverage(message.coverage),
         notes=tuple(from_wire(note) for note in message.notes),
     )
-
-
-def decode_figures(message: outcome_pb2.BenchmarkScores) -> dict[Path, Estimate]:
-    """The figures by path, headline first. Raises InvalidInput for a malformed text."""
-    return {
-        tuple(from_wire(step) for step in figure.path): Estimate(
-            value=figure.value if figure.HasField("value") else None,
-            low=figure.low if figure.HasField("low") else None,
-            high=figure.high if figure.HasField("high") else None,
-            method=figure.method,
-        )
-        for figure in message.figures
-    }
