@@ -46,8 +46,7 @@ Scores = Annotated[
     str, typer.Option("--column", help="The column of --people that holds the scores.")
 ]
 Metric = Annotated[
-    str | None,
-    typer.Option("--metric", help="The metric of CAPability's or CaptionQA's columns."),
+    str | None, typer.Option("--metric", help="The metric of CAPability's or CaptionQA's columns.")
 ]
 MODEL = "model"
 _WORDS = ("pearson", "kendall", "spearman")
