@@ -6,7 +6,6 @@ import pytest
 from caliper.analysis.likeness import (
     Distinction,
     between,
-    distinctions,
     refuse_unlike,
     said,
     unlike,
@@ -31,7 +30,7 @@ def report(
 def test_another_judge_setting_and_pack_are_said() -> None:
     first = report(spec={"captions": "a", "pack": {"digest": "1", "name": "caliper"}, "seed": 0})
     second = report("lexical", "table2", {"captions": "b", "pack": {"digest": "2"}, "seed": 0})
-    assert distinctions(first, second, ignored=("captions",)) == (
+    assert between(first, second) == (
         Distinction("capability", "model", "judge", "tgi", "lexical"),
         Distinction("capability", "setting", "weights", "text", "table2"),
         Distinction("", "spec", "pack.digest", "1", "2"),
@@ -40,19 +39,19 @@ def test_another_judge_setting_and_pack_are_said() -> None:
 
 
 def test_a_benchmark_that_one_run_lacks_is_said() -> None:
-    assert distinctions(report(), report(name="captionqa")) == (
+    assert between(report(), report(name="captionqa")) == (
         Distinction("capability", "benchmark", "capability", "evaluated", "(none)"),
         Distinction("captionqa", "benchmark", "captionqa", "(none)", "evaluated"),
     )
 
 
 def test_like_runs_differ_in_nothing() -> None:
-    assert distinctions(report(), report()) == ()
+    assert between(report(), report()) == ()
 
 
 def test_settings_are_told_as_files_write_them() -> None:
     first, second = report(spec={"limit": None}), report(spec={"limit": 10})
-    assert distinctions(first, second) == (Distinction("", "spec", "limit", "null", "10"),)
+    assert between(first, second) == (Distinction("", "spec", "limit", "null", "10"),)
 
 
 def test_what_is_of_the_checkpoint_keeps_nobody_apart() -> None:

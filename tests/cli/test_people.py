@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from caliper.cli.people import read_scores
+from caliper.cli.correlation import read_scores
 from caliper.core.errors import InvalidInput
 
 

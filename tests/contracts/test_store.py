@@ -20,7 +20,7 @@ from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.comparing.worker_loop import RelayedStore
-from caliper.pipeline.store.key_prefix import KeyPrefix
+from caliper.pipeline.store.runs import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import ObjectStore
 

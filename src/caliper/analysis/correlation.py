@@ -41,18 +41,9 @@ _UNKNOWN = Coefficient(None)
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation:
-    """Pearson's r, Kendall's tau (b, which allows for ties) and Spearman's rho, each -1 to 1."""
-
-    pearson: float
-    kendall: float
-    spearman: float
-
-
-@dataclass(frozen=True, slots=True)
 class CorrelationEstimate:
-    """The coefficients over `models` models, with intervals. Undefined ones are None; `remark`
-    says why.
+    """Pearson's r, Kendall's tau (b, which allows for ties) and Spearman's rho over `models`
+    models, with intervals. Undefined ones are None; `remark` says why.
     """
 
     models: int
@@ -62,40 +53,27 @@ class CorrelationEstimate:
     remark: str = ""
 
 
-def correlation(metric: Sequence[float], human: Sequence[float]) -> Correlation:
+def correlated(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
     """The correlation of a metric with human scores: one value per model, in the same order.
 
-    Raises ValueError for fewer than two models, for different lengths, and if either gives all
-    models the same value, so that the correlation is undefined.
-    """
-    if len(metric) != len(human) or len(metric) < 2:
-        raise ValueError(f"{len(metric)} values of the metric, {len(human)} human scores")
-    if _distinct(metric, human) < 2:
-        raise ValueError(_ALIKE)
-    from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
-
-    return Correlation(
-        float(stats.pearsonr(metric, human).statistic),
-        float(stats.kendalltau(metric, human).statistic),
-        float(stats.spearmanr(metric, human).statistic),
-    )
-
-
-def correlated(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
-    """`correlation` with intervals, as far as the number of models allows.
-
-    Raises ValueError for different lengths.
+    There are intervals as far as the number of models allows. Raises ValueError for different
+    lengths.
     """
     models = len(metric)
-    if models == len(human) and models < LEAST:
+    if models != len(human):
+        raise ValueError(f"{models} values of the metric, {len(human)} human scores")
+    if models < LEAST:
         return CorrelationEstimate(models, remark=_FEW)
-    if models == len(human) and _distinct(metric, human) < 2:
+    if _distinct(metric, human) < 2:
         return CorrelationEstimate(models, remark=_ALIKE)
-    exact = correlation(metric, human)
-    pearson, kendall, spearman = exact.pearson, exact.kendall, exact.spearman
+    from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
+
+    coefficients = (stats.pearsonr, stats.kendalltau, stats.spearmanr)
+    exact = [float(coefficient(metric, human).statistic) for coefficient in coefficients]
     if _distinct(metric, human) < LEAST_BOUNDED:
-        bare = [Coefficient(round(value, _DECIMALS)) for value in (pearson, kendall, spearman)]
+        bare = [Coefficient(round(value, _DECIMALS)) for value in exact]
         return CorrelationEstimate(models, bare[0], bare[1], bare[2], _UNBOUNDED)
+    pearson, kendall, spearman = exact
     # The step when one pair of neighbours swaps, of n (n - 1) / 2 pairs.
     swapped, pairs = 12 / (models**3 - models), 4 / (models**2 - models)
     line = abs(pearson) > 1 - _ROUNDING

@@ -82,13 +82,10 @@ class Sitting:
 class Drift:
     """The difference between two sittings over the same anchors.
 
-    `paired` counts the anchors with a verdict in both; `first` and `second` count those with the
-    expected verdict. `changed` are the anchors whose verdict changed. `p` is McNemar's exact
-    p-value for the agreement of an unchanged judge.
+    `paired` counts the anchors with a verdict in both. `changed` are those whose verdict changed.
+    `p` is McNemar's exact p-value for the agreement of an unchanged judge.
     """
 
-    first: int
-    second: int
     paired: int
     changed: tuple[str, ...]
     p: float
@@ -108,8 +105,6 @@ def drift(first: Sitting, second: Sitting) -> Drift | None:
     lost = sum(before.agreed and not after.agreed for before, after in pairs.values())
     won = sum(after.agreed and not before.agreed for before, after in pairs.values())
     return Drift(
-        first=sum(before.agreed for before, _ in pairs.values()),
-        second=sum(after.agreed for _, after in pairs.values()),
         paired=len(pairs),
         changed=tuple(
             name for name, (before, after) in pairs.items() if before.given != after.given

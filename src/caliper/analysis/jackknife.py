@@ -45,7 +45,7 @@ def student(degrees: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JackknifeEstimate:
-    """A statistic of all clusters, its standard error, and the number of clusters.
+    """A statistic of all clusters, and its standard error.
 
     `error` is None if there is only one cluster, or if leaving one out leaves no data. `skew` is
     positive if clusters that raise the statistic reach further than those that lower it: Efron's
@@ -55,13 +55,7 @@ class JackknifeEstimate:
 
     value: float
     error: float | None
-    clusters: int
     skew: float = 0.0
-
-    @property
-    def margin(self) -> float | None:
-        """Half the width of the 95% interval."""
-        return None if self.error is None else student(self.clusters - 1) * self.error
 
 
 def jackknife(
@@ -81,18 +75,18 @@ def jackknife(
     groups = contributions(cells)
     count = groups.total()
     if count < 2:
-        return JackknifeEstimate(value, None, count)
+        return JackknifeEstimate(value, None)
     replicates: list[tuple[int, float]] = []
     for parts, times in groups.items():
         without = statistic({**totals, **{cell: less(totals[cell], part) for cell, part in parts}})
         if without is None:
-            return JackknifeEstimate(value, None, count)
+            return JackknifeEstimate(value, None)
         replicates.append((times, without))
     mean = math.fsum(times * without for times, without in replicates) / count
     squares = math.fsum(times * (without - mean) ** 2 for times, without in replicates)
     cubes = math.fsum(times * (mean - without) ** 3 for times, without in replicates)
     skew = cubes / (6 * squares**1.5) if squares else 0.0
-    return JackknifeEstimate(value, math.sqrt(squares * (count - 1) / count), count, skew)
+    return JackknifeEstimate(value, math.sqrt(squares * (count - 1) / count), skew)
 
 
 def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cell]]:

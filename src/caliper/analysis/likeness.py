@@ -14,8 +14,8 @@ from caliper.core.errors import NotComparable
 from caliper.core.report import BenchmarkReport, Report, leaves
 from caliper.core.run import RECORDED
 
-OF_THE_CHECKPOINT = ("name", "captions", "replicate")
-"""The parts of a spec that are expected to differ between checkpoints."""
+# The parts of a spec, and the models, that are expected to differ between checkpoints.
+_OF_THE_CHECKPOINT = ("name", "captions", "replicate")
 _ROLES_OF_THE_CHECKPOINT = ("captioner", "media")
 _ABSENT = "(none)"
 # A gRPC status can carry a few thousand bytes in all.
@@ -45,14 +45,8 @@ def told_apart(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def distinctions(
-    first: Report, second: Report, *, ignored: Collection[str] = ()
-) -> tuple[Distinction, ...]:
-    """All differences between two runs besides their captions.
-
-    `ignored` names top-level keys of `Report.spec` that are expected to differ: those about the
-    checkpoint and its captions.
-    """
+def between(first: Report, second: Report) -> tuple[Distinction, ...]:
+    """All differences between two runs besides the checkpoint and its captions."""
     results: list[Distinction] = []
     before = {benchmark.name: benchmark for benchmark in first.benchmarks}
     after = {benchmark.name: benchmark for benchmark in second.benchmarks}
@@ -63,7 +57,7 @@ def distinctions(
             sides = ["evaluated" if name in side else _ABSENT for side in (before, after)]
             results.append(Distinction(name, "benchmark", name, *sides))
     specs = [
-        dict(leaves({key: spec[key] for key in spec if key not in ignored}))
+        dict(leaves({key: spec[key] for key in spec if key not in _OF_THE_CHECKPOINT}))
         for spec in (first.spec, second.spec)
     ]
     results.extend(_unequal("", "spec", specs[0], specs[1]))
@@ -95,11 +89,6 @@ def _unequal(
         before, after = first.get(name, _ABSENT), second.get(name, _ABSENT)
         if before != after:
             yield Distinction(benchmark, kind, name, before, after)
-
-
-def between(first: Report, second: Report) -> tuple[Distinction, ...]:
-    """All differences between two runs besides the checkpoint and its captions."""
-    return distinctions(first, second, ignored=OF_THE_CHECKPOINT)
 
 
 def unlike(differences: Collection[Distinction]) -> tuple[Distinction, ...]:

@@ -14,10 +14,7 @@ from typing import Any
 
 from caliper.benchmarks.abstention import abstentions, conceded
 from caliper.benchmarks.endings import breaks_off, decided, left_open
-from caliper.benchmarks.letter_statements import (
-    letter_statements,
-    without_denied,
-)
+from caliper.benchmarks.letter_statements import letter_statements, without_denied
 from caliper.benchmarks.listings import crossed_out, place_of, without_listing
 from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_statements import (
@@ -28,12 +25,7 @@ from caliper.benchmarks.option_statements import (
 )
 from caliper.benchmarks.option_texts import OptionMention, OptionTexts
 from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.restatements import (
-    answers_by_statement,
-    is_about,
-    landmarks,
-    plain_answers,
-)
+from caliper.benchmarks.restatements import answers_by_statement, is_about, landmarks, plain_answers
 from caliper.benchmarks.statements import Stance, Statement, Voices, settled, within
 from caliper.core.untrusted import LONGEST
 

@@ -45,8 +45,7 @@ People = Annotated[
     ),
 ]
 Csv = Annotated[
-    Path | None,
-    also_written("--csv", "how the choice of judge or reader changes the scores"),
+    Path | None, also_written("--csv", "how the choice of judge or reader changes the scores")
 ]
 Markdown = Annotated[Path | None, also_written("--markdown", "the same as a Markdown table")]
 Blank = Annotated[

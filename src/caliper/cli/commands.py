@@ -16,10 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "report:report",
         "Show a run's report and rewrite its files from the plan and the verdicts.",
     ),
-    "compare": (
-        "compare:command",
-        "Compare runs with BASE, metric by metric.",
-    ),
+    "compare": ("compare:command", "Compare runs with BASE, metric by metric."),
     "gate": ("gate:command", "Decide whether CANDIDATE may replace BASE."),
     "leaderboard": (
         "leaderboard:command",

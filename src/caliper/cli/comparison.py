@@ -32,10 +32,7 @@ Anyway = Annotated[
 ]
 Partial = Annotated[
     bool,
-    typer.Option(
-        "--partial",
-        help="Compare runs that are not complete; their state is shown.",
-    ),
+    typer.Option("--partial", help="Compare runs that are not complete; their state is shown."),
 ]
 _MOST_EXAMPLES = 5
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +22,6 @@ from caliper.cli.comparison import Anyway, refuse_unlike
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.people import MODEL, read_scores
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.local.directory import find_run
@@ -44,9 +46,9 @@ Scores = Annotated[
     str, typer.Option("--column", help="The column of --people that holds the scores.")
 ]
 Metric = Annotated[
-    str | None,
-    typer.Option("--metric", help="The metric of CAPability's or CaptionQA's columns."),
+    str | None, typer.Option("--metric", help="The metric of CAPability's or CaptionQA's columns.")
 ]
+MODEL = "model"
 _WORDS = ("pearson", "kendall", "spearman")
 
 
@@ -131,3 +133,51 @@ def _table(estimates: Mapping[Column, CorrelationEstimate]) -> Table:
         cells = [coefficient(getattr(estimate, word)) for word in _WORDS]
         grid.add_row(column.benchmark, escape(".".join(column.path)), str(estimate.models), *cells)
     return grid
+
+
+def read_scores(path: Path, column: str) -> dict[str, float]:
+    """The scores in a column of a CSV file, by model. Other columns are ignored.
+
+        model,score
+        my-checkpoint-a,3.42
+
+    `model` is the label of a run. Raises InvalidInput naming file, line and field.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
+    # Keep line ends as they are: quoted fields may contain them.
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        return _scores(rows, path, column)
+    except csv.Error as error:
+        line = rows.reader.line_num
+        raise InvalidInput(f"broken CSV: {error}", file=str(path), line=line) from error
+
+
+def _scores(rows: csv.DictReader[str], path: Path, column: str) -> dict[str, float]:
+    for name in (MODEL, column):
+        if name not in (rows.fieldnames or ()):
+            existing = ", ".join(rows.fieldnames or ()) or "none"
+            raise InvalidInput(f"no such column; there are: {existing}", file=str(path), field=name)
+    scores: dict[str, float] = {}
+    for row in rows:
+        model = (row[MODEL] or "").strip()
+        if not model or model in scores:
+            problem = "the model appears twice" if model else "expected a model's label"
+            raise InvalidInput(problem, file=str(path), line=rows.line_num, field=MODEL)
+        scores[model] = _number(row[column], path, rows.line_num, column)
+    return scores
+
+
+def _number(text: str | None, path: Path, line: int, column: str) -> float:
+    try:
+        number = float(text or "")
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(
+            f"expected a number, found {text!r:.40}", file=str(path), line=line, field=column
+        )
+    return number

@@ -49,8 +49,7 @@ All = Annotated[
 _Result = TypeVar("_Result")
 
 app = typer.Typer(
-    help="Jobs that failed for good: list, explain and retry them.",
-    no_args_is_help=True,
+    help="Jobs that failed for good: list, explain and retry them.", no_args_is_help=True
 )
 
 

@@ -7,21 +7,34 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from rich.markup import escape
 from rich.table import Table
 
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.wording import dimensions, number
-from caliper.analysis.gate import Decision, GateFinding, GateResult, GateSide, gate
+from caliper.analysis.gate import (
+    Check,
+    Decision,
+    GateFinding,
+    GateResult,
+    GateSide,
+    Policy,
+    Tier,
+    gate,
+)
+from caliper.analysis.significance import LEVEL
+from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.comparison import Anyway, compared
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, also_written
-from caliper.cli.gate_policy import read_policy
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import taking
+from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
+from caliper.local.yaml_text import read_yaml
 from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.comparing.comparison import Side as ComparedRun
 
@@ -134,3 +147,53 @@ def _as_json(before: str, after: str, result: GateResult) -> dict[str, object]:
 
 
 command = taking(decide, GateOptions, help_text=HELP)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class _Check(_Strict):
+    benchmark: str
+    figure: str = Field(min_length=1)
+    tier: Tier = Tier.CRITICAL
+    max_drop: float | None = Field(default=None, ge=0)
+    max_relative_drop: float | None = Field(default=None, ge=0, le=1)
+    min_pairs: int = Field(default=2, ge=2)
+
+    @field_validator("benchmark")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in benchmark_names():
+            raise ValueError(f"unknown benchmark {value!r}; known: {', '.join(benchmark_names())}")
+        return value
+
+
+class _Policy(_Strict):
+    checks: tuple[_Check, ...] = Field(min_length=1)
+    level: float = Field(default=LEVEL, gt=0, lt=0.5)
+    min_coverage: float = Field(default=0.99, ge=0, le=1)
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy in a YAML file. Raises InvalidInput naming file and field.
+
+    level: 0.05            # optional: the significance level
+    min_coverage: 0.99     # optional: share of a benchmark's questions that have a score
+    checks:
+      - benchmark: capability
+        figure: average.f1     # a path of report.json; tasks.*.f1 stands for all tasks
+        tier: critical         # critical, supporting or advisory
+        max_drop: 1.0          # in the figure's unit
+        max_relative_drop: 0.02
+        min_pairs: 100         # media in both runs
+    """
+    try:
+        policy = _Policy.model_validate(read_yaml(path))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        raise InvalidInput(message, file=str(path), field=field) from error
+    checks = tuple(Check(**check.model_dump()) for check in policy.checks)
+    return Policy(checks, policy.level, policy.min_coverage)

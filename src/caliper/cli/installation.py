@@ -20,10 +20,7 @@ else:
 
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
 Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
-InstalledServer = Annotated[
-    str | None,
-    typer.Option("--server", metavar="HOST:PORT", help=_SERVER),
-]
+InstalledServer = Annotated[str | None, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
 
 
 def open_gateway(server: str) -> gateway.RemoteGateway:

@@ -34,8 +34,7 @@ Run = Annotated[
     ),
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option("--out", help="With --server: folder to write the report files to."),
+    Path | None, typer.Option("--out", help="With --server: folder to write the report files to.")
 ]
 
 

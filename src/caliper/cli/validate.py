@@ -30,8 +30,7 @@ from caliper.local.setup import answering_spec
 from caliper.wiring.models import split_spec
 
 Checked = Annotated[
-    Path,
-    typer.Argument(metavar="PATH", help="A dataset, captions, a run directory or a run.yaml."),
+    Path, typer.Argument(metavar="PATH", help="A dataset, captions, a run directory or a run.yaml.")
 ]
 As = Annotated[
     str | None,

@@ -5,7 +5,7 @@ import pytest
 
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.pipeline.planning.call_budget import affordable, calls_of
+from caliper.pipeline.planning.planner import affordable, calls_of
 from caliper.pipeline.planning.publisher import before
 
 LEXICAL = Identity("lexical", "rules", "1")

@@ -23,25 +23,19 @@ from caliper.lexical import (
 from caliper.lexical.judgements import Judgement, Labels, category_reply, open_reply
 from caliper.lexical.text import CaptionText, parse
 
-_OPEN: Mapping[str, Callable[[CaptionText, ElementQuestion], Judgement]] = {
-    "object_category": lambda caption, question: objects.judge_object(caption, question.element),
-    "object_number": lambda caption, question: numbers.judge_number(
-        caption, question.element, question.object
-    ),
-    "object_color": lambda caption, question: colours.judge_colour(
-        caption, question.element, question.object
-    ),
-    "spatial_relation": lambda caption, question: spatial.judge_relation(caption, question.element),
-    "scene": lambda caption, question: scenes.judge_scene(caption, question.element),
-    "OCR": lambda caption, question: ocr.judge_text(caption, question.element),
-    "character_identification": lambda caption, question: names.judge_name(
-        caption, question.element
-    ),
-    "dynamic_object_number": lambda caption, question: numbers.judge_number(
-        caption, question.element, question.object
-    ),
-    "action": lambda caption, question: events.judge_action(caption, question.element),
-    "event": lambda caption, question: events.judge_event(caption, question.element),
+_OPEN: Mapping[str, Callable[[CaptionText, str], Judgement]] = {
+    "object_category": objects.judge_object,
+    "spatial_relation": spatial.judge_relation,
+    "scene": scenes.judge_scene,
+    "OCR": ocr.judge_text,
+    "character_identification": names.judge_name,
+    "action": events.judge_action,
+    "event": events.judge_event,
+}
+_OF_OBJECT: Mapping[str, Callable[[CaptionText, str, str], Judgement]] = {
+    "object_number": numbers.judge_number,
+    "object_color": colours.judge_colour,
+    "dynamic_object_number": numbers.judge_number,
 }
 _CATEGORY: Mapping[str, Callable[[CaptionText], Labels]] = {
     "camera_angle": angles.read_angle,
@@ -60,9 +54,13 @@ def judge(question: ElementQuestion, text: str) -> Answer:
     caption = parse(text)
     if question.task in _CATEGORY:
         return Reply(category_reply(_CATEGORY[question.task](caption)))
-    if question.task not in _OPEN:
+    if question.task in _OF_OBJECT:
+        judgement = _OF_OBJECT[question.task](caption, question.element, question.object)
+    elif question.task in _OPEN:
+        judgement = _OPEN[question.task](caption, question.element)
+    else:
         return Failure(Reason.NO_REPLY, f"no rules for the task {question.task!r}")
     annotation = (
         f"{{{question.object}: {question.element}}}" if question.object else question.element
     )
-    return Reply(open_reply(question.task, annotation, _OPEN[question.task](caption, question)))
+    return Reply(open_reply(question.task, annotation, judgement))

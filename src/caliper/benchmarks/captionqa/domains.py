@@ -12,12 +12,7 @@ TITLES = {
     "ecommerce": "E-commerce",
     "embodiedai": "Embodied AI",
 }
-PREFIXES = {
-    "nat_": "natural",
-    "doc_": "document",
-    "ecom_": "ecommerce",
-    "emb_": "embodiedai",
-}
+PREFIXES = {"nat_": "natural", "doc_": "document", "ecom_": "ecommerce", "emb_": "embodiedai"}
 _SPELLINGS = {
     **{domain: domain for domain in DOMAINS},
     **{prefix.rstrip("_"): domain for prefix, domain in PREFIXES.items()},

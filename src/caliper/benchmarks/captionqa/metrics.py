@@ -39,19 +39,15 @@ Pairs = tuple[tuple[str, str], ...]
 COUNTS = (("n_scored", "scored"), ("n_unscored", "unscored"))
 
 
-def percent(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> float | None:
-    """Compute the metric over all questions of the cells, in percent; None without data."""
-    return _plain(_share(metric, cells, sums))
-
-
-def mean_percent(
-    metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
+def percent(
+    reading: str, metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> float | None:
-    """Compute the unweighted mean of the metric over the cells, in percent.
+    """Compute the metric over several cells, in percent; None without data.
 
-    None if a cell has no data. Cells missing from `sums` are ignored.
+    `reading` is `questions`, over all questions of the cells, or `domains`: the unweighted mean
+    over the cells in `sums`, None if one of them has no data.
     """
-    return _plain(_mean(metric, cells, sums))
+    return _plain(OVERALL[reading](metric, cells, sums))
 
 
 def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
@@ -100,7 +96,7 @@ def over_questions(path: Path, cells: tuple[str, ...]) -> list[Figure]:
         Figure(
             (*path, metric.name),
             cells,
-            partial(percent, metric, cells),
+            partial(percent, "questions", metric, cells),
             metric.kind,
             shares=(metric.part, metric.whole) if metric.kind is Kind.PROPORTION else None,
             denominator=(metric.whole,),
@@ -123,7 +119,7 @@ def over_domains(path: Path, totals: Mapping[str, Sums]) -> list[Figure]:
             Figure(
                 (*path, metric.name),
                 cells,
-                partial(mean_percent, metric, cells),
+                partial(percent, "domains", metric, cells),
                 denominator=(metric.whole,),
                 parts=_domains(metric, cells),
                 weights=(1 / max(1, len(cells)),) * len(cells),
@@ -138,7 +134,7 @@ def _domains(metric: ShareMetric, cells: tuple[str, ...]) -> tuple[Figure, ...]:
         Figure(
             ("domains", cell.split("/")[1], metric.name),
             (cell,),
-            partial(percent, metric, (cell,)),
+            partial(percent, "questions", metric, (cell,)),
             denominator=(metric.whole,),
         )
         for cell in cells

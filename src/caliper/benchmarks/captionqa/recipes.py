@@ -26,8 +26,7 @@ _PUBLISHED = ProtocolRecipe(
         RecipeGap("33,027 questions were asked, of which 8,492 are public"),
         RecipeGap("the reader's prompt is not in the paper; this run has Caliper's own"),
         RecipeGap(
-            "shuffle=released needs supplied captions; this run shuffles by question",
-            "captioner",
+            "shuffle=released needs supplied captions; this run shuffles by question", "captioner"
         ),
         RecipeGap(
             "captions were written at temperature 0.7 by default; this run sends temperature 0",

@@ -6,12 +6,7 @@ from collections.abc import Mapping
 
 from caliper.benchmarks.base import QuestionText, ReportLayout, Settings
 from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
-from caliper.benchmarks.captionqa.metrics import (
-    Pairs,
-    gap_figure,
-    over_domains,
-    over_questions,
-)
+from caliper.benchmarks.captionqa.metrics import Pairs, gap_figure, over_domains, over_questions
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.scoring import CAPTION, FULL, IMAGE, TOP
 from caliper.benchmarks.captionqa.settings import chosen

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from caliper.benchmarks.base import Better, CheckQuestion, Settings, is_file_name
 from caliper.benchmarks.benchmark import Benchmark
-from caliper.benchmarks.comprecap import (
-    examining,
-    planning,
-    questions,
-    reporting,
-    rows,
-    scoring,
-)
+from caliper.benchmarks.comprecap import examining, planning, questions, reporting, rows, scoring
 from caliper.benchmarks.comprecap.compreqa import STEMS
 from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.recipes import RECIPES

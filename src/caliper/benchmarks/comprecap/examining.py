@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+import re
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.base import Settings, fence, lacks_caption
-from caliper.benchmarks.comprecap.decompose import join, pieces
 from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
@@ -165,3 +165,21 @@ def _reader(settings: Settings) -> Reader:
         return read_score(reply)
 
     return read
+
+
+# Captioners may leave a literal backslash-n and the end-of-sequence token in their text.
+_SEPARATORS = re.compile(r"\n|\\n|</s>|\.")
+
+
+def pieces(caption: str) -> tuple[str, ...]:
+    """Return the caption's non-empty pieces, trimmed (released script).
+
+    It is split at newlines, a literal backslash-n, `</s>` and full stops.
+    """
+    parts = (part.strip() for part in _SEPARATORS.split(caption))
+    return tuple(part for part in parts if part)
+
+
+def join(parts: Sequence[str], places: Iterable[int]) -> str:
+    """Join the pieces at these indices with `. `, each once and in the caption's order."""
+    return ". ".join(parts[place] for place in sorted(set(places)))

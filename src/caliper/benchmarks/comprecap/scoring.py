@@ -92,11 +92,7 @@ def _add_phrases(
 
 
 def _add_coverage(
-    tally: Tally,
-    item: Item,
-    attributes: Sequence[Outcome | None],
-    repeat: int,
-    settings: Settings,
+    tally: Tally, item: Item, attributes: Sequence[Outcome | None], repeat: int, settings: Settings
 ) -> None:
     """Add S-Cov; a picture with an unscored instance has none and counts as unscored."""
     if not attributes or None in attributes:

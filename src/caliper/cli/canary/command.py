@@ -10,13 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from caliper.adapters.packs.files import folder_pack, shipped_pack
@@ -46,10 +40,7 @@ from caliper.wiring.settings import access
 Bound = Annotated[
     float,
     typer.Option(
-        "--bound",
-        min=0.0,
-        max=1.0,
-        help="The largest share of attacks that may succeed.",
+        "--bound", min=0.0, max=1.0, help="The largest share of attacks that may succeed."
     ),
 ]
 Concurrency = Annotated[

@@ -68,8 +68,7 @@ Gateway = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", help="The folder for run directories.")]
 Timeout = Annotated[
-    float,
-    typer.Option("--timeout", min=0.1, max=3600, help="Time limit per call, in seconds."),
+    float, typer.Option("--timeout", min=0.1, max=3600, help="Time limit per call, in seconds.")
 ]
 Rate = Annotated[
     bool,

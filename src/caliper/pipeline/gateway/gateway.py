@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from caliper.core.caps import Caps
 from caliper.core.envelopes import Message
-from caliper.core.errors import AlreadyExists, InvalidInput, StoreUnavailable
+from caliper.core.errors import (
+    AlreadyExists,
+    BackendError,
+    BackendRejected,
+    InvalidInput,
+    StoreUnavailable,
+)
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, RunCancelled, event_key
 from caliper.core.run import OVER, RunSpec, RunState
-from caliper.pipeline.gateway.score_relay import relayed
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
@@ -205,3 +211,60 @@ class Gateway:
     async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
         data = self._outside.codec.write(message)
         await self._outside.stream.publish(Message(topic, key, data))
+
+
+_RETRY_PAUSE = 1.0
+"""Seconds until a board that failed, or that ended its stream, is watched again."""
+
+
+class Relay:
+    """Follows the scores of a run and keeps only the `latest`.
+
+    A slow watcher misses intermediate scores, but nothing is buffered and nobody has to wait.
+    """
+
+    def __init__(self, board: ScoreBoard, clock: Clock, latest: Scores | None) -> None:
+        self._board, self._clock = board, clock
+        self._latest = latest
+        self._failure: Exception | None = None
+
+    @property
+    def latest(self) -> Scores | None:
+        """The latest scores. Raises the error that ended `follow`: BackendRejected, or InvalidInput
+        for a lost plan.
+        """
+        if self._failure is not None:
+            raise self._failure
+        return self._latest
+
+    async def follow(self, run: str, interval: float) -> None:
+        """Follow the board until cancelled, reconnecting when it is down."""
+        while self._failure is None:
+            try:
+                async with aclosing(self._board.watch(run, interval)) as updates:
+                    async for scores in updates:
+                        self._latest = scores
+            except Exception as error:  # noqa: BLE001 - the watcher raises it
+                self._failure = None if _transient(error) else error
+            await self._clock.sleep(_RETRY_PAUSE)
+
+
+def _transient(error: Exception) -> bool:
+    """Whether the error is transient: the board may answer later."""
+    if isinstance(error, BackendRejected):
+        return False
+    return isinstance(error, BackendError | StoreUnavailable)
+
+
+@asynccontextmanager
+async def relayed(
+    board: ScoreBoard, clock: Clock, run: str, interval: float, latest: Scores | None
+) -> AsyncIterator[Relay]:
+    """A relay that follows a run while the context lasts, starting with `latest`."""
+    relay = Relay(board, clock, latest)
+    task = asyncio.create_task(relay.follow(run, interval))
+    try:
+        yield relay
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

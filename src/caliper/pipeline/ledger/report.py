@@ -6,13 +6,7 @@ The report is the same to the last bit, whatever the process and the order of th
 from __future__ import annotations
 
 from array import array
-from collections.abc import (
-    AsyncGenerator,
-    Container,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
@@ -30,14 +24,7 @@ from caliper.core.keys import question_id
 from caliper.core.outcome import Reason, Scored, Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item, Question, Source
-from caliper.core.report import (
-    BenchmarkReport,
-    Coverage,
-    Estimate,
-    Path,
-    Report,
-    VerdictRow,
-)
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.core.suspicion import MANY_MEDIA, Suspicious, count, repeated
 from caliper.core.tally import Tally
@@ -95,9 +82,7 @@ async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger:
 
 
 def figures_of(
-    spec: RunSpec,
-    totals: Mapping[str, Tally],
-    status: tuple[RunState, Mapping[str, Coverage]],
+    spec: RunSpec, totals: Mapping[str, Tally], status: tuple[RunState, Mapping[str, Coverage]]
 ) -> Report:
     """The report of tallies and the result of `standing`, without its caption statistics."""
     state, coverages = status

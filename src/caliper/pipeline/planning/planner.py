@@ -10,13 +10,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
+from caliper.core.question import Item, Source
+from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
-from caliper.pipeline.planning.call_budget import affordable
-from caliper.pipeline.planning.publisher import RUNS, Publisher
-from caliper.pipeline.store.plan import Captions, plan, read_plan
+from caliper.pipeline.planning.publisher import RUNS, Publisher, jobs
+from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
 from caliper.pipeline.store.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
 from caliper.pipeline.store.store_supplies import without_folder
 from caliper.ports.codec import Codec
@@ -108,3 +110,33 @@ class Planner:
 
     async def _publish(self, event: RunEvent) -> None:
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
+
+
+_KINDS_WITHOUT_CALLS = ("lexical", "replay")
+
+
+def calls_of(spec: RunSpec, items: tuple[Item, ...]) -> int:
+    """The number of calls that a job needs at most, not counting retries: one per question and
+    repeat that a chat model is asked, and one per caption to be written.
+    """
+    part, source = spec.benchmark(items[0].benchmark), items[0].source
+    role = benchmark(part.name).role if source is Source.CAPTION else "media"
+    needs_answers = part.models[role].kind not in _KINDS_WITHOUT_CALLS
+    needs_caption = source is Source.CAPTION and part.captions is None
+    return needs_answers * sum(item.size for item in items) + needs_caption
+
+
+async def affordable(spec: RunSpec, plan: PlanReader, calls: int) -> int:
+    """The dense index at which to cut the plan, so that the jobs before it need at most `calls`.
+
+    The cut depends on the plan alone. Everything after it becomes Unscored(budget), and the run is
+    not complete. A later start of the same spec with a higher cap, or none, continues from there.
+    """
+    left, end = calls, 0
+    async for items in plan():
+        for job in jobs(items):
+            left -= calls_of(spec, job)
+            if left < 0:
+                return end
+            end = max(item.first + item.size for item in job)
+    return end

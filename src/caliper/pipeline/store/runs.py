@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from cachetools import LRUCache
@@ -16,7 +17,6 @@ from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
-from caliper.pipeline.store.key_prefix import KeyPrefix
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -165,3 +165,31 @@ class RunBook:
             call.add_done_callback(lambda _: self._in_flight.pop(key, None))
         # Shielded, so that a cancelled caller does not take the result from the others.
         return await asyncio.shield(call)
+
+
+class KeyPrefix:
+    """ports.storage.ObjectStore over the objects of `store` whose keys begin with `prefix/`.
+
+    Code for one run thus uses keys such as `plan/...`, wherever the run itself is stored.
+    """
+
+    def __init__(self, store: ObjectStore, prefix: str) -> None:
+        self._store = store
+        self._prefix = f"{prefix}/"
+
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
+        await self._store.put(self._prefix + key, data)
+
+    async def get(self, key: str, most: int | None = None) -> bytes | None:
+        """Read at most `most` bytes under `key`. Raises what the port raises."""
+        return await self._store.get(self._prefix + key, most)
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file. Returns False if the key does not exist."""
+        return await self._store.get_file(self._prefix + key, file)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        """List the keys under a prefix in order. Raises StoreUnavailable."""
+        async for key in self._store.list(self._prefix + prefix):
+            yield key.removeprefix(self._prefix)
