@@ -7,6 +7,7 @@ from tests.fakes.simulated import F1, PAIRS, RECALL, at_most, coins, pair, withi
 from caliper.analysis.compare import compare, difference
 from caliper.analysis.gate import Check, Decision, GateSide, Policy, gate
 from caliper.analysis.significance import LEVEL
+from caliper.core.report import Figure
 
 WHOLE = GateSide(complete=True, coverage={"capability": 1.0})
 RECALLS = "tasks.*.recall"
@@ -51,28 +52,27 @@ def test_eight_checks_raise_no_more_alarms_than_one() -> None:
     assert within(alone, 1 - (1 - LEVEL) ** 8)
 
 
-@pytest.mark.parametrize(("media", "share"), [(5, 0.5), (40, 0.99), (120, 0.999)])
-def test_pictures_that_tell_the_same_raise_no_more_alarms(media: int, share: float) -> None:
-    """A candidate that is as good, of which not a point may be lost."""
+def equals(figure: Figure, name: str, media: int, share: float) -> list[Decision]:
+    """What is decided on a candidate that is as good, of which not a point may be lost."""
     draw = np.random.default_rng(media)
-    policy = Policy((Check("capability", "recall", max_drop=0.0),))
-    decisions = [
-        gate(policy, {"capability": compare((RECALL,), *sides)}, WHOLE, WHOLE).decision
+    policy = Policy((Check("capability", name, max_drop=0.0),))
+    return [
+        gate(policy, {"capability": compare((figure,), *sides)}, WHOLE, WHOLE).decision
         for sides in (coins(draw, media, [share, share]) for _ in range(PAIRS))
     ]
+
+
+@pytest.mark.parametrize(("media", "share"), [(5, 0.5), (40, 0.99), (120, 0.999)])
+def test_pictures_that_tell_the_same_raise_no_more_alarms(media: int, share: float) -> None:
+    decisions = equals(RECALL, "recall", media, share)
     assert at_most(decisions.count(Decision.REGRESSION), LEVEL)
     assert at_most(decisions.count(Decision.PASSED), LEVEL)
 
 
 @pytest.mark.parametrize(("media", "share"), [(10, 0.9), (40, 0.95), (120, 0.98)])
 def test_few_losses_of_a_ratio_are_no_regression(media: int, share: float) -> None:
-    """F1 of a candidate that is as good: by chance one run has the few questions that are wrong."""
-    draw = np.random.default_rng(media)
-    policy = Policy((Check("capability", "f1", max_drop=0.0),))
-    decisions = [
-        gate(policy, {"capability": compare((F1,), *sides)}, WHOLE, WHOLE).decision
-        for sides in (coins(draw, media, [share, share]) for _ in range(PAIRS))
-    ]
+    """By chance one run has the few questions that are wrong."""
+    decisions = equals(F1, "f1", media, share)
     assert at_most(decisions.count(Decision.REGRESSION), LEVEL)
 
 

@@ -1,13 +1,12 @@
 """A benchmark that a package of its own adds: that of examples/extending, installed."""
 
 import json
-import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.plugin import SOURCE, installed
 
 FILES = ("--data", "things.jsonl", "--captions", "captions.json")
@@ -24,13 +23,7 @@ def mentions(tmp_path: Path) -> Command:
 @pytest.fixture
 def server(mentions: Command) -> Iterator[str]:
     process = mentions.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
-    assert process.stderr is not None
-    said = ""
-    while (address := re.search(r"Serving on (\S+)", said)) is None:
-        line = process.stderr.readline()
-        assert line, f"it did not serve:\n{said}"
-        said += line
-    yield address[1]
+    yield wait_for(process, r"Serving on (\S+)")[1]
     assert end(process, signal.SIGTERM).code == 0
 
 

@@ -1,14 +1,13 @@
 """An installation in one process, served and called by the command line."""
 
 import json
-import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stuffing import stuff, stuffed
 
@@ -20,15 +19,7 @@ CAPTIONED = ("evaluate", "captionqa", "--data", QUESTIONS, "--captioner", "step"
 @pytest.fixture
 def server(caliper: Command) -> Iterator[str]:
     process = caliper.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
-    assert process.stderr is not None
-    said = ""
-    address = None
-    while address is None:
-        line = process.stderr.readline()
-        assert line, f"it did not serve:\n{said}"
-        said += line
-        address = re.search(r"Serving on (\S+)", line)
-    yield address[1]
+    yield wait_for(process, r"Serving on (\S+)")[1]
     assert end(process, signal.SIGTERM).code == 0
 
 

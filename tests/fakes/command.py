@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -101,6 +102,17 @@ class Command:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:
+    """Read standard error until all patterns are there. Returns the text and their first groups."""
+    assert process.stderr is not None
+    text = ""
+    while not all(found := [re.search(pattern, text) for pattern in patterns]):
+        line = process.stderr.readline()
+        assert line, f"it ended before:\n{text}"
+        text += line
+    return [text, *(match[1] for match in found if match)]
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> Ended:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 Rows = list[dict[str, Any]]
 
 ANNOTATIONS: dict[str, dict[str, Any]] = {
@@ -147,6 +149,15 @@ def element(task: str, file_id: str, annotation: Any, kind: str = "image") -> di
         "task": task,
         "data_type": kind,
     }
+
+
+def write_pictures(root: Path, count: int, shade: int = 20) -> None:
+    """`count` rows of the task scene in `root/data`, each with a picture of its own."""
+    rows = [element("scene", f"s{number:05}", "a park") for number in range(count)]
+    lines(root / "data" / "scene.jsonl", rows)
+    for number, row in enumerate(rows):
+        colour = (shade * number, 99, 0)
+        Image.new("RGB", (40, 30), colour).save(root / "data" / row["file_path"])
 
 
 def write_scenes(root: Path, count: int, caption: str = "A dog runs through a park.") -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from PIL import Image
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer, Step
@@ -41,10 +40,7 @@ def captioning(trouble: Step) -> Step:
 
 
 async def run(server: ChatServer, folder: Path, blank: str) -> RunResult:
-    rows = [tiny.element("scene", f"s{number:05}", "a park") for number in range(SAMPLES)]
-    tiny.lines(folder / "data" / "scene.jsonl", rows)
-    for number, row in enumerate(rows):
-        Image.new("RGB", (40, 30), (20 * number, 99, 0)).save(folder / "data" / row["file_path"])
+    tiny.write_pictures(folder, SAMPLES)
     chosen = {"blank_caption": blank}
     part = {"data": str(folder / "data"), "captioner": f"tgi:{server.url}", "set": chosen}
     places = {"out": str(folder / "out"), "store": str(folder / "store")}

@@ -7,11 +7,11 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 from tests.fakes import tiny
 from tests.fakes.sources import EXAMPLES
 from tests.servers.process import ServerProcess
@@ -46,11 +46,7 @@ def rest(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def lent(own_triton: Own, tmp_path: Path) -> Iterator[Own]:
     """The module's own server, its models put back afterwards, and pictures in `data`."""
-    rows = [tiny.element("scene", f"s{number:05}", "a park") for number in range(SAMPLES)]
-    tiny.lines(tmp_path / "data" / "scene.jsonl", rows)
-    for number, row in enumerate(rows):
-        colour = (10 * number, 99, 0)
-        Image.new("RGB", (40, 30), colour).save(tmp_path / "data" / row["file_path"])
+    tiny.write_pictures(tmp_path, SAMPLES, shade=10)
     with put_back(*own_triton):
         yield own_triton
 
@@ -91,18 +87,6 @@ class TellingClock(SystemClock):
         await super().sleep(seconds)
 
 
-async def run(
-    folder: Path,
-    model: str,
-    out: str,
-    meddler: Meddler | None = None,
-    access: Access = PATIENT,
-    clock: SystemClock | None = None,
-) -> RunResult:
-    part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
-    return await run_of({"capability": part}, folder / out, meddler, access, clock)
-
-
 async def run_of(
     benchmarks: dict[str, Any],
     out: Path,
@@ -114,6 +98,11 @@ async def run_of(
     config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
     async with prepare(config, access, clock or SystemClock()) as prepared:
         return await evaluate(prepared, meddler or Meddler(), SystemClock())
+
+
+async def run(folder: Path, model: str, out: str, *how: Any) -> RunResult:
+    part = {"data": str(folder / "data"), "captioner": f"triton:{model}"}
+    return await run_of({"capability": part}, folder / out, *how)
 
 
 def captions(folder: Path, out: str) -> dict[str, str]:
@@ -169,18 +158,17 @@ async def test_a_model_that_stays_away(lent: Own, tmp_path: Path) -> None:
     assert same(tmp_path, "run", "quiet")
 
 
+def load_second_version(own: Own, name: str) -> None:
+    folder = models_of(own[0]) / name
+    shutil.copytree(folder / "1", folder / "2")
+    with InferenceServerClient(own[1]) as control:
+        control.load_model(name)
+
+
 async def test_another_version_stops_the_run(lent: Own, rest: str, tmp_path: Path) -> None:
-    server, address = lent
-    name = rest.partition("#")[0]
-
-    def switch() -> None:
-        folder = models_of(server) / name
-        shutil.copytree(folder / "1", folder / "2")
-        with InferenceServerClient(address) as control:
-            control.load_model(name)
-
+    switch = partial(load_second_version, lent, rest.partition("#")[0])
     with pytest.raises(ModelChanged, match="the run was resolved with"):
-        await run(tmp_path, f"{address}/{rest}", "run", Meddler(switch))
+        await run(tmp_path, f"{lent[1]}/{rest}", "run", Meddler(switch))
     assert not (tmp_path / "run" / "report.json").exists()
 
 
@@ -264,14 +252,7 @@ async def test_an_embedder_that_is_away_for_a_while(lent: Own, tmp_path: Path) -
 
 
 async def test_another_embedder_stops_the_run(lent: Own, tmp_path: Path) -> None:
-    server, address = lent
-
-    def switch() -> None:
-        folder = models_of(server) / "sentences"
-        shutil.copytree(folder / "1", folder / "2")
-        with InferenceServerClient(address) as control:
-            control.load_model("sentences")
-
+    switch = partial(load_second_version, lent, "sentences")
     with pytest.raises(ModelChanged, match=r"no longer has sentences as it was: .*2"):
-        await run_of(scenes(address), tmp_path / "run", Meddler(switch, after=1))
+        await run_of(scenes(lent[1]), tmp_path / "run", Meddler(switch, after=1))
     assert not (tmp_path / "run" / "report.json").exists()

@@ -15,7 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from pydantic import SecretStr
 from tests.fakes.certificates import certify
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
 from tests.fakes.methods import PERMITTED, called, methods, path_of
 from tests.fakes.sources import ROOT
@@ -81,19 +81,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     }
     serving = Command(folder, {f"CALIPER_GATEWAY_{name}": value for name, value in given.items()})
     process = serving.start("serve", "--listen", "0.0.0.0:0", "--store", "store")
-    assert process.stderr is not None
-    said, found = "", None
-    while found is None:
-        line = process.stderr.readline()
-        assert line, f"it did not serve:\n{said}"
-        said += line
-        found = re.search(r"Serving on 0\.0\.0\.0:(\d+)", line)
-    address, health, metrics = (
-        f"localhost:{found[1]}",
-        f"127.0.0.1:{probed}",
-        f"127.0.0.1:{scraped}",
-    )
-    yield Place(folder, made.certificate, address, health, metrics)
+    _, port = wait_for(process, r"Serving on 0\.0\.0\.0:(\d+)")
+    health, metrics = (f"127.0.0.1:{each}" for each in (probed, scraped))
+    yield Place(folder, made.certificate, f"localhost:{port}", health, metrics)
     assert end(process, signal.SIGTERM).code == 0
 
 

@@ -1,5 +1,4 @@
 import json
-import re
 import signal
 import time
 import urllib.request
@@ -8,11 +7,10 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes.clock import PATIENCE
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 
 CONFIG = Path(__file__).resolve().parents[2] / "examples" / "careful.yaml"
 NAMES = {"capability", "captionqa", "comprecap"}
-_TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
 
 
 def agreement(address: str) -> dict[str, float]:
@@ -32,17 +30,10 @@ def test_the_agreement_is_shown_where_it_is_wanted(tmp_path: Path, wanted: bool)
     served = Command(tmp_path, settings).start(
         "serve", "--listen", "127.0.0.1:0", "--store", "there"
     )
-    assert served.stderr is not None
-    found: dict[str, str] = {}
-    while len(found) < len(_TOLD):
-        line = served.stderr.readline()
-        assert line, found
-        found |= {
-            name: match[1] for name, told in _TOLD.items() if (match := re.search(told, line))
-        }
+    _, address, metrics = wait_for(served, r"Serving on (\S+)", r"metrics on (\S+)")
     caliper = Command(tmp_path, {"CALIPER_STORE": "there"})
     evaluate = ("evaluate", "--config", CONFIG, "--json")
-    there = caliper(*evaluate, "--server", found["address"], "--out", "fetched", code=0)
+    there = caliper(*evaluate, "--server", address, "--out", "fetched", code=0)
     alone = caliper(*evaluate, "--out", "alone", code=0)
     # Whoever judges them, here or there: they change no figure.
     assert there.out == alone.out
@@ -50,13 +41,13 @@ def test_the_agreement_is_shown_where_it_is_wanted(tmp_path: Path, wanted: bool)
     assert pages[0].count("known answers judged correctly") == (len(NAMES) if wanted else 0)
     assert (pages[0] == pages[1]) is wanted
     deadline = time.monotonic() + PATIENCE
-    while wanted and (shown := agreement(found["metrics"])).keys() != NAMES:
+    while wanted and (shown := agreement(metrics)).keys() != NAMES:
         assert time.monotonic() < deadline, shown
         time.sleep(0.1)
     if wanted:
         told = json.loads((tmp_path / "alone" / "execution.json").read_text())["anchors"]
         local = {name: sitting["agreement"] for name, sitting in told.items()}
-        assert agreement(found["metrics"]) == pytest.approx(local, abs=1e-6)
+        assert agreement(metrics) == pytest.approx(local, abs=1e-6)
     else:
-        assert agreement(found["metrics"]) == {}
+        assert agreement(metrics) == {}
     assert end(served, signal.SIGTERM).code == 0

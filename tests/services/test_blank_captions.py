@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from PIL import Image
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, ChatServer, Step
@@ -77,10 +76,7 @@ async def test_supplied(gateway: RemoteGateway, tmp_path: Path) -> None:
 
 
 async def test_written(tmp_path: Path) -> None:
-    rows = [tiny.element("scene", f"s{number}", "a park") for number in range(SAMPLES)]
-    tiny.lines(tmp_path / "data" / "scene.jsonl", rows)
-    for number, row in enumerate(rows):
-        Image.new("RGB", (40, 30), (20 * number, 99, 0)).save(tmp_path / "data" / row["file_path"])
+    tiny.write_pictures(tmp_path, SAMPLES)
 
     def config(captioner: str) -> RunConfig:
         part = {"data": str(tmp_path / "data"), "captioner": captioner}

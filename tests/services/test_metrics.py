@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.sources import ROOT
 from tests.servers.absent import leave_out
 
@@ -25,7 +25,6 @@ PAGE = ROOT / "docs" / "metrics.md"
 # Never measured: it only ends a test whose scores do not come.
 PATIENCE = 30.0
 CLOSED = {label.name: set(label.values) for label in LABELS if label.closed}
-_TOLD = {"address": r"Serving on (\S+)", "metrics": r"metrics on (\S+)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +54,8 @@ class Served:
 def served(tmp_path: Path) -> Iterator[Served]:
     command = Command(tmp_path)
     process = command.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
-    assert process.stderr is not None
-    said, found = "", dict[str, str]()
-    while len(found) < 2:
-        line = process.stderr.readline()
-        assert line, f"it did not serve:\n{said}"
-        said += line
-        for name, told in _TOLD.items():
-            if match := re.search(told, line):
-                found[name] = match[1]
-    yield Served(**found)
+    _, address, metrics = wait_for(process, r"Serving on (\S+)", r"metrics on (\S+)")
+    yield Served(address, metrics)
     assert end(process, signal.SIGTERM).code == 0
 
 

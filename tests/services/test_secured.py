@@ -3,7 +3,6 @@ certificates, tokens and passwords that services.bootstrap makes.
 """
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
@@ -160,15 +159,9 @@ def test_serving_everything_speaks_of_itself_and_of_no_library(place: Place) -> 
     caliper("topics", "apply", "--kafka", place.kafka, "--quiet", code=0)
     there = ("--kafka", place.kafka, "--store", place.keys["STORE"])
     process = caliper.start("serve", *there, "--listen", "127.0.0.1:0")
-    assert process.stderr is not None
-    said, address = "", None
-    while address is None:
-        line = process.stderr.readline()
-        assert line, f"it did not serve:\n{said}"
-        said += line
-        address = re.search(r"Serving on (\S+)", line)
+    said, address = wait_for(process, r"Serving on (\S+)")
     plain = {name: text for name, text in bucket.items() if "SERVER" not in name}
-    Command(place.folder, plain)("runs", "--server", address[1], "--json", code=0)
+    Command(place.folder, plain)("runs", "--server", address, "--json", code=0)
     ended = end(process, signal.SIGTERM)
     assert ended.code == 0
     said += ended.err

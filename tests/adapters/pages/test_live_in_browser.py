@@ -2,13 +2,12 @@
 
 import re
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes.browsing import looking
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.sources import EXAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
@@ -29,7 +28,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         *("serve", "--listen", "127.0.0.1:0", "--page", "127.0.0.1:0", "--store", "there")
     )
     try:
-        gateway, page = told(process, r"Serving on (\S+)", r"pages on (http://127\.0\.0\.1:\d+)/")
+        _, gateway, page = wait_for(
+            process, r"Serving on (\S+)", r"pages on (http://127\.0\.0\.1:\d+)/"
+        )
         for name, (data, media) in DATA.items():
             caliper("data", "push", name, "--data", data, "--media", media, code=0)
         for name in ("careless", "careful"):
@@ -40,19 +41,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ended = end(process, signal.SIGTERM)
     assert ended.code == 0
     assert not re.search("ERROR|Traceback", ended.err)
-
-
-def told(process: subprocess.Popen[str], *patterns: str) -> list[str]:
-    """What patterns find in what a process says, once it has said all of it."""
-    assert process.stderr is not None
-    said = ""
-    while True:
-        line = process.stderr.readline()
-        assert line, f"it did not serve:\n{said}"
-        said += line
-        found = [re.search(pattern, said) for pattern in patterns]
-        if all(found):
-            return [match[1] for match in found if match is not None]
 
 
 @pytest.fixture
