@@ -166,15 +166,15 @@ def session_folder(
 
 
 @pytest.fixture(scope="session")
-def broker(session_folder: Path) -> Iterator[str]:
+def kafka_server(session_folder: Path) -> Iterator[str]:
     """The address of a broker that all processes of the session share: use it through `kafka`."""
     yield from share(KAFKA, session_folder)
 
 
 @pytest.fixture
-def kafka(broker: str) -> Iterator[KafkaAccess]:
+def kafka(kafka_server: str) -> Iterator[KafkaAccess]:
     """An installation's part of that broker, which is empty."""
-    with kafka_streams.part_of(broker) as access:
+    with kafka_streams.part_of(kafka_server) as access:
         yield access
 
 
@@ -187,29 +187,25 @@ def minio(session_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Triton server, shared by the session: leave its models loaded."""
-    if TRITON.given:
-        yield TRITON.given
-    else:
-        for _, address in serve(TRITON, tmp_path_factory):
-            yield address
+def triton(session_folder: Path) -> Iterator[str]:
+    """The address of a Triton server that all processes of the session share: leave its models
+    loaded.
+    """
+    yield from share(TRITON, session_folder)
 
 
 @pytest.fixture(scope="session")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def llama(session_folder: Path) -> Iterator[str]:
     """The URL of an OpenAI-style server that is not ours, with a model that talks nonsense."""
-    if LLAMA.given:
-        yield LLAMA.given
-    else:
-        for _, url in serve(LLAMA, tmp_path_factory):
-            yield url
+    yield from share(LLAMA, session_folder)
 
 
 @pytest.fixture(scope="session")
-def kube_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
-    """An API server of Kubernetes, shared by the session: use namespaces of your own."""
-    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
+def kube_api(session_folder: Path) -> Iterator[KubeApi]:
+    """An API server of Kubernetes that all processes of the session share: use namespaces of your
+    own.
+    """
+    for kubeconfig in share(KUBE_API, session_folder):
         yield KubeApi(Path(kubeconfig))
 
 

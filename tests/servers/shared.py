@@ -67,7 +67,7 @@ def keep(name: str, folder: Path) -> None:
         for output in (1, 2):
             os.dup2(nowhere.fileno(), output)
         flock(users, LOCK_EX)
-        (folder / _ADDRESS).unlink()
+        (folder / _ADDRESS).unlink(missing_ok=True)
         server.stop()
 
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from caliper.adapters.streams.kafka_cluster import describe
+from tests.fakes.groups import members
 from tests.fakes.kafka_streams import (
     PATIENCE,
     hasty,
@@ -56,6 +56,8 @@ async def test_installations_on_one_broker_do_not_see_each_other(kafka: KafkaAcc
             member = stream.consumer(JUDGE_JOBS, JUDGE_JOBS)
             job = await received(member)
             assert job.message == Message(JUDGE_JOBS, "a", access.prefix.encode())
+            # In a group of the installation's own.
+            await members(access, JUDGE_JOBS, 1)
             await member.dead_letter(job, "NotFound: it is gone")
             await member.leave()
         (dead,) = await records(access, DEAD_LETTERS)
