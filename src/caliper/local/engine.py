@@ -32,7 +32,7 @@ from caliper.pipeline.asking.token_budget import SharedAllowances, capped
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
-from caliper.pipeline.planning.publisher import RUNS, VERDICTS, before, jobs
+from caliper.pipeline.planning.publisher import RUNS, VERDICTS, before
 from caliper.pipeline.reports.judge_check import Sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles, planned_captions
 from caliper.pipeline.store.plan import Captions, read_summary
@@ -55,7 +55,7 @@ _TIMING = FollowerTiming(conclude=0.05, keep=2.0, patience=None, snapshots=False
 class LocalRun:
     """One run, with its own gateway, planner, workers and aggregator.
 
-    `known` is true if an earlier process left nothing to do; `missing` is the number of jobs of
+    `known` is true if an earlier process left nothing to do; `published` is the number of jobs of
     this process.
     """
 
@@ -76,7 +76,7 @@ class LocalRun:
         self._planned: Captions | None = None
         self._sittings: Sittings | None = None
         self.warnings: list[str] = []
-        self.missing, self.known = 0, False
+        self.published, self.known = 0, False
 
     async def work(self) -> Report:
         """Run to the end, and write the report."""
@@ -91,7 +91,9 @@ class LocalRun:
         if record.state is RunState.COMPLETE:
             await self._resume(run, None)
             return await kept_report(self._directory, await self._ledger(run), self._captions)
-        await self._work(Planner(store, stream, codec, runs, supplies, self._resume))
+        planner = Planner(store, stream, codec, runs, supplies, self._resume)
+        await self._work(planner)
+        self.published = planner.published
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
         if prepared.captioners:
@@ -131,10 +133,8 @@ class LocalRun:
             scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)
             watcher.resumed(planned.name, scored + sum(unscored.values()))
         self._own_captions = await directory.captions(run_ledger) if prepared.captioners else {}
-        async for items in before(run_ledger.plan, end)():
-            self.missing += sum(any(map(run_ledger.ledger.lacks, job)) for job in jobs(items))
         complete = run_ledger.settled and run_ledger.ended is RunState.COMPLETE
-        self.known = directory.written and (complete or self.missing == 0)
+        self.known = directory.written and (complete or not await _lacking(run_ledger, end))
         if self.known:
             self._sittings = await kept_sittings(directory, run_ledger.spec)
         else:
@@ -244,6 +244,14 @@ class LocalRun:
             )
             for name in self._prepared.captioners
         }
+
+
+async def _lacking(run: RunLedger, end: int | None) -> bool:
+    """Whether an outcome before index `end` is worth asking for."""
+    async for items in before(run.plan, end)():
+        if any(map(run.ledger.lacks, items)):
+            return True
+    return False
 
 
 def _refuse(_: Trouble, text: str) -> None:

@@ -58,7 +58,7 @@ async def evaluate(prepared: RunSetup, watcher: Watcher, clock: Clock) -> RunRes
                 "started": started.isoformat(timespec="seconds"),
                 "finished": clock.now().isoformat(timespec="seconds"),
                 "seconds": round(clock.monotonic() - start, 3),
-                "jobs": run.missing,
+                "jobs": run.published,
                 "models": {name: spent.to_json() for name, spent in prepared.room.costs.items()},
                 "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
                 "warnings": run.warnings,

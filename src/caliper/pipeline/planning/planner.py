@@ -44,7 +44,8 @@ class Planner:
     """Plans stored runs over their supplies.
 
     `resume` is called for every planned run, with the index at which a cap on calls cuts its plan
-    (None for no cap), and returns what is known of the run.
+    (None for no cap), and returns what is known of the run. `published` is the number of jobs that
+    were published for the last plan-job.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Planner:
     ) -> None:
         self._store, self._stream, self._codec = store, stream, codec
         self._runs, self._supplies, self._resume = runs, supplies, resume
+        self.published = 0
 
     async def plan(self, job: PlanJob) -> InvalidInput | None:
         """Plan the run and publish its jobs. Invalid rows refuse the run: returns the error.
@@ -94,7 +96,7 @@ class Planner:
             spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
         )
         checkpoint = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
-        await publisher.publish(shards, checkpoint, resumption.ledger, end)
+        self.published = await publisher.publish(shards, checkpoint, resumption.ledger, end)
         return None
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
