@@ -97,4 +97,4 @@ def _weights(cells: Sequence[_Clusters], divisor: Sequence[str]) -> Iterator[flo
 def _weight(sums: Sums | None, divisor: Sequence[str]) -> float:
     if sums is None or not divisor:
         return float(sums is not None)
-    return sum(bool(sums.get(name)) for name in divisor) / len(divisor)
+    return len([name for name in divisor if sums.get(name)]) / len(divisor)

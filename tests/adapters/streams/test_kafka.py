@@ -18,7 +18,7 @@ from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaMember
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess
-from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics
+from caliper.adapters.streams.kafka_topics import TOPICS, Topic, apply_topics, describe
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Delivery, Message
 from caliper.core.errors import InvalidInput, StreamUnavailable

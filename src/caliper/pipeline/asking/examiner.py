@@ -113,6 +113,8 @@ class Examiner:
 
     async def _items(self, job: ExamineJob, ports: _CachedPorts) -> tuple[Verdict, ...]:
         """The verdicts of all items. Raises a fatal error only after every call has ended."""
+        if len(job.items) == 1:
+            return await self._item(job.items[0], job, ports)
         items = (self._item(item, job, ports) for item in job.items)
         verdicts: list[Verdict] = []
         for result in await asyncio.gather(*items, return_exceptions=True):

@@ -46,7 +46,8 @@ class Planner:
     """Plans stored runs over their supplies.
 
     `resume` is called for every planned run, with the index at which a cap on calls cuts its plan
-    (None for no cap), and returns what is known of the run.
+    (None for no cap), and returns what is known of the run. `published` is the number of jobs that
+    were published for the last plan-job.
     """
 
     def __init__(
