@@ -113,9 +113,7 @@ class StandingAnchors:
             _LOG.warning("anchors of %s for run %s: %s", name, spec.run_id, error)
             return True
         agreement = f"{sitting.agreed} of {sitting.scored} known answers judged correctly"
-        _LOG.info(
-            "judge check of %s for run %s: %s by %s", name, spec.run_id, agreement, sitting.judge
-        )
+        _LOG.info("%s for run %s: %s by %s", name, spec.run_id, agreement, sitting.judge)
         self._record(_answerer(name, models).identity.name, name, sitting)
         return True
 

@@ -55,9 +55,7 @@ def _created(keeper: SecretStore, recipe: SecretRecipe, contents: dict[str, Data
     _LOG.info("%s was created by another process meanwhile", recipe.name)
     existing = keeper.read(recipe.name)
     if existing is None:
-        raise StoreUnavailable(
-            f"Secret {recipe.name} was created and deleted meanwhile: run this again"
-        )
+        raise StoreUnavailable(f"Secret {recipe.name} was deleted meanwhile: run this again")
     return existing
 
 
