@@ -179,4 +179,4 @@ def main() -> None:
     cpu = (f"{ours.cpu:.2f}", f"{plain.cpu:.2f}", f"at most {CPU_AIM:g}")
     table.add_row("CPU ms per verdict", *cpu, f"{ours.cpu / CPU_AIM:.2f}")
     Console().print(table)
-    Console().print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    Console().print(f"machine load: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

@@ -127,7 +127,7 @@ def measure(kind: Kind, root: Path, questions: int, rounds: int) -> None:
         f"importing the HTTP client (aim {FIRST_CALL_AIM:g}); exit {own.after:.2f} s after "
         "the last reply"
     )
-    print(f"  load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"  machine load: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 def _median(rounds: Sequence[Took]) -> Took:

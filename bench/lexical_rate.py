@@ -103,7 +103,7 @@ def main() -> None:
     for times in (1, 4):
         reached = rate(times)
         print(
-            f"lexical: {reached:,.0f} verdicts/s with {times} a caption of {words:.0f} words "
+            f"lexical: {reached:,.0f} verdicts/s with {times} per caption of {words:.0f} words "
             f"({reached / BOUND:.2f} of the bound {BOUND:,.0f}/s)"
         )
 

@@ -71,7 +71,7 @@ def main() -> None:
             apply_topics(KafkaAccess(address), partitions=4)
             _report(console, "through Kafka", address)
     except Missing as reason:
-        console.print(f"metrics through Kafka: left out: {reason}")
+        console.print(f"metrics through Kafka: skipped: {reason}")
     many = _measure("many")
     console.print(
         f"  series after {MODELS} checkpoints {many['series']:,.0f}, after {many['models']:.0f} "
@@ -88,10 +88,7 @@ def _report(console: Console, where: str, kafka: str) -> None:
     console.print(
         f"  verdict to gauge p50 {live['p50']:.2f} s, p99 {live['p99']:.2f} s (bound {BOUND:.0f})"
     )
-    console.print(
-        f"  the process's CPU a verdict {live['cpu']:.0f} us, without metrics "
-        f"{silent['cpu']:.0f} us"
-    )
+    console.print(f"  CPU per verdict {live['cpu']:.0f} us, without metrics {silent['cpu']:.0f} us")
 
 
 @contextmanager

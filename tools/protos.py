@@ -91,7 +91,7 @@ def broken() -> str:
     """The breaking changes of the landed contract, one per line; empty if there are none."""
     commits = _landed_commits()
     if not commits:
-        print(f"no landed commit in reach: compared with {LANDED} as it lies here")  # noqa: T201 - for the terminal
+        print(f"no commit of main found: compared with {LANDED} in this tree")  # noqa: T201 - for the terminal
         return _breaks(str(ROOT / LANDED)) if (ROOT / LANDED).exists() else ""
     trees = [_git("archive", commit, "proto") for commit in commits]
     return "".join(_breaks("-#format=tar,subdir=proto", tree) for tree in trees)

@@ -84,7 +84,7 @@ def main() -> None:
                 results = uvloop.run(measure(on_servers, folder, url, JUDGES, EACH))
             Console().print(table(results, EACH))
         except fetch.Missing as reason:
-            Console().print(f"services_judges: left out: {reason}")
+            Console().print(f"services_judges: skipped: {reason}")
 
 
 if __name__ == "__main__":

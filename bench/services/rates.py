@@ -148,7 +148,7 @@ def main(rounds: int = 1) -> None:
                     results = uvloop.run(through(on_servers, subfolder, kind, size, rounds))
                     console.print(through_table(kind, size, results))
         except fetch.Missing as reason:
-            console.print(f"services_rate: Kafka and MinIO left out: {reason}")
+            console.print(f"services_rate: skipped Kafka and MinIO: {reason}")
 
 
 if __name__ == "__main__":

@@ -80,10 +80,10 @@ def main(sizes: Sequence[int] = SAMPLES) -> None:
         try:
             Console().print(table(uvloop.run(_both(Path(folder), sizes))))
         except fetch.Missing as reason:
-            Console().print(f"services_sizes: left out: {reason}")
+            Console().print(f"services_sizes: skipped: {reason}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="what a sample costs in runs of two sizes")
+    parser = argparse.ArgumentParser(description="cost per sample in runs of two sizes")
     parser.add_argument("sizes", type=int, nargs=2, help="samples of the smaller and larger run")
     main(parser.parse_args().sizes)

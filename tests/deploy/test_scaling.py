@@ -14,9 +14,11 @@ from tests.deploy.policies.planting import Change, item
 from tests.deploy.rendering import RENDERINGS, Rendering, rendered
 
 from caliper.adapters.streams.kafka_topics import TOPICS
+from caliper.core.messages import MessageValue
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
-from caliper.ports.telemetry import SILENT
+from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.wiring.grounds import Ground
+from caliper.wiring.stages import Stage
 
 WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
 """What each scaled component takes its jobs from."""
@@ -35,10 +37,16 @@ class _Stream:
         return self
 
 
+async def _handle(_: Attempt) -> None: ...
+
+
+async def _give_up(_: MessageValue, __: BaseException) -> None: ...
+
+
 def _group(topic: str) -> str:
     stream = _Stream()
     ground = Ground(None, stream, None, None, None)  # type: ignore[arg-type]
-    ground.consumer(topic, SILENT)()
+    Stage(topic, (_handle, _give_up), ground, WorkerLimits()).worker()
     return stream.groups[topic]
 
 

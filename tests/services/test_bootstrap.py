@@ -100,7 +100,7 @@ def test_every_secret_is_made_once(place: Place) -> None:
     # Their uid and resourceVersion, too.
     assert place.secrets() == made
     said = first.out + first.err + again.out + again.err
-    assert all(f"made {name}\n" in first.err for name in NAMES)
+    assert all(f"created {name}\n" in first.err for name in NAMES)
     assert all(f"{name} is there\n" in again.err for name in NAMES)
     secret = words(made)
     assert len(secret) > 50
@@ -111,7 +111,7 @@ def test_one_that_was_killed_is_made_whole_by_the_next(place: Place) -> None:
     with start(place.settings) as process:
         assert process.stderr is not None
         for line in process.stderr:
-            if line.endswith("made caliper-token-gateway\n"):
+            if line.endswith("created caliper-token-gateway\n"):
                 process.send_signal(signal.SIGKILL)
                 break
         else:

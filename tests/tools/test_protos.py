@@ -165,7 +165,7 @@ def test_a_merge_of_a_break_is_refused(landed: Path) -> None:
 def test_without_a_history_the_file_beside_is_compared_with_and_that_is_said(copy: Path) -> None:
     done = run(copy, "--check")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "no landed commit in reach: compared with proto/descriptors.binpb" in done.stdout
+    assert "no commit of main found: compared with proto/descriptors.binpb" in done.stdout
 
 
 def test_protos_that_cannot_be_compiled_change_nothing(copy: Path) -> None:

@@ -130,7 +130,7 @@ def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) ->
     changed = f" ({examples}{more})" if difference.changed else ""
     return (
         f"{name}: the judge gave {len(difference.changed)} of {difference.paired} anchors another "
-        f"verdict{changed}; judged as known: {_agreed(before)} in {first}, "
+        f"verdict{changed}; known answers judged correctly: {_agreed(before)} in {first}, "
         f"{_agreed(after)} in {second} (p {difference.p:.3f}). So much of a difference between "
         "the runs may be the judge's"
     )

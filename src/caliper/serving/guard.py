@@ -83,7 +83,7 @@ class Guard(grpc.aio.ServerInterceptor):
             return None
         if rule is None:
             message = f"nobody may call {handler_call_details.method}"
-            _LOG.warning("refused %s: it has no rule", handler_call_details.method)
+            _LOG.warning("refused %s: no role may call it", handler_call_details.method)
             return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
         return self._guarded(handler, rule)
 

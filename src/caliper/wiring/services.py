@@ -177,7 +177,7 @@ def gateway_parts(
         await planner.plan(ground.codec.read_plan_job(attempt.data))
 
     async def give_up(data: MessageValue, error: BaseException) -> None:
-        _LOG.error("a plan-job was put aside: %s", error)
+        _LOG.error("a plan job became a dead letter: %s", error)
         with suppress(InvalidInput, NotFound):
             await planner.give_up(ground.codec.read_plan_job(data), error)
 

@@ -110,10 +110,10 @@ class StandingAnchors:
             if handling(error).fate is JobFate.PAUSE:
                 raise
             # The jobs of the run meet the same error and report it.
-            _LOG.warning("anchors of %s beside run %s: %s", name, spec.run_id, error)
+            _LOG.warning("anchors of %s for run %s: %s", name, spec.run_id, error)
             return True
-        agreement = f"{sitting.agreed} of {sitting.scored} anchors judged as known"
-        _LOG.info("%s beside run %s: %s by %s", name, spec.run_id, agreement, sitting.judge)
+        agreement = f"{sitting.agreed} of {sitting.scored} known answers judged correctly"
+        _LOG.info("%s for run %s: %s by %s", name, spec.run_id, agreement, sitting.judge)
         self._record(_answerer(name, models).identity.name, name, sitting)
         return True
 

@@ -121,8 +121,8 @@ async def test_one_of_two_is_enough_and_its_loss_is_told_once(
         start(one)
         assert all([await there(bed) for _ in range(3)])
         assert [record.getMessage() for record in caplog.records] == [
-            "an endpoint of the model is gone: host-0: refused",
-            "an endpoint of the model is back: host-0",
+            "an endpoint of the model is down: host-0: refused",
+            "an endpoint of the model is up again: host-0",
         ]
 
 

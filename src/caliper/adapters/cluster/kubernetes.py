@@ -104,7 +104,7 @@ class ClusterSecrets:
             except _TransientError as error:
                 if time.monotonic() - start >= self._access.patience:
                     raise StoreUnavailable(f"{self._access.url}: {error}") from error
-                _LOG.warning("tried again soon: %s", error)
+                _LOG.warning("retrying soon: %s", error)
             failures += 1
             # No secret depends on this draw.
             time.sleep(_BACKOFF.wait(failures, random.random()))  # noqa: S311

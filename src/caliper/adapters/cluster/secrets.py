@@ -42,7 +42,7 @@ def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
         elif secret_faults := list(_faults(recipe, existing, contents)):
             faults += [f"Secret {recipe.name}: {fault}" for fault in secret_faults]
         else:
-            _LOG.info("%s is there", recipe.name)
+            _LOG.info("%s exists", recipe.name)
             contents[recipe.name] = existing
     return faults
 
@@ -50,12 +50,12 @@ def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
 def _created(keeper: SecretStore, recipe: SecretRecipe, contents: dict[str, Data]) -> Data:
     data = recipe.make(contents)
     if keeper.create(recipe.name, recipe.kind, data):
-        _LOG.info("made %s", recipe.name)
+        _LOG.info("created %s", recipe.name)
         return data
-    _LOG.info("%s was made by another at the same time", recipe.name)
+    _LOG.info("%s was created by another process meanwhile", recipe.name)
     existing = keeper.read(recipe.name)
     if existing is None:
-        raise StoreUnavailable(f"Secret {recipe.name} came and went: run this again")
+        raise StoreUnavailable(f"Secret {recipe.name} was deleted meanwhile: run this again")
     return existing
 
 

@@ -92,8 +92,8 @@ class EndpointWatch:
         if gone != endpoint.gone and len(self._endpoints) > 1:
             if gone:
                 _LOG.warning(
-                    "an endpoint of the model is gone: %s: %s", endpoint.name, endpoint.said
+                    "an endpoint of the model is down: %s: %s", endpoint.name, endpoint.said
                 )
             else:
-                _LOG.info("an endpoint of the model is back: %s", endpoint.name)
+                _LOG.info("an endpoint of the model is up again: %s", endpoint.name)
         endpoint.gone = gone

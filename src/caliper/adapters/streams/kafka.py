@@ -203,7 +203,7 @@ def _close(producer: Any, patience: float) -> None:
     except KafkaError as error:
         # `close` stops early after a failed flush, and there is no public way to end its thread.
         producer._sender.force_close()  # noqa: SLF001
-        _LOG.warning("Kafka: a producer was closed with messages unsent: %s", error)
+        _LOG.warning("Kafka: closed a producer with unsent messages: %s", error)
 
 
 async def _confirmation(future: Any) -> None:

@@ -109,7 +109,7 @@ class KafkaPoller:
                 self._probe(client)
         except (CommitFailedError, RebalanceInProgressError) as error:
             # The group is rebalancing; the next poll takes part in it.
-            _log.info("commit in %s refused: %s", self._group, error)
+            _log.info("commit to %s refused: %s", self._group, error)
         except KafkaError as error:
             self._report_trouble(error)
 
@@ -221,7 +221,7 @@ class KafkaPoller:
             # Revokes the partitions through the listener, which commits.
             client.close(autocommit=False, timeout_ms=self._probe_ms)
         except KafkaError as error:
-            _log.warning("left %s without a word: %s", self._group, error)
+            _log.warning("could not notify the broker on leaving %s: %s", self._group, error)
 
 
 class _Rebalance:
@@ -248,7 +248,7 @@ class _Rebalance:
             try:
                 await self._client.commit_async(_offsets(topic, marks))
             except KafkaError as error:
-                _log.warning("partitions of %s were given up without a commit: %s", topic, error)
+                _log.warning("released partitions of %s without a commit: %s", topic, error)
 
     async def on_partitions_lost(self, lost: Iterable[Any]) -> None:
         self._moved()

@@ -277,7 +277,7 @@ class Worker:
 
     async def _pause(self, error: Exception) -> None:
         """Log the outage and wait before the next try."""
-        _LOG.warning("no work for now: %s", error)
+        _LOG.warning("work is paused: %s", error)
         await self._clock.sleep(self._limits.pause or 0.0)
 
 
