@@ -49,7 +49,7 @@ from caliper.pipeline.store.plan import plan, read_plan
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.storage import Sources
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.memory import give_back
+from caliper.wiring.memory import limit_arenas
 
 OUTCOMES = 1_000_000
 QUESTIONS = 13
@@ -231,7 +231,7 @@ class _Log:
 
 async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     """Catch up, from a snapshot if an earlier process left one, then end the runs."""
-    give_back()
+    limit_arenas()
     clock, store = SystemClock(), DirectoryStore(folder / "store")
     total = (await _Log(folder, _nothing).ends(VERDICTS))[0]
     files = report_files(JsonExport(), ParquetExport())
@@ -240,7 +240,7 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
     stop = round(total * (1 - _TAIL)) if how == "before" else None
     log = _Log(folder, gauges.look if gauges else _nothing, stop)
-    follower = Follower(aggregator, log, clock, FollowerTiming(conclude=3600, keep=5))
+    follower = Follower(aggregator, log, clock, FollowerTiming(conclude=3600, snapshot=5))
     start = time.perf_counter()
     follow_task = asyncio.create_task(follower.run())
     if how != "before":

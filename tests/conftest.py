@@ -31,14 +31,14 @@ from tests.servers.process import ServerProcess
 from tests.servers.shared import shared
 from tests.servers.summary import NEEDS, told
 
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from tests.fakes import kafka_streams
 
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
-    kafka_streams = deferred("tests.fakes.kafka_streams")
+    kafka_streams = lazy_module("tests.fakes.kafka_streams")
 
 # Tests in the background of a shell are told to ignore Ctrl-C, and would pass that on to the
 # commands that they run.

@@ -18,7 +18,7 @@ from caliper.adapters.metrics.catalogue import (
 )
 from caliper.adapters.metrics.labels import LABELS, Label
 from caliper.pipeline.live.gauges import Scope
-from caliper.pipeline.live.windows import MOST
+from caliper.pipeline.live.windows import MAX_SAMPLES
 
 PAGE = ROOT / "docs" / "metrics.md"
 _INTRODUCTION = """# Metrics
@@ -74,7 +74,7 @@ def _windows() -> str:
     scope = Scope()
     return f"""- `run`: the model's latest run.
 - `last`: the last judged samples, with {scope.last} scored verdicts between them.
-- `hour`: the samples of the last hour, at most {MOST:,}.
+- `hour`: the samples of the last hour, at most {MAX_SAMPLES:,}.
 
 `last` and `hour` follow the broker's time, span the runs of a model, and start empty when the
 aggregator restarts. A sample counts with all its verdicts. Scores are updated every

@@ -44,7 +44,7 @@ async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
     calls = size.jobs * kind.verdicts
     before = await peer(url, body, size.in_flight, calls)
     # Start the worker first: the stream is bounded, and publishing would block.
-    work_task = asyncio.create_task(parts.working[0].run())
+    work_task = asyncio.create_task(parts.workers[0].run())
     run = backlog[0].key.partition("/")[0]
     arrival_task = asyncio.create_task(arrivals(ground, run, len(backlog), {}))
     cpu = time.process_time()
@@ -53,7 +53,7 @@ async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
     times = await arrival_task
     cpu = 1000 * (time.process_time() - cpu) / calls
     added_latency = await paced(ground, url, kind, size, later)
-    parts.working[0].stop()
+    parts.workers[0].stop()
     await work_task
     for close in parts.close:
         await close()

@@ -12,11 +12,11 @@ from bench.services.model import AiohttpChat, InstantChat
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import InvalidInput
 from caliper.ports.models import ChatModel
-from caliper.serving.lifecycle import ServiceParts, together
+from caliper.serving.lifecycle import ServiceParts, merge_parts
 from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.roles import RoleModels
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
-from caliper.wiring.services import answering_parts
+from caliper.wiring.services import answerer_parts
 from caliper.wiring.startup import start
 
 Settings = JudgeSettings | QaReaderSettings
@@ -37,7 +37,7 @@ def stage(role: str, settings: Settings, ground: Ground) -> tuple[ServiceParts, 
     """The stage of a role on that ground, and its models."""
     models = RoleModels(role, chat_model(settings.model, settings.in_flight), shipped_pack())
     closer = ServiceParts((), close=(models.chat.close,) if models.chat else ())
-    return together([answering_parts(models, settings, ground), closer]), models
+    return merge_parts([answerer_parts(models, settings, ground), closer]), models
 
 
 async def judge(settings: JudgeSettings) -> ServiceParts:

@@ -14,7 +14,7 @@ class KnowsNothing:
     identity = Identity("baseline", "knows-nothing", revision="1")
 
     async def answer(self, ask: Ask) -> Answer:
-        shown = ask.question.payload.shown
+        shown = ask.question.payload.options
         return Reply(label(shown.index(CANNOT) if CANNOT in shown else 0))
 
     async def close(self) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from caliper.adapters.files import encoded, replacing, write_atomically, write_text
+from caliper.adapters.files import encode_text, open_replacement, write_atomically, write_text
 from caliper.core.errors import StoreFull, StoreUnavailable
 
 
@@ -19,7 +19,7 @@ def test_a_block_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     path = write_text(tmp_path / "report.json", "old")
 
     def write_half() -> None:
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             file.write(b"half of the n")
             file.flush()
             raise ZeroDivisionError
@@ -32,7 +32,7 @@ def test_a_block_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_nothing_is_seen_before_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    with replacing(path) as file:
+    with open_replacement(path) as file:
         file.write(b"half")
         file.flush()
         assert not path.exists()
@@ -42,7 +42,7 @@ def test_nothing_is_seen_before_it_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_is_store_full(tmp_path: Path, number: int) -> None:
     path = tmp_path / "report.json"
-    with pytest.raises(StoreFull, match=r"report\.json: disk full"), replacing(path):
+    with pytest.raises(StoreFull, match=r"report\.json: disk full"), open_replacement(path):
         raise OSError(number, "No space left on device")
     assert list(tmp_path.iterdir()) == []
 
@@ -60,4 +60,4 @@ def test_files_are_as_readable_as_any_other(tmp_path: Path) -> None:
 
 
 def test_a_lone_surrogate_becomes_its_escape() -> None:
-    assert encoded("a\ud800é") == b"a\\ud800\xc3\xa9"
+    assert encode_text("a\ud800é") == b"a\\ud800\xc3\xa9"

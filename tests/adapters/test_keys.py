@@ -2,19 +2,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.keys import checked, checked_prefix
+from caliper.adapters.keys import check_key, check_prefix
 from caliper.core.errors import InvalidInput
 
 
 @pytest.mark.parametrize("key", ["a", "jobs/ab/abcdef", "A-1_b/c.d", "x" * 1024, "a/b.", "_/-"])
 def test_a_key_is_itself(key: str) -> None:
-    assert checked(key) == key
+    assert check_key(key) == key
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[a./\\]{1,12}", fullmatch=True))
 def test_what_is_accepted_stays_below_its_folder(key: str) -> None:
     try:
-        checked(key)
+        check_key(key)
     except InvalidInput:
         return
     segments = key.split("/")
@@ -25,16 +25,16 @@ def test_what_is_accepted_stays_below_its_folder(key: str) -> None:
 
 def test_a_long_key_is_not_repeated_whole() -> None:
     with pytest.raises(InvalidInput) as caught:
-        checked(" " * 100_000)
+        check_key(" " * 100_000)
     assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize("prefix", ["", "a", "a/", "a/b", "a/../b"[:2]])
 def test_a_prefix_may_end_anywhere(prefix: str) -> None:
-    assert checked_prefix(prefix) == prefix
+    assert check_prefix(prefix) == prefix
 
 
 @pytest.mark.parametrize("prefix", ["/", "../", "a//b", "a/../b", "./a"])
 def test_a_prefix_escapes_nothing(prefix: str) -> None:
     with pytest.raises(InvalidInput):
-        checked_prefix(prefix)
+        check_prefix(prefix)

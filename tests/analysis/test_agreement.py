@@ -7,7 +7,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.analysis.agreement import Agreement, RatedQuestion, agree
+from caliper.analysis.agreement import Agreement, RatedQuestion, measure_agreement
 from caliper.analysis.intervals import wilson
 
 LABELS = st.one_of(st.none(), st.sampled_from(["1", "0", "-1"]))
@@ -24,7 +24,9 @@ def counted(table: dict[tuple[str, str], int]) -> list[RatedQuestion]:
 
 def test_cohen_as_in_a_printed_example() -> None:
     """50 applications: 20 yes-yes, 15 no-no, 5 and 10 apart: kappa .4."""
-    found = agree(counted({("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}))
+    found = measure_agreement(
+        counted({("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15})
+    )
     assert found.cohen is not None
     assert found.cohen.value == pytest.approx(0.4)
     assert found.accuracy.value == pytest.approx(0.7)
@@ -42,7 +44,7 @@ def test_fleiss_as_he_printed_it() -> None:
         tuple(str(category) for category, times in enumerate(row) for _ in range(times))
         for row in table
     ]
-    found = agree(rated(*verdicts))
+    found = measure_agreement(rated(*verdicts))
     assert found.fleiss.value == pytest.approx(0.20993, abs=1e-5)
     assert found.cohen is None
 
@@ -56,7 +58,7 @@ def test_alpha_as_krippendorff_printed_it() -> None:
         "1 2 3 3 2 4 4 1 2 5 1 .",
     )
     rows = zip(*(line.split() for line in observers), strict=True)
-    found = agree(rated(*(tuple(None if v == "." else v for v in row) for row in rows)))
+    found = measure_agreement(rated(*(tuple(None if v == "." else v for v in row) for row in rows)))
     assert found.alpha.value == pytest.approx(0.743, abs=5e-4)
     assert found.questions == 11
 
@@ -65,7 +67,9 @@ def test_alpha_as_krippendorff_printed_it() -> None:
 def test_the_interval_of_a_share_of_independent_questions_is_wilsons(
     questions: int, agreed: int
 ) -> None:
-    found = agree(counted({("y", "y"): agreed, ("y", "n"): questions - agreed})).accuracy
+    found = measure_agreement(
+        counted({("y", "y"): agreed, ("y", "n"): questions - agreed})
+    ).accuracy
     expected = scipy.stats.binomtest(agreed, questions).proportion_ci(method="wilson")
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
@@ -80,7 +84,7 @@ def test_the_interval_of_kappa_counts_what_its_variance_by_the_jackknife_is_wort
     spread = sum(times * (without[one] - mean) ** 2 for one, times in table.items())
     seen = 0.7 * 0.3 / 0.5**2 / ((49 / 50) ** 2 * spread)
     low, high = ((bound - 0.5) / 0.5 for bound in wilson(0.7, seen))
-    found = agree(counted(table)).cohen
+    found = measure_agreement(counted(table)).cohen
     assert found is not None
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
 
@@ -105,13 +109,13 @@ def test_verdicts_about_one_medium_hang_together() -> None:
     together = [
         RatedQuestion(f"m{place // 30}", question.labels) for place, question in enumerate(alone)
     ]
-    wide, narrow = agree(together), agree(alone)
+    wide, narrow = measure_agreement(together), measure_agreement(alone)
     for found in (wide, narrow):
         assert found.cohen is not None
         assert found.cohen.low < found.cohen.value < found.cohen.high
     assert narrow.cohen.value == wide.cohen.value
     assert _width(wide) > _width(narrow)
-    assert agree(alone[::-1]) == narrow
+    assert measure_agreement(alone[::-1]) == narrow
 
 
 def _width(found: Agreement) -> float:
@@ -119,12 +123,12 @@ def _width(found: Agreement) -> float:
 
 
 def test_what_cannot_be_said_is_not_said() -> None:
-    same = agree(rated(("1", "1"), ("1", "1")))
+    same = measure_agreement(rated(("1", "1"), ("1", "1")))
     assert same.accuracy.value == 1.0
     assert (same.cohen.value, same.fleiss.value, same.alpha.value) == (None, None, None)
-    nothing = agree(rated(("1", None), (None, None)))
+    nothing = measure_agreement(rated(("1", None), (None, None)))
     assert (nothing.questions, nothing.accuracy.value, nothing.cohen) == (0, None, None)
-    one = agree(
+    one = measure_agreement(
         [
             RatedQuestion("m", ("1", "1")),
             RatedQuestion("m", ("0", "0")),
@@ -135,13 +139,13 @@ def test_what_cannot_be_said_is_not_said() -> None:
     assert one.cohen.low is None
     for wrong in ([RatedQuestion("m", ("1",))], rated(("1", "1"), ("1", "1", "1"))):
         with pytest.raises(ValueError, match="raters"):
-            agree(wrong)
+            measure_agreement(wrong)
 
 
 @given(st.lists(st.tuples(LABELS, LABELS, LABELS), max_size=12))
 def test_whatever_raters_say(verdicts: list[tuple[str | None, ...]]) -> None:
-    found = agree(rated(*verdicts))
-    turned = agree(rated(*(labels[::-1] for labels in verdicts)))
+    found = measure_agreement(rated(*verdicts))
+    turned = measure_agreement(rated(*(labels[::-1] for labels in verdicts)))
     assert found == turned
     for one in (found.accuracy, found.fleiss, found.alpha):
         if one.value is not None and one.low is not None and one.high is not None:

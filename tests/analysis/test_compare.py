@@ -9,7 +9,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.analysis.compare import Difference, adjusted, compare
+from caliper.analysis.compare import Difference, adjust, compare
 from caliper.core.report import Figure, Kind
 from caliper.core.tally import Sums, Tally
 
@@ -156,10 +156,10 @@ def test_cells_of_which_nothing_moves_count_by_their_media() -> None:
 
 
 def test_why_there_is_no_test() -> None:
-    assert only(RECALL, Tally(), run({"x": 1})).untested == "no data"
+    assert only(RECALL, Tally(), run({"x": 1})).untested_reason == "no data"
     count = Figure(("n",), ("a",), lambda sums: sums["a"].get("n", 0), Kind.COUNT)
-    assert only(count, run({"x": 1}), run({"x": 1})).untested == "not tested"
-    assert only(RECALL, run({"x": 1}), run({"x": 1})).untested == ""
+    assert only(count, run({"x": 1}), run({"x": 1})).untested_reason == "not tested"
+    assert only(RECALL, run({"x": 1}), run({"x": 1})).untested_reason == ""
 
 
 def test_clusters_of_one_run_only_are_counted() -> None:
@@ -200,8 +200,8 @@ def test_the_order_of_clusters_changes_no_bit(
 
 def test_several_candidates_are_looked_at_together() -> None:
     figures = {("f1",): Difference(1.0, 2.0, 1.0, p=0.02), ("n",): Difference(1, 1, 0)}
-    alone = adjusted([figures])
-    both = adjusted([figures, {("f1",): Difference(1.0, 3.0, 2.0, p=0.03)}])
+    alone = adjust([figures])
+    both = adjust([figures, {("f1",): Difference(1.0, 3.0, 2.0, p=0.03)}])
     assert alone[0]["f1",].adjusted == 0.02
     assert [each["f1",].adjusted for each in both] == [0.04, 0.04]
     assert both[0]["n",] == figures["n",]

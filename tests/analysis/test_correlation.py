@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy
 
-from caliper.analysis.correlation import CorrelationEstimate, correlated
+from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
 
 
 def test_three_coefficients_by_hand() -> None:
     # Pairs (1,1) (2,3) (3,2) (4,4): five concordant, one discordant; squared rank differences 2.
-    found = correlated([1, 2, 3, 4], [1, 3, 2, 4])
+    found = estimate_correlation([1, 2, 3, 4], [1, 3, 2, 4])
     assert found.kendall.value == pytest.approx((5 - 1) / 6, abs=1e-6)
     assert found.spearman.value == pytest.approx(1 - 6 * 2 / (4 * 15), abs=1e-6)
     assert found.pearson.value == pytest.approx(0.8, abs=1e-6)
@@ -26,7 +26,7 @@ def bounds(found: CorrelationEstimate) -> list[tuple[float | None, float | None,
 def test_intervals_are_those_of_fishers_scale() -> None:
     draw = np.random.default_rng(1)
     metric, human = draw.normal(size=(2, 20)).tolist()
-    found = correlated(metric, human)
+    found = estimate_correlation(metric, human)
     expected = scipy.stats.pearsonr(metric, human).confidence_interval(0.95)
     assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-6)
     rho, tau = found.spearman.value or 0.0, found.kendall.value or 0.0
@@ -44,7 +44,7 @@ def test_intervals_are_those_of_fishers_scale() -> None:
 def test_a_perfect_order_is_not_certain(models: int, turned: int) -> None:
     metric = [float(number) for number in range(models)]
     for human in ([turned * value for value in metric], [turned * value**3 for value in metric]):
-        found = correlated(metric, human)
+        found = estimate_correlation(metric, human)
         assert not found.remark
         assert found.spearman.value == found.kendall.value == turned
         for low, value, high in bounds(found):
@@ -58,19 +58,19 @@ def test_a_perfect_order_is_not_certain(models: int, turned: int) -> None:
 @pytest.mark.parametrize("models", [3, 4])
 def test_few_models_have_no_interval(models: int) -> None:
     metric = [float(number) for number in range(models)]
-    found = correlated(metric, metric)
+    found = estimate_correlation(metric, metric)
     assert bounds(found) == [(None, 1.0, None)] * 3
     assert "no interval below 5 models" in found.remark
 
 
 def test_models_that_share_few_values_are_few() -> None:
     metric = [float(number) for number in range(12)]
-    found = correlated(metric, [float(number > 5) for number in range(12)])
+    found = estimate_correlation(metric, [float(number > 5) for number in range(12)])
     assert found.models == 12
     assert all(low is None and 0 < value < 1 for low, value, _ in bounds(found))
     assert "values of their own" in found.remark
     # Ties among enough values are Kendall's tau-b and average ranks, with an interval.
-    tied = correlated(metric, [float(number // 2) for number in range(12)])
+    tied = estimate_correlation(metric, [float(number // 2) for number in range(12)])
     assert not tied.remark
     assert tied.kendall.value == pytest.approx(60 / math.sqrt(66 * 60), abs=1e-6)
     assert all(low < value < 1 for low, value, _ in bounds(tied))
@@ -83,9 +83,9 @@ def test_what_tells_nothing_has_no_coefficient() -> None:
         ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "the same value"),
         ([], [], "fewer than 3 models"),
     ):
-        found = correlated(metric, human)
+        found = estimate_correlation(metric, human)
         assert bounds(found) == [(None, None, None)] * 3
         assert found.models == len(metric)
         assert remark in found.remark
     with pytest.raises(ValueError, match="human scores"):
-        correlated([1.0, 2.0], [1.0])
+        estimate_correlation([1.0, 2.0], [1.0])

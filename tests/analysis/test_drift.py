@@ -14,7 +14,7 @@ def sitting(*given: str | None, anchors: str = "set") -> Sitting:
 
 def test_agreement_is_over_those_with_a_verdict() -> None:
     found = sitting("correct", "wrong", None, "correct")
-    assert (found.agreed, found.scored) == (2, 3)
+    assert (found.correct_count, found.scored_count) == (2, 3)
     assert found.agreement == pytest.approx(2 / 3)
     assert sitting(None).agreement is None
 

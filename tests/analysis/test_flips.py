@@ -16,8 +16,8 @@ def change(second: int, by: float, benchmark: str = "capability") -> Change:
 
 def test_all_are_counted_and_the_largest_of_each_direction_kept() -> None:
     found = Changes(2)
-    found.take([change(0, 1.0), change(1, -1.0), change(2, 4.0)])
-    found.take([change(3, 1.0), change(4, -5.0), change(5, -1.0)])
+    found.add([change(0, 1.0), change(1, -1.0), change(2, 4.0)])
+    found.add([change(3, 1.0), change(4, -5.0), change(5, -1.0)])
     assert (found.better, found.worse) == (3, 3)
     assert [each.second for each in found.largest(better=True)] == [2, 0]
     assert [each.second for each in found.largest(better=False)] == [4, 1]
@@ -25,7 +25,7 @@ def test_all_are_counted_and_the_largest_of_each_direction_kept() -> None:
 
 def test_none_are_kept_where_none_are_wanted() -> None:
     found = Changes(0)
-    found.take([change(0, 1.0)])
+    found.add([change(0, 1.0)])
     assert (found.better, found.largest(better=True), found.largest(better=False)) == (1, (), ())
 
 
@@ -40,16 +40,16 @@ def test_the_largest_are_the_same_however_they_come(
     changes = [change(place, by, "ab"[place % 2]) for place, by in enumerate(sizes)]
     found, backwards = Changes(limit), Changes(limit)
     for start in range(0, len(changes), shard):
-        found.take(changes[start : start + shard])
-    backwards.take(reversed(changes))
+        found.add(changes[start : start + shard])
+    backwards.add(reversed(changes))
     for better in (False, True):
-        wanted = sorted(_of(changes, better=better), key=lambda one: one.place)[:limit]
+        wanted = sorted(_of(changes, better=better), key=lambda one: one.sort_key)[:limit]
         assert found.largest(better=better) == tuple(wanted)
         assert backwards.largest(better=better) == tuple(wanted)
 
 
 def _of(changes: Iterable[Change], *, better: bool) -> list[Change]:
-    return [each for each in changes if (each.by > 0) is better]
+    return [each for each in changes if (each.size > 0) is better]
 
 
 def test_listed_flips_go_by_direction() -> None:

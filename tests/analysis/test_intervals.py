@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.tallies import judged, mean_f1, proportion, share, tally_of
 
-from caliper.analysis.intervals import effective, estimate, estimate_all, wilson
+from caliper.analysis.intervals import effective_interval, estimate, estimate_all, wilson
 from caliper.core.report import Estimate, Figure, Kind
 from caliper.core.tally import Tally
 
@@ -49,16 +49,18 @@ def test_equal_clusters_have_the_error_of_their_means() -> None:
     rows = [("a", str(place), {"n": 5, "cor": right}) for place, right in enumerate(means)]
     found = estimate(proportion("cor"), tally_of(rows))
     of_means = [right / 5 for right in means]
-    expected = effective(float(np.mean(of_means)), float(scipy.stats.sem(of_means)), len(means))
+    expected = effective_interval(
+        float(np.mean(of_means)), float(scipy.stats.sem(of_means)), len(means)
+    )
     assert (found.low, found.high) == pytest.approx(tuple(100 * bound for bound in expected))
 
 
 def test_in_the_middle_it_is_students_interval() -> None:
-    low, high = effective(0.5, 0.01, 200)
+    low, high = effective_interval(0.5, 0.01, 200)
     half = scipy.stats.t.ppf(0.975, 199) * 0.01
     assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=2e-5)
     # Near a bound it reaches further inwards than outwards.
-    low, high = effective(0.98, 0.01, 200)
+    low, high = effective_interval(0.98, 0.01, 200)
     assert 0.98 - low > 1.5 * (high - 0.98) > 0
     assert high < 1
 

@@ -9,7 +9,7 @@ import pytest
 import scipy
 from tests.fakes.tallies import Cells, Row, judged, mean_f1, share, tally_of
 
-from caliper.analysis.intervals import effective, estimate
+from caliper.analysis.intervals import effective_interval, estimate
 from caliper.analysis.jackknife import jackknife
 from caliper.core.report import Estimate, Figure, Statistic
 
@@ -80,7 +80,7 @@ def test_between_bounds_the_jackknifes_error_is_that_of_a_share() -> None:
     for bounds, scale, start in (((0.0, 100.0), 100, 0), ((-100.0, 100.0), 200, -100)):
         found = estimate(share("cor", bounds=bounds), tally_of(judged("a", scores)))
         between = (100 * float(np.mean(values)) - start) / scale
-        expected = effective(between, 100 * error / scale, len(scores))
+        expected = effective_interval(between, 100 * error / scale, len(scores))
         assert (found.low, found.high) == pytest.approx([start + scale * one for one in expected])
 
 

@@ -6,7 +6,7 @@ from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import (
     Board,
     Column,
-    behind,
+    add_differences,
     headline_columns,
     metric_columns,
     rank,
@@ -102,7 +102,7 @@ def test_differences_from_the_best_are_adjusted_over_all_pairs_of_rows() -> None
     board = ranked(70.0, 60.0, 65.0, None)
     lost = Difference(70.0, 60.0, -10.0, p=0.001)
     near = Difference(70.0, 65.0, -5.0, p=0.016)
-    told = behind(board, {1: lost, 2: near, 3: None}).standings
+    told = add_differences(board, {1: lost, 2: near, 3: None}).standings
     assert [(row.name, row.behind, row.clear) for row in told] == [
         ("run0", None, False),
         ("run2", replace(near, adjusted=0.048), True),
@@ -110,17 +110,17 @@ def test_differences_from_the_best_are_adjusted_over_all_pairs_of_rows() -> None
         ("run3", None, False),
     ]
     # One more row makes six pairs of three, though it is not paired with the best.
-    told = behind(ranked(70.0, 60.0, 65.0, 64.0), {1: lost, 2: near, 3: None}).standings
+    told = add_differences(ranked(70.0, 60.0, 65.0, 64.0), {1: lost, 2: near, 3: None}).standings
     assert [row.behind and row.behind.adjusted for row in told] == [None, 0.096, None, 0.006]
     assert [row.clear for row in told] == [False, False, False, True]
 
 
 def test_two_rows_are_one_pair_and_no_p_is_above_1() -> None:
     near = Difference(70.0, 65.0, -5.0, p=0.049)
-    (_, row) = behind(ranked(70.0, 65.0), {1: near}).standings
+    (_, row) = add_differences(ranked(70.0, 65.0), {1: near}).standings
     assert (row.behind, row.clear) == (replace(near, adjusted=0.049), True)
     alike = Difference(70.0, 65.0, -5.0, p=0.9)
-    (*_, row) = behind(ranked(70.0, 68.0, 65.0), {2: alike}).standings
+    (*_, row) = add_differences(ranked(70.0, 68.0, 65.0), {2: alike}).standings
     assert (row.behind, row.clear) == (replace(alike, adjusted=1.0), False)
 
 

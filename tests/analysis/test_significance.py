@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from caliper.analysis.significance import (
     LEVEL,
-    beyond,
-    detectable,
-    detectable_by_mcnemar,
+    detectable_difference,
+    detectable_mcnemar,
     holm,
     mcnemar,
     two_sided,
+    upper_tail,
 )
 
 PAIRS = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=20)
@@ -67,7 +67,7 @@ def test_the_detectable_difference_is_found_as_often_as_promised() -> None:
     """Power by simulation: of true differences of that size four in five are found."""
     draw = np.random.default_rng(5)
     size, runs = 40, 4000
-    effect = detectable(1 / math.sqrt(size), size - 1)
+    effect = detectable_difference(1 / math.sqrt(size), size - 1)
     gaps = draw.normal(effect, 1.0, size=(runs, size))
     errors = gaps.std(axis=1, ddof=1) / math.sqrt(size)
     found = sum(
@@ -83,14 +83,14 @@ def test_mcnemar_finds_what_is_half_a_step_under_its_critical_value(
 ) -> None:
     """Of 48 discordant questions 32 have to be on one side: 2 x 32 - 1 - 48 is 15 apart."""
     spread = scipy.stats.norm.ppf(0.8) * math.sqrt(discordant)
-    assert detectable_by_mcnemar(discordant) == pytest.approx(expected + spread, abs=1e-6)
+    assert detectable_mcnemar(discordant) == pytest.approx(expected + spread, abs=1e-6)
     critical = (discordant + expected + 1) // 2
     assert mcnemar(discordant - critical, critical) < LEVEL
     assert mcnemar(discordant - critical + 1, critical - 1) >= LEVEL
 
 
 def test_fewer_than_six_discordant_questions_are_never_clear() -> None:
-    assert detectable_by_mcnemar(0) == detectable_by_mcnemar(5) == detectable_by_mcnemar(6)
+    assert detectable_mcnemar(0) == detectable_mcnemar(5) == detectable_mcnemar(6)
     assert mcnemar(0, 5) > LEVEL > mcnemar(0, 6)
 
 
@@ -107,12 +107,12 @@ def test_a_test_of_lopsided_numbers_keeps_its_level() -> None:
         cubes = hits * (100 - mean) ** 3 - rest * mean**3
         error = math.sqrt(squares / (size - 1) / size)
         skew = cubes / (6 * squares**1.5)
-        plain += beyond(2 - mean, error, size - 1) < LEVEL
-        corrected += beyond(2 - mean, error, size - 1, -skew) < LEVEL
+        plain += upper_tail(2 - mean, error, size - 1) < LEVEL
+        corrected += upper_tail(2 - mean, error, size - 1, -skew) < LEVEL
     bound = LEVEL + 4 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
     assert corrected / runs <= bound < plain / runs
 
 
 @given(st.floats(-5, 5), st.floats(-0.2, 0.2))
 def test_no_skew_makes_a_test_more_certain(value: float, skew: float) -> None:
-    assert beyond(value, 1.0, 30, skew) >= beyond(value, 1.0, 30)
+    assert upper_tail(value, 1.0, 30, skew) >= upper_tail(value, 1.0, 30)

@@ -21,7 +21,7 @@ from tests.fakes.simulated import (
     within,
 )
 
-from caliper.analysis.compare import Difference, adjusted, compare, difference
+from caliper.analysis.compare import Difference, adjust, compare, difference
 from caliper.analysis.intervals import estimate
 from caliper.analysis.significance import LEVEL, POWER
 
@@ -64,7 +64,7 @@ def test_many_candidates_raise_no_more_alarms_than_one() -> None:
     alarms = alone = 0
     for _ in range(PAIRS):
         base, *others = side_by_side(draw, [0.0] * 5)
-        found = adjusted([{F1.path: difference(F1, base, other)} for other in others])
+        found = adjust([{F1.path: difference(F1, base, other)} for other in others])
         alarms += any(each[F1.path].adjusted < LEVEL for each in found)
         alone += any(each[F1.path].p < LEVEL for each in found)
     # Holm's adjustment promises no more; candidates that share a base hang together, so fewer.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.fakes.simulated import at_least
 
-from caliper.analysis.correlation import correlated
+from caliper.analysis.correlation import estimate_correlation
 
 SETS = 1000
 
@@ -22,7 +22,7 @@ def test_intervals_of_a_correlation_hold_the_true_one(models: int, rho: float) -
         "spearman": 6 / math.pi * math.asin(rho / 2),
     }
     sets = draw.multivariate_normal([0, 0], [[1, rho], [rho, 1]], size=(SETS, models))
-    found = [correlated(one[:, 0].tolist(), one[:, 1].tolist()) for one in sets]
+    found = [estimate_correlation(one[:, 0].tolist(), one[:, 1].tolist()) for one in sets]
     for name, truth in truths.items():
         bounds = [getattr(one, name) for one in found]
         assert all(one.low < one.high for one in bounds)

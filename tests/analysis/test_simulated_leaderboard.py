@@ -11,7 +11,7 @@ from tests.fakes.simulated import PAIRS, RECALL, at_least, at_most, side_by_side
 
 from caliper.analysis.compare import difference
 from caliper.analysis.intervals import estimate
-from caliper.analysis.leaderboard import Column, Standing, behind, rank
+from caliper.analysis.leaderboard import Column, Standing, add_differences, rank
 from caliper.analysis.significance import LEVEL, POWER
 from caliper.core.report import BenchmarkReport, Coverage, Report
 from caliper.core.tally import Tally
@@ -32,7 +32,7 @@ def drawn(draw: np.random.Generator, shifts: Sequence[float]) -> tuple[Standing,
     board = rank("board", (COLUMN,), 0, [report(*each) for each in enumerate(tallies)])
     first, *others = (row.run for row in board.standings)
     apart = {run: difference(RECALL, tallies[first], tallies[run]) for run in others}
-    return behind(board, apart).standings
+    return add_differences(board, apart).standings
 
 
 @pytest.mark.parametrize("checkpoints", [3, 10])

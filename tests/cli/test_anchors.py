@@ -16,7 +16,7 @@ from tests.fakes.command import Command, Ended
 from tests.fakes.sources import ROOT
 
 from caliper.benchmarks.registry import BUILT_IN
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli import flags
 from caliper.wiring.anchors import anchors_of
 
@@ -90,7 +90,7 @@ async def test_a_plan_counts_their_calls_and_a_run_with_a_cap_has_none(tmp_path:
 
 
 def test_their_number_is_told_rightly() -> None:
-    sizes = {name: len(anchors_of(name, resolved_settings(name, {}))) for name in BUILT_IN}
+    sizes = {name: len(anchors_of(name, resolve_settings(name, {}))) for name in BUILT_IN}
     written = (ROOT / "docs" / "comparing.md").read_text("utf-8"), flags.ANCHORS_COST
     for told in written:
         numbers = re.findall(r"(\d+)(?: calls)? for (CAPability|CaptionQA|CompreCap)", told)

@@ -13,10 +13,10 @@ from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command
 
 from caliper.benchmarks.registry import BUILT_IN
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import RIGHT, cases
 
-CASES = cases({name: resolved_settings(name, {}) for name in BUILT_IN})
+CASES = cases({name: resolve_settings(name, {}) for name in BUILT_IN})
 RIGHT_ONES = {case.caption: case for case in CASES if case.kind == RIGHT}
 PLAIN = {case.caption.rstrip(".") for case in CASES if not case.attack}
 
@@ -39,7 +39,7 @@ def reply(text: str, *, right: bool) -> str:
     if "Options:" in text:
         asked = (case.item.questions[-1].payload for case in CASES if case.benchmark == "captionqa")
         payload = next(each for each in asked if f"Question: {each.question}\n" in text)
-        letter = "ABCDE"[payload.shown.index(payload.choices[payload.answer])]
+        letter = "ABCDE"[payload.options.index(payload.choices[payload.answer])]
         return letter if right else ("A" if letter != "A" else "B")
     if "Phrase:" in text:
         return "5" if right else "1"

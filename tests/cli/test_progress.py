@@ -28,10 +28,10 @@ async def test_a_line_every_half_minute(
     job = await a_job(spec)
     verdicts = tuple(Verdict(index, RIGHT) for index in range(3))
     with ProgressLog(clock, captioning=captioning) as log:
-        log.planned(planned.summary)
-        log.resumed("captionqa", 1)
+        log.on_plan(planned.summary)
+        log.on_resume("captionqa", 1)
         await asyncio.sleep(0)
-        log.examined(job, Verdicts(spec.run_id, "captionqa", job.sample, verdicts))
+        log.on_verdicts(job, Verdicts(spec.run_id, "captionqa", job.sample, verdicts))
         await asyncio.sleep(0)
     assert clock.slept[0] == LOG_SECONDS
     begun = clock.now().replace(second=30, minute=0)

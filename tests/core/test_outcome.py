@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.core.keys import canonical_json
-from caliper.core.outcome import PASSING, Evidence, Reason, Scored, Unscored, Verdict, better
+from caliper.core.outcome import RETRYABLE, Evidence, Reason, Scored, Unscored, Verdict, better
 
 # Lone surrogates and control characters included.
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
@@ -65,10 +65,10 @@ def test_a_low_score_beats_a_good_excuse() -> None:
     assert better(excuse, wrong) is wrong
 
 
-FINAL = sorted(set(Reason) - PASSING)
+FINAL = sorted(set(Reason) - RETRYABLE)
 
 
-@pytest.mark.parametrize("passing", sorted(PASSING))
+@pytest.mark.parametrize("passing", sorted(RETRYABLE))
 @pytest.mark.parametrize("final", FINAL)
 def test_a_final_reason_beats_one_that_may_have_passed(passing: Reason, final: Reason) -> None:
     # Whatever the explanations are: they are the last thing that verdicts are compared by.
@@ -77,7 +77,7 @@ def test_a_final_reason_beats_one_that_may_have_passed(passing: Reason, final: R
     assert better(trouble, told) is better(told, trouble) is told
 
 
-@pytest.mark.parametrize("reason", sorted(PASSING - {Reason.BUDGET}))
+@pytest.mark.parametrize("reason", sorted(RETRYABLE - {Reason.BUDGET}))
 def test_what_was_asked_beats_what_no_budget_was_left_for(reason: Reason) -> None:
     unasked = Verdict(0, Unscored(Reason.BUDGET))
     asked = Verdict(0, Unscored(reason), Evidence(explanation="zzz"))

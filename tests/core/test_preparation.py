@@ -54,8 +54,8 @@ def test_an_unknown_name() -> None:
 
 
 def test_reports_tell_the_rule() -> None:
-    assert Preparation().shown() == {
+    assert Preparation().describe() == {
         "frames": "8, evenly",
         "images": "at most 1024 pixels a side, JPEG 90, 1400000 bytes",
     }
-    assert Preparation(768, Fraction(2)).shown()["frames"] == "2 a second, at most 768"
+    assert Preparation(768, Fraction(2)).describe()["frames"] == "2 a second, at most 768"

@@ -122,9 +122,9 @@ def test_a_spec_from_before_origins_has_them_as_revisions() -> None:
 
 def test_the_model_that_a_spec_means() -> None:
     live = Identity("tgi", "judge", "", origin="o")
-    assert all(live.meant_by(named) for named in (live, live.by_origin, replace(live, origin="")))
+    assert all(live.matches(named) for named in (live, live.by_origin, replace(live, origin="")))
     for other in (replace(live, origin="p"), replace(live, revision="p"), JUDGE):
-        assert not live.meant_by(other)
+        assert not live.matches(other)
 
 
 def test_a_newer_schema_is_refused_by_name() -> None:

@@ -126,7 +126,7 @@ def test_payloads_come_back_and_newer_ones_are_refused(benchmark: Benchmark) -> 
 def test_recorded_replies_are_found_by_their_key(benchmark: Benchmark) -> None:
     item = planned(benchmark, row())
     told = Row("replies.jsonl", 1, {"item": "a.jpg", "question": 1, "response": "no"})
-    recorded = dict(benchmark.recorded([told], Source.CAPTION))
+    recorded = dict(benchmark.read_replies([told], Source.CAPTION))
     assert recorded[benchmark.record_key(item, item.questions[1], 0)] == "no"
 
 

@@ -12,7 +12,7 @@ from tests.fakes.sources import ROOT
 
 from caliper.benchmarks.base import Setting
 from caliper.benchmarks.registry import BUILT_IN, benchmark
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.outcome import Reason
 from caliper.core.preparation import Preparation
 
@@ -59,7 +59,7 @@ def test_the_settings_behind_published_figures_exist(name: str) -> None:
     assert {key for key, _ in pairs if key in known}
     for key, value in pairs:
         if key in known:
-            resolved_settings(name, {key: value})
+            resolve_settings(name, {key: value})
         else:
             Preparation.of({"frames": 8, key: value})
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 from tests.fakes import reports
 
+from caliper.analysis.comparability import Distinction
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip, Flips
-from caliper.analysis.likeness import Distinction
 from caliper.core.report import Coverage
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Against, Comparison, Part, Side

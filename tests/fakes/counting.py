@@ -16,9 +16,9 @@ class CountingStore:
         self.calls.append(("PUT", key))
         await self._store.put(key, data)
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         self.calls.append(("GET", key))
-        return await self._store.get(key, most)
+        return await self._store.get(key, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         self.calls.append(("GET", key))

@@ -41,19 +41,19 @@ class Member:
             self.taken = dict(self.positions)
 
     def fetch(self) -> bool:
-        for partition in sorted(self.handout.wanted()):
+        for partition in sorted(self.handout.fetchable()):
             start = self.positions[partition]
             end = min(start + self.batch, self.log.lengths[partition])
             for offset in range(start, end):
                 message = Message("jobs", "a", f"{partition}/{offset}".encode())
-                self.handout.arrived(partition, offset, message)
+                self.handout.stage(partition, offset, message)
             self.positions[partition] = end
         return self.handout.reserve()
 
     def commit(self) -> None:
         marks = self.handout.marks()
         self.log.marks |= marks
-        self.handout.committed(marks)
+        self.handout.confirm(marks)
 
     def all_ready(self) -> list[Delivery]:
         deliveries: list[Delivery] = []
@@ -76,4 +76,4 @@ class Member:
             held += self.some_ready(count - len(held))
 
     def leave(self) -> None:
-        self.log.marks |= self.handout.give_up(self.log.lengths)
+        self.log.marks |= self.handout.release(self.log.lengths)

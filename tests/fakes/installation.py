@@ -19,7 +19,7 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.startup import all_services
 
 
 @asynccontextmanager
@@ -49,7 +49,7 @@ async def installation(
     """The gateway of an installation. Without settings, judge and reader are lexical and nobody
     captions.
     """
-    parts = await everything(
+    parts = await all_services(
         ground, judge or JudgeSettings(), reader or QaReaderSettings(), captioner
     )
     async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:

@@ -13,7 +13,7 @@ from caliper.adapters.models.retries import Budget
 from caliper.core.question import Decoding
 from caliper.ports.models import ChatMessage
 
-AT_ONCE = CongestionLimits(start=1000)
+AT_ONCE = CongestionLimits(initial_calls=1000)
 
 
 class Bench:

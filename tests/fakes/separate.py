@@ -35,7 +35,7 @@ from caliper.cli.submission import send
 from caliper.core.dead_letters import Letter
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
-from caliper.pipeline.gateway.dead_letters import Which, kept_letters
+from caliper.pipeline.gateway.dead_letters import LetterFilter, find_letters
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.storage import ObjectStore
 
@@ -194,7 +194,7 @@ class Installation:
 
     async def letters(self, run: str) -> list[Letter]:
         log = KafkaLog(self.ground.kafka)
-        return [kept.letter for kept in await kept_letters(log, Which(run=run))]
+        return [kept.letter for kept in await find_letters(log, LetterFilter(run=run))]
 
     async def same_as_alone(
         self, run: str, config: RunConfig, letters: Sequence[Letter] = ()

@@ -43,8 +43,8 @@ from caliper.ports.models import Image
 from caliper.ports.telemetry import SILENT
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
+from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.stages import Checkpoint, ModelStages
-from caliper.wiring.standing_anchors import StandingAnchors
 
 SAMPLES, QUESTIONS = 8, 3
 SIZE = SAMPLES * QUESTIONS
@@ -57,16 +57,16 @@ class Notes:
 
     seen: dict[str, int] = field(default_factory=dict)
 
-    def planned(self, summary: PlanSummary) -> None: ...
+    def on_plan(self, summary: PlanSummary) -> None: ...
 
-    def warned(self, text: str) -> None: ...
+    def on_warning(self, text: str) -> None: ...
 
-    def resumed(self, benchmark: str, known: int) -> None: ...
+    def on_resume(self, benchmark: str, known: int) -> None: ...
 
-    def captioned(self, benchmark: str, sample: str) -> None:
+    def on_caption(self, benchmark: str, sample: str) -> None:
         self.seen["captioned"] = self.seen.get("captioned", 0) + 1
 
-    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         self.seen["examined"] = self.seen.get("examined", 0) + 1
 
 
@@ -120,7 +120,7 @@ class Bench:
         assert tracked is not None
 
         async def resume(_: str, end: int | None) -> Resumption:
-            tracked.try_again(end)
+            tracked.retry(end)
             return Resumption(tracked.ledger)
 
         book = RunBook(self.store, clock)
@@ -133,16 +133,16 @@ class Bench:
         model_stages = ModelStages(
             ground,
             spec_of,
-            SharedAllowances(self.store, "local", self.notes.warned),
+            SharedAllowances(self.store, "local", self.notes.on_warning),
             WorkerLimits(in_flight=3, budget=budget),
-            examined=self.notes.examined,
+            examined=self.notes.on_verdicts,
         )
         models = Models({"captionqa/reader": PromptingAnswerer(self.reader, PACK)})
 
         async def models_of(_: RunSpec, __: ExamineJob) -> Models:
             return models
 
-        anchors = StandingAnchors(self.store, SILENT, budget, asked=False)
+        anchors = RunAnchors(self.store, SILENT, budget, asked=False)
         stages = [model_stages.examining(QA_JOBS, models_of, anchors)]
         if self.captioner is not None:
             written_by, holding = {"captionqa": self.captioner}, MemoryLimit()
@@ -157,7 +157,7 @@ class Bench:
 
     async def keep(self, job: CaptionJob, caption: Caption) -> None:
         self.kept.append((job.benchmark, caption))
-        self.notes.captioned(job.benchmark, job.sample)
+        self.notes.on_caption(job.benchmark, job.sample)
 
     async def no_captions(self, _: RunLedger) -> Captions:
         return {}

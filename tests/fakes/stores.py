@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caliper.adapters.datasets.files import DatasetFiles
-from caliper.adapters.keys import bounded, checked, checked_prefix
+from caliper.adapters.keys import bounded, check_key, check_prefix
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
 from caliper.pipeline.store.store_supplies import StoredSupplies
@@ -25,11 +25,11 @@ class MemoryStore:
             raise StoreFull("no space left")
         if isinstance(data, Path):
             data = await asyncio.to_thread(data.read_bytes)
-        self.objects[checked(key)] = data
+        self.objects[check_key(key)] = data
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        data = self.objects.get(checked(key))
-        return bounded(key, data, most)
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        data = self.objects.get(check_key(key))
+        return bounded(key, data, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:
@@ -38,7 +38,7 @@ class MemoryStore:
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in sorted(self.objects):
-            if key.startswith(checked_prefix(prefix)):
+            if key.startswith(check_prefix(prefix)):
                 yield key
 
 

@@ -22,7 +22,7 @@ from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.runs import STARTED, RunBook, run_store, write_json
 from caliper.pipeline.store.supplies import MediaIndex, put_captions
 from caliper.serving.addresses import Address
-from caliper.serving.pages import Pages, PageSources, trouble
+from caliper.serving.pages import Pages, PageSources, error_page
 from caliper.serving.web import WebServer
 from caliper.wiring.sinks import sink_of
 
@@ -101,7 +101,7 @@ async def watched() -> AsyncIterator[Watched]:
     comparer = Comparer(house.store, book, pictures)  # type: ignore[arg-type]
     front = Gateway(outside, book)
     shown = PageSources(front, reader, comparer, book, house.store, index, pictures)  # type: ignore[arg-type]
-    server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), trouble)
+    server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), error_page)
     running = asyncio.create_task(server.run())
     await server.started.wait()
     there.address = f"http://{server.address}"

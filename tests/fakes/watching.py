@@ -51,7 +51,7 @@ class Watching:
 
     def follows(self, run: Planned) -> bool:
         """Whether the sums of a run are kept up to date."""
-        return self.board.live.follows(self.board._runs[run.spec.run_id])
+        return self.board.live.is_live(self.board._runs[run.spec.run_id])
 
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
         return self.told.scores.get((model, "captionqa", window), {})
@@ -65,10 +65,10 @@ class FallibleStore(MemoryStore):
 
     away = False
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         if self.away and "/plan/0" in key:
             raise StoreUnavailable("away")
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
 
 def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:

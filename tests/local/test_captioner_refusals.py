@@ -12,7 +12,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer, Step
 
-from caliper.local.config import checked
+from caliper.local.config import check_config
 from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
@@ -44,7 +44,7 @@ async def run(server: ChatServer, folder: Path, blank: str) -> RunResult:
     chosen = {"blank_caption": blank}
     part = {"data": str(folder / "data"), "captioner": f"tgi:{server.url}", "set": chosen}
     places = {"out": str(folder / "out"), "store": str(folder / "store")}
-    config = checked({"benchmarks": {"capability": part}, "concurrency": 2, **places})
+    config = check_config({"benchmarks": {"capability": part}, "concurrency": 2, **places})
     access = Access(timeout=5.0, retry_budget=5.0)
     async with prepare(config, access, SystemClock()) as prepared:
         return await evaluate(prepared, SilentWatcher(), SystemClock())
@@ -95,7 +95,7 @@ async def test_a_blank_caption_is_an_answer(tmp_path: Path, name: str) -> None:
     async with ChatServer(otherwise=captioning(UNWRITTEN[name][0])) as server:
         found = await run(server, tmp_path, "answer")
         assert len(server.requests) == SAMPLES
-        assert (await run(server, tmp_path, "answer")).since is not None
+        assert (await run(server, tmp_path, "answer")).ended_at is not None
         assert len(server.requests) == SAMPLES
     assert found.report.state == "complete"
     assert scores(tmp_path) == [(0, "")]

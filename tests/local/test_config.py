@@ -7,7 +7,7 @@ import pytest
 from caliper.benchmarks.registry import BUILT_IN
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
-from caliper.local.config import RunConfig, checked, read_config, relative_to
+from caliper.local.config import RunConfig, check_config, read_config, relative_to
 
 PART = {"data": "data", "captions": "captions.json"}
 
@@ -18,12 +18,12 @@ def config(**part: Any) -> dict[str, Any]:
 
 def refused(written: dict[str, Any]) -> str:
     with pytest.raises(InvalidInput) as caught:
-        checked(written, file="run.yaml")
+        check_config(written, file="run.yaml")
     return str(caught.value)
 
 
 def test_defaults() -> None:
-    found = checked(config())
+    found = check_config(config())
     part = found.benchmarks["captionqa"]
     assert (found.seed, found.limit, found.replicate, found.coverage_floor) == (0, None, 0, 0.99)
     assert (part.prompt, part.tagger, part.embedder, part.set) == ("simple", "rules", "ngram", {})
@@ -54,10 +54,10 @@ def captioned(preparation: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_a_captioner_is_shown() -> None:
     written = {"frames": 768, "fps": 2.0, "quality": "75"}
-    shown = checked(captioned(written)).benchmarks["captionqa"].prepared
+    shown = check_config(captioned(written)).benchmarks["captionqa"].prepared
     assert shown == Preparation(768, Fraction(2), quality=75)
-    assert checked(captioned({})).benchmarks["captionqa"].prepared == Preparation()
-    assert checked(config()).benchmarks["captionqa"].prepared is None
+    assert check_config(captioned({})).benchmarks["captionqa"].prepared == Preparation()
+    assert check_config(config()).benchmarks["captionqa"].prepared is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_repeats_out_of_range(repeats: Any) -> None:
 
 def test_the_order_of_benchmarks_is_one() -> None:
     parts = dict.fromkeys(reversed(list(BUILT_IN)), PART)
-    assert tuple(checked({"benchmarks": parts}).benchmarks) == tuple(BUILT_IN)
+    assert tuple(check_config({"benchmarks": parts}).benchmarks) == tuple(BUILT_IN)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_order_of_benchmarks_is_one() -> None:
     ],
 )
 def test_the_label_of_the_checkpoint(changes: dict[str, Any], label: str) -> None:
-    assert checked({**config(), **changes}).label == label
+    assert check_config({**config(), **changes}).label == label
 
 
 def a_file(folder: Path, text: str | bytes) -> Path:
@@ -159,13 +159,13 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spec", ["lexical", "tgi:http://host/v1#m", "tgi:replay:x"])
 def test_specs_that_hold_no_folder_stay(spec: str) -> None:
-    found = relative_to(checked(config(reader=spec)), Path("/base"))
+    found = relative_to(check_config(config(reader=spec)), Path("/base"))
     assert found.benchmarks["captionqa"].reader == spec
 
 
 @pytest.mark.parametrize("embedder", ["ngram", "minilm"])
 def test_an_embedder_without_a_folder_stays(embedder: str) -> None:
-    found = relative_to(checked(config(embedder=embedder)), Path("/base"))
+    found = relative_to(check_config(config(embedder=embedder)), Path("/base"))
     assert found.benchmarks["captionqa"].embedder == embedder
 
 
@@ -212,7 +212,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_configuration_cannot_be_changed() -> None:
-    found: Any = checked(config())
+    found: Any = check_config(config())
     with pytest.raises(ValueError, match="frozen"):
         found.seed = 3
     assert isinstance(found, RunConfig)

@@ -18,7 +18,7 @@ from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.numbered import BROKEN, judging
 
 from caliper.core.errors import ModelChanged
-from caliper.local.config import RunConfig, checked
+from caliper.local.config import RunConfig, check_config
 from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
@@ -49,7 +49,7 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
         "judge": f"tgi:{url}",
     }
     places = {"out": str(folder / out), "store": str(folder / f"{out}-store"), "anchors": False}
-    return checked({"benchmarks": {"capability": part}, "concurrency": 8, **places})
+    return check_config({"benchmarks": {"capability": part}, "concurrency": 8, **places})
 
 
 def rows(folder: Path, out: str) -> dict[int, dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 from tests.fakes import tiny
 
 from caliper.core.question import Decoding
-from caliper.local.config import RunConfig, checked
+from caliper.local.config import RunConfig, check_config
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
@@ -44,7 +44,7 @@ def configured(url: str, folder: Path, out: str) -> RunConfig:
         },
     }
     places = {"out": str(folder / out), "store": str(folder / "store")}
-    return checked({"benchmarks": parts, "name": "checkpoint", "anchors": False, **places})
+    return check_config({"benchmarks": parts, "name": "checkpoint", "anchors": False, **places})
 
 
 async def run(url: str, folder: Path, out: str) -> list[dict[str, Any]]:

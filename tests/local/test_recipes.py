@@ -6,11 +6,11 @@ import pytest
 from tests.fakes import runs
 
 from caliper.benchmarks.registry import BUILT_IN, benchmark, recipe_names
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.options import SharedOptions, from_file, from_flags, part_of
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
-from caliper.local.config import BenchmarkConfig, as_asked, checked
+from caliper.local.config import BenchmarkConfig, check_config, config_values
 from caliper.local.recipes import recipe_gaps
 
 SUPPLIED = {"data": "data", "captions": "captions.json"}
@@ -18,7 +18,7 @@ WRITTEN = {"data": "data", "captioner": "tgi:http://localhost"}
 
 
 def part(name: str, given: Mapping[str, Any], recipe: str | None = "published") -> BenchmarkConfig:
-    return checked({"recipe": recipe, "benchmarks": {name: given}}).benchmarks[name]
+    return check_config({"recipe": recipe, "benchmarks": {name: given}}).benchmarks[name]
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -27,7 +27,7 @@ def test_every_value_of_a_recipe_is_one_that_a_run_can_have(
     name: str, source: Mapping[str, Any]
 ) -> None:
     found = part(name, source)
-    assert resolved_settings(name, found.set).items() >= found.set.items()
+    assert resolve_settings(name, found.set).items() >= found.set.items()
     wanted = "captions" if source is SUPPLIED else "captioner"
     told = {
         **found.set,
@@ -96,10 +96,10 @@ def test_a_recipe_on_the_command_line_leaves_what_the_file_says(tmp_path: Path) 
 
 
 def test_run_yaml_keeps_what_was_set_and_not_its_recipe() -> None:
-    config = checked({"recipe": "published", "benchmarks": {"comprecap": SUPPLIED}})
-    kept = as_asked(config)
+    config = check_config({"recipe": "published", "benchmarks": {"comprecap": SUPPLIED}})
+    kept = config_values(config)
     assert "recipe" not in kept
-    assert checked(kept).benchmarks["comprecap"].set == config.benchmarks["comprecap"].set
+    assert check_config(kept).benchmarks["comprecap"].set == config.benchmarks["comprecap"].set
 
 
 def test_an_unknown_recipe_lists_those_that_there_are() -> None:

@@ -22,7 +22,7 @@ from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import ModelChanged
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.question import Decoding
-from caliper.local.config import checked
+from caliper.local.config import check_config
 from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
@@ -62,11 +62,11 @@ class Meddler(SilentWatcher):
     captions: int = field(default=0, init=False)
     judged: int = field(default=0, init=False)
 
-    def captioned(self, benchmark: str, sample: str) -> None:
+    def on_caption(self, benchmark: str, sample: str) -> None:
         self.captions += 1
         self._act(self.captions)
 
-    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         self.judged += 1
         if not self.captions:
             self._act(self.judged)
@@ -95,7 +95,7 @@ async def run_of(
     clock: SystemClock | None = None,
 ) -> RunResult:
     places = {"out": str(out), "store": f"{out}-store"}
-    config = checked({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
+    config = check_config({"name": "step1", "benchmarks": benchmarks, "concurrency": 2, **places})
     async with prepare(config, access, clock or SystemClock()) as prepared:
         return await evaluate(prepared, meddler or Meddler(), SystemClock())
 

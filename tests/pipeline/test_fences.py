@@ -9,8 +9,8 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.caption import Caption
+from caliper.core.fence import LONGEST, Fence
 from caliper.core.messages import ExamineJob
-from caliper.core.untrusted import LONGEST, Fence
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Examiner, Models
 

@@ -22,7 +22,7 @@ from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS
-from caliper.pipeline.reports.running_scores import RollingScores
+from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.ports.stages import Scores
 
 

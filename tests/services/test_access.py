@@ -118,7 +118,7 @@ def code(error: BaseException) -> grpc.StatusCode:
 async def test_a_role_may_what_it_may(place: Place, method: str, role: Role) -> None:
     needed, call = CALLS[method]
     async with RemoteGateway(place.target(role)) as gateway:
-        if role.may(needed):
+        if role.includes(needed):
             # Let in, it may still hear that there is no such run, and no such request.
             with suppress(NotFound, InvalidInput):
                 await call(gateway)

@@ -21,7 +21,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import send
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
-from caliper.local.config import checked
+from caliper.local.config import check_config
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import SPEC, STARTED
 from caliper.wiring.grounds import memory_ground
@@ -45,7 +45,7 @@ async def evaluated(
         "captioner": MODEL,
     }
     config = {"name": name, "benchmarks": {"captionqa": part}, "coverage_floor": 0.5, "limit": 1}
-    begun = await send(checked({**config, **more}), gateway, store)
+    begun = await send(check_config({**config, **more}), gateway, store)
     async with asyncio.timeout(PATIENCE):
         ended = await over(gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")

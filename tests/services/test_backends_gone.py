@@ -17,7 +17,7 @@ from caliper.serving.grpc_server import ServerOptions
 from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.services import captioner_parts, examining_parts
+from caliper.wiring.services import captioner_parts, open_answerer_parts
 
 OPTIONS = ServerOptions(Address("127.0.0.1", 0), grace=5, check_every=0.05)
 
@@ -32,9 +32,9 @@ async def parts_of(role: str, model: str, ground: Ground) -> ServiceParts:
         parts, _ = await captioner_parts(CaptionerSettings(model=model), ground)
     elif role == "judge":
         language = ("rules", "ngram")
-        parts, _ = await examining_parts(role, JudgeSettings(model=model), ground, language)
+        parts, _ = await open_answerer_parts(role, JudgeSettings(model=model), ground, language)
     else:
-        parts, _ = await examining_parts(role, QaReaderSettings(model=model), ground)
+        parts, _ = await open_answerer_parts(role, QaReaderSettings(model=model), ground)
     return parts
 
 

@@ -15,7 +15,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.submission import send
 from caliper.core.run import RunState
-from caliper.local.config import RunConfig, checked, read_config
+from caliper.local.config import RunConfig, check_config, read_config
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings
@@ -81,7 +81,7 @@ async def test_written(tmp_path: Path) -> None:
     def config(captioner: str) -> RunConfig:
         part = {"data": str(tmp_path / "data"), "captioner": captioner}
         floor = {"coverage_floor": 0.5}
-        return checked({"name": "n", "benchmarks": {"capability": part}, **floor})
+        return check_config({"name": "n", "benchmarks": {"capability": part}, **floor})
 
     ground = memory_ground(DirectoryStore(tmp_path / "store"))
     async with ChatServer(otherwise=by_picture()) as chat:

@@ -19,14 +19,14 @@ from caliper.local.config import RunConfig, read_config
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.ports.stages import StageDescription
-from caliper.serving.lifecycle import ServiceParts, together
+from caliper.serving.lifecycle import ServiceParts, merge_parts
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import (
     aggregator_parts,
     captioner_parts,
-    examining_parts,
     gateway_parts,
+    open_answerer_parts,
 )
 
 MODEL = "fake/judge-8b"
@@ -49,8 +49,8 @@ class Counted:
 
     async def parts(self) -> ServiceParts:
         judging, reading = JudgeSettings(model=self._model), QaReaderSettings(model=self._model)
-        judge, told = await examining_parts("judge", judging, self.own("judge"), LANGUAGE)
-        reader, read = await examining_parts("reader", reading, self.own("reader"))
+        judge, told = await open_answerer_parts("judge", judging, self.own("judge"), LANGUAGE)
+        reader, read = await open_answerer_parts("reader", reading, self.own("reader"))
         captioning = CaptionerSettings(model=self._model)
         captioner, captioned = await captioner_parts(captioning, self.own("captioner"))
         described: dict[str, StageDescription] = {
@@ -60,7 +60,7 @@ class Counted:
         }
         scores, board = aggregator_parts(self.ground)
         front = gateway_parts(self.ground, LocalStages(described), board)
-        return together([judge, reader, captioner, scores, front])
+        return merge_parts([judge, reader, captioner, scores, front])
 
 
 def example(name: str, **changes: Any) -> RunConfig:

@@ -22,18 +22,18 @@ from caliper.cli.submission import send
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
-from caliper.local.config import RunConfig, checked
-from caliper.pipeline.gateway.dead_letters import kept_letters
+from caliper.local.config import RunConfig, check_config
+from caliper.pipeline.gateway.dead_letters import find_letters
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.serving.lifecycle import together
+from caliper.serving.lifecycle import merge_parts
 from caliper.wiring.anchors import anchors_of
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.services import examining_parts
-from caliper.wiring.startup import everything
+from caliper.wiring.services import open_answerer_parts
+from caliper.wiring.startup import all_services
 
 RIGHT = answer('{"score": 1, "reason": "so says the server"}')
 SAMPLES = 20
@@ -65,7 +65,7 @@ def scenes(folder: Path, judge: str | None = None, **caps: int) -> RunConfig:
     part: dict[str, Any] = {"data": str(folder / "data"), "captions": str(folder / "captions")}
     if judge is not None:
         part["judge"] = judge
-    return checked({"name": "ours", "benchmarks": {"capability": part}, **caps})
+    return check_config({"name": "ours", "benchmarks": {"capability": part}, **caps})
 
 
 @asynccontextmanager
@@ -79,11 +79,14 @@ async def installed(
     async with ChatServer(otherwise=RIGHT) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=anchors)
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", in_flight=1)
-        parts = [await everything(ground, judging, QaReaderSettings(), captioning)]
+        parts = [await all_services(ground, judging, QaReaderSettings(), captioning)]
         for _ in range(1, judges):
-            another, _ = await examining_parts("judge", judging, ground, ("rules", "ngram"))
+            another, _ = await open_answerer_parts("judge", judging, ground, ("rules", "ngram"))
             parts.append(another)
-        async with listening(together(parts)) as address, RemoteGateway(Target(address)) as gateway:
+        async with (
+            listening(merge_parts(parts)) as address,
+            RemoteGateway(Target(address)) as gateway,
+        ):
             yield There(gateway, ground, chat, folder)
 
 
@@ -149,7 +152,7 @@ async def test_tokens_stop_the_run_and_the_next_start_goes_on(tmp_path: Path, ju
         assert 5 <= asked < 5 + 2 * judges
         assert sorted(await there.reasons(ended)) == [""] * asked + ["budget"] * (SAMPLES - asked)
         assert ended.benchmarks[0].coverage.unscored == {"budget": SAMPLES - asked}
-        assert await kept_letters(there.ground.logs) == []
+        assert await find_letters(there.ground.logs) == []
         # The same cap once more: as many tokens as the first time, and none for what is known.
         await there.run(config)
         assert asked + 5 <= len(there.chat.requests) < asked + 5 + 2 * judges
@@ -174,7 +177,7 @@ async def test_captions_are_paid_for_by_the_same_cap(tmp_path: Path) -> None:
         "media": str(EXAMPLES / "media" / "images"),
         "captioner": MODEL,
     }
-    config = checked({"name": "ours", "benchmarks": {"comprecap": part}, "max_tokens": 1})
+    config = check_config({"name": "ours", "benchmarks": {"comprecap": part}, "max_tokens": 1})
     async with installed(tmp_path) as there:
         ended = await there.run(config)
         assert ended.state is RunState.FINISHED
@@ -182,7 +185,7 @@ async def test_captions_are_paid_for_by_the_same_cap(tmp_path: Path) -> None:
         assert found.coverage.scored < found.coverage.planned
         assert set(found.coverage.unscored) == {"budget"}
         # That nothing is left to use is no failed job.
-        assert await kept_letters(there.ground.logs) == []
+        assert await find_letters(there.ground.logs) == []
 
 
 async def test_a_cap_of_nothing_is_refused(tmp_path: Path) -> None:

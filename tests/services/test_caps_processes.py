@@ -10,7 +10,7 @@ from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 
 from caliper.core.run import RunState
-from caliper.local.config import checked
+from caliper.local.config import check_config
 from caliper.pipeline.reports.run_reader import VerdictQuery
 
 SAMPLES, CALLS, TOKENS_A_CALL = 120, 40, 10
@@ -29,7 +29,7 @@ async def test_two_judges_keep_one_cap_on_tokens(there: Installation, tmp_path: 
     tiny.write_scenes(tmp_path, SAMPLES)
     await there.another("judge", "another-judge")
     part = {"data": str(tmp_path / "data"), "captions": str(tmp_path / "captions")}
-    config = checked({"name": "ours", "benchmarks": {"capability": part}})
+    config = check_config({"name": "ours", "benchmarks": {"capability": part}})
     capped = config.model_copy(update={"max_tokens": CALLS * TOKENS_A_CALL})
     run = await there.begin(capped)
     ended = await there.over(run)

@@ -31,8 +31,8 @@ from caliper.pipeline.comparing.comparison import ComparisonRequest, compare_run
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
-from caliper.wiring.sinks import thumbnails_below
-from caliper.wiring.startup import everything
+from caliper.wiring.sinks import folder_thumbnails
+from caliper.wiring.startup import all_services
 
 NAMES = ("careless", "careful", "strict")
 
@@ -45,11 +45,11 @@ class Held(DirectoryStore):
         self.held = False
         self.reached = asyncio.Event()
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         if self.held and "/verdicts/" in key:
             self.reached.set()
             await asyncio.Event().wait()
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def ground(held: Held) -> Ground:
 
 @pytest_asyncio.fixture
 async def address(ground: Ground) -> AsyncIterator[str]:
-    parts = await everything(ground, JudgeSettings(), QaReaderSettings(), None)
+    parts = await all_services(ground, JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as found:
         yield found
 
@@ -107,7 +107,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     ids, directories = await both(ground, there, tmp_path, *NAMES)
     wished = ComparisonRequest(anyway=True, flips=30)
     found, sent = await there.compare(ids, wished, pictures=True)
-    here = await compare_runs([each.stored for each in directories], wished)
+    here = await compare_runs([each.stored_run for each in directories], wished)
     assert comparison_json(found) == comparison_json(here)
     assert found == here
     flips = [flip for candidate in found.candidates for flip in candidate.flips.listed]
@@ -115,7 +115,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     figures = [each for one in found.candidates for part in one.parts for each in part.figures]
     assert len(figures) > 200
     page = render_comparison(found, lambda *name: sent.get(name))
-    assert page == render_comparison(here, thumbnails_below(media_of(directories[1])))
+    assert page == render_comparison(here, folder_thumbnails(media_of(directories[1])))
     assert page.count("data:image/jpeg;base64,") > 10
 
 
@@ -141,14 +141,14 @@ async def test_what_differs_is_told_in_a_refusal(
     with pytest.raises(NotComparable) as refused:
         await there.compare(ids, ComparisonRequest())
     with pytest.raises(NotComparable) as here:
-        await compare_runs([each.stored for each in directories], ComparisonRequest())
+        await compare_runs([each.stored_run for each in directories], ComparisonRequest())
     assert refused.value.reasons == here.value.reasons
     assert refused.value.reasons == (
         ("setting", "capability setting reply_reading", "lenient / strict"),
     )
     assert str(refused.value) == str(here.value)
     found, _ = await there.compare(ids, ComparisonRequest(anyway=True))
-    assert [each.name for each in found.candidates[0].differing] == ["reply_reading"]
+    assert [each.name for each in found.candidates[0].setup_differences] == ["reply_reading"]
 
 
 async def test_what_cannot_be_asked_for(there: RemoteGateway) -> None:

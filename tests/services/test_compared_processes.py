@@ -56,7 +56,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
         directories.append(RunDirectory(tmp_path / name / "alone"))
     found, _ = await there.gateway.compare(ids, ComparisonRequest(partial=True))
     here = await compare_runs(
-        [each.stored for each in directories], ComparisonRequest(partial=True)
+        [each.stored_run for each in directories], ComparisonRequest(partial=True)
     )
     assert comparison_json(found) == comparison_json(here)
     assert found == here

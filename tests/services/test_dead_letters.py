@@ -15,7 +15,7 @@ from caliper.cli.submission import send
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.run import RunState
 from caliper.local.config import read_config
-from caliper.pipeline.gateway.dead_letters import Which, kept_letters, replay
+from caliper.pipeline.gateway.dead_letters import LetterFilter, find_letters, replay
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
@@ -38,7 +38,7 @@ async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
             assert ended.state is RunState.FINISHED
             lost = ended.benchmarks[0].coverage
             assert (lost.scored, lost.unscored) == (0, {"backend": lost.planned})
-            letters = await kept_letters(stream, Which(run=run))
+            letters = await find_letters(stream, LetterFilter(run=run))
             assert {kept.letter.job.topic for kept in letters} == {QA_JOBS}
             chat.from_now_on(answer("A"))
             assert len(await replay(stream, letters)) == len(letters) > 0
@@ -50,4 +50,4 @@ async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
                 while await gateway.report(run, partial=True) != expected:  # noqa: ASYNC110 - see
                     # the gateway: no event says that a report was written anew.
                     await asyncio.sleep(0.1)
-            assert await replay(stream, await kept_letters(stream)) == []
+            assert await replay(stream, await find_letters(stream)) == []

@@ -12,7 +12,7 @@ from tests.fakes.installation import alone, installation, over
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.submission import parcel_at, send
 from caliper.core.run import RunState
@@ -23,7 +23,7 @@ from caliper.wiring.anchors import anchors_of
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import QaReaderSettings
 
-ANCHORS = anchors_of("captionqa", resolved_settings("captionqa", {}))
+ANCHORS = anchors_of("captionqa", resolve_settings("captionqa", {}))
 # Never measured: it only ends a test that would hang.
 PATIENCE = 120
 LETTERS = "ABC"

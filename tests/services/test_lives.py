@@ -19,7 +19,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.exits import Exit
 from caliper.cli.options import OutputOptions
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.remote import report_there
+from caliper.cli.remote import report_remotely
 from caliper.cli.submission import parcel_of, send
 from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, NotReady
@@ -34,7 +34,7 @@ from caliper.pipeline.store.runs import REFUSED
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.startup import all_services
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def serving(
 ) -> Any:
     captioning = None if captioner is None else CaptionerSettings(model=captioner)
     judging = JudgeSettings(model=judge, in_flight=in_flight)
-    return everything(ground, judging, QaReaderSettings(), captioning)
+    return all_services(ground, judging, QaReaderSettings(), captioning)
 
 
 async def test_a_client_key_stands_for_one_spec(ground: Ground) -> None:
@@ -151,7 +151,7 @@ async def test_data_that_cannot_be_planned_fail_the_run(
         begun, _ = await there.start(request)
         ended = await over(there, begun.spec.run_id)
         (listed,) = (await there.list()).evaluations
-        code = await report_there(begun.spec.run_id, address, None, OutputOptions())
+        code = await report_remotely(begun.spec.run_id, address, None, OutputOptions())
         for partial in (False, True):
             with pytest.raises(NotReady, match=f"the run failed: {re.escape(ended.error)}"):
                 await there.report(begun.spec.run_id, partial=partial)

@@ -15,10 +15,10 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import send
 from caliper.core.errors import BackendRejected, InvalidInput
 from caliper.core.run import RunState
-from caliper.local.config import checked
+from caliper.local.config import check_config
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.services import captioner_parts, examining_parts
+from caliper.wiring.services import captioner_parts, open_answerer_parts
 from caliper.wiring.settings import read_settings
 
 STAGES = ("JUDGE", "QA_READER", "CAPTIONER")
@@ -45,7 +45,9 @@ async def test_a_run_whose_models_are_reached_by_tls(
         part["media"] = str(EXAMPLES / "media")
         described = {"name": "ours", "benchmarks": {"captionqa": part}, "coverage_floor": 0.5}
         async with installation(ground, *settings) as gateway:
-            run = (await send(checked(described | {"limit": 2}), gateway, ground.store)).spec.run_id
+            run = (
+                await send(check_config(described | {"limit": 2}), gateway, ground.store)
+            ).spec.run_id
             async with asyncio.timeout(PATIENCE):
                 assert (await over(gateway, run)).state is RunState.COMPLETE
     assert len(chat.requests) > 1
@@ -61,9 +63,9 @@ async def test_a_service_does_not_start_on_a_certificate_that_it_does_not_trust(
         if stage == "CAPTIONER":
             await captioner_parts(read_settings(CaptionerSettings), ground)
         elif stage == "JUDGE":
-            await examining_parts("judge", read_settings(JudgeSettings), ground)
+            await open_answerer_parts("judge", read_settings(JudgeSettings), ground)
         else:
-            await examining_parts("reader", read_settings(QaReaderSettings), ground)
+            await open_answerer_parts("reader", read_settings(QaReaderSettings), ground)
 
     async with ChatServer(tls=ours) as chat:
         monkeypatch.setenv(f"CALIPER_{stage}_MODEL", f"tgi:{chat.url}")

@@ -26,7 +26,7 @@ from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.startup import all_services
 
 FIRST, SECOND = 20, 15
 
@@ -171,7 +171,7 @@ async def test_whoever_loses_the_gateway_is_told_how_to_go_on(tmp_path: Path) ->
     caliper = Command(tmp_path, {"CALIPER_STORE": str(tmp_path / "store")})
     async with ChatServer(otherwise=Meter(FIRST)) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
-        parts = await everything(ground, judging, QaReaderSettings(), None)
+        parts = await all_services(ground, judging, QaReaderSettings(), None)
         async with listening(parts) as address:
             config = EXAMPLES / "careful.yaml"
             watching = caliper.start("evaluate", "--config", config, "--server", address)

@@ -9,7 +9,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.submission import send
 from caliper.core.run import RunState
-from caliper.local.config import RunConfig, checked
+from caliper.local.config import RunConfig, check_config
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
@@ -21,7 +21,7 @@ def configuration(captioner: str, embedder: str) -> RunConfig:
         "captioner": captioner,
         "embedder": embedder,
     }
-    return checked({"name": "ours", "benchmarks": {"comprecap": part}})
+    return check_config({"name": "ours", "benchmarks": {"comprecap": part}})
 
 
 async def test_the_report_is_that_of_one_process(triton: str, tmp_path: Path) -> None:

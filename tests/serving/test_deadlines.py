@@ -23,7 +23,7 @@ from caliper.core.keys import canonical_json
 from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.serving import aggregator, qa_reader
-from caliper.serving.calls import remaining_of_call
+from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import Service
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.services import gateway_parts
@@ -84,8 +84,8 @@ def services(slow: Slow) -> tuple[Service, ...]:
 @asynccontextmanager
 async def front(store: DirectoryStore, address: str) -> AsyncIterator[Any]:
     """The API of a gateway whose reader and aggregator are at `address`."""
-    stages = RemoteStages({"reader": Target(address)}, remaining_of_call)
-    scores = RemoteScores(Target(address), remaining_of_call)
+    stages = RemoteStages({"reader": Target(address)}, remaining_seconds)
+    scores = RemoteScores(Target(address), remaining_seconds)
     parts = gateway_parts(memory_ground(store), stages, scores)
     async with listening(parts) as place, grpc.aio.insecure_channel(place) as channel:
         yield evaluate_pb2_grpc.EvaluateServiceStub(channel)

@@ -17,7 +17,7 @@ from caliper.cli.submission import parcel_at
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import everything
+from caliper.wiring.startup import all_services
 
 NOBODY = "0" * 16
 ABSENT = "a" * 64
@@ -34,7 +34,7 @@ async def store(tmp_path: Path) -> DirectoryStore:
 
 @pytest.fixture
 async def stub(store: DirectoryStore) -> AsyncIterator[Stub]:
-    parts = await everything(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
+    parts = await all_services(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as address, grpc.aio.insecure_channel(address) as channel:
         yield evaluate_pb2_grpc.EvaluateServiceStub(channel)
 

@@ -26,7 +26,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2, evaluate_pb2_grpc
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.core import errors
 from caliper.core.errors import HANDLING, InvalidInput, UnknownName
-from caliper.serving.calls import remaining_of_call
+from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import MAX_RECEIVED
 from caliper.serving.guard import Guard
 from caliper.serving.statuses import status_of
@@ -113,7 +113,7 @@ async def seen_remaining(tmp_path: Path, **given: Any) -> float | None:
     seen: list[float | None] = []
 
     async def look() -> None:
-        seen.append(remaining_of_call())
+        seen.append(remaining_seconds())
 
     options = replace(OPTIONS, tokens=token_file(tmp_path), deadline=45.0)
     async with calling(judging(look), options=options) as channel:
@@ -136,7 +136,7 @@ async def test_a_deadline_where_the_caller_gave_none(tmp_path: Path) -> None:
 
 
 def test_outside_of_a_call_there_is_none() -> None:
-    assert remaining_of_call() is None
+    assert remaining_seconds() is None
 
 
 @pytest.mark.parametrize("given", [{}, {"timeout": 0.05}])
@@ -233,7 +233,7 @@ async def test_a_response_that_is_being_sent_when_streams_end_is_sent() -> None:
     handler: Any = await guard.intercept_service(continuation, details)  # type: ignore[arg-type]
     call = asyncio.ensure_future(handler.unary_stream(None, context))
     await context.writing.wait()
-    guard.end_lasting()
+    guard.end_streams()
     # The limit of the stream is moved to now, and then cancels its task.
     for _ in range(3):
         await asyncio.sleep(0)

@@ -9,7 +9,7 @@ from tests.fakes.grpc_serving import calling, failure, refusal
 from caliper.adapters.wire.outcomes import decode_verdict
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendOverloaded
 from caliper.core.messages import ExamineJob
@@ -40,7 +40,7 @@ def request(*rows: str, caption: str = "A park.", **given: Any) -> judge_pb2.Jud
 
 async def in_process(example: Any, models: Models) -> dict[str, tuple[Verdict, ...]]:
     name = example.name
-    part = BenchmarkSpec(name, "", "", resolved_settings(name, {}), {})
+    part = BenchmarkSpec(name, "", "", resolve_settings(name, {}), {})
     spec = RunSpec("run", "1", "", (part,))
     found = {}
     for item in plan_items(spec, part, Sources(example.dataset, example.captions)):

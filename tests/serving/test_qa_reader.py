@@ -8,7 +8,7 @@ from tests.fakes.grpc_serving import calling, refusal
 from caliper.adapters.wire.outcomes import decode_verdict
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
 from caliper.core.run import BenchmarkSpec, RunSpec
@@ -33,7 +33,7 @@ async def test_the_same_verdicts_as_in_a_run(
     reader: Any, example: Any, models: Any, seed: int
 ) -> None:
     data = example("captionqa")
-    part = BenchmarkSpec("captionqa", "", "", resolved_settings("captionqa", {}), {})
+    part = BenchmarkSpec("captionqa", "", "", resolve_settings("captionqa", {}), {})
     spec = RunSpec("run", "1", "", (part,), seed=seed)
     items = plan_items(spec, part, Sources(data.dataset, data.captions))
     assert len(items) == len(data.rows) > 5

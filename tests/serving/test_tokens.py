@@ -25,7 +25,7 @@ def replaced(file: Path, text: str) -> None:
 
 
 def test_roles_include_those_before_them() -> None:
-    may = [(role, needed) for role in Role for needed in Role if role.may(needed)]
+    may = [(role, needed) for role in Role for needed in Role if role.includes(needed)]
     read, evaluate, admin = Role
     assert may == [
         (read, read),

@@ -6,7 +6,7 @@ from tests.fakes.models import ScriptedModel
 from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.registry import BUILT_IN, benchmark
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import BackendTimeout, ModelChanged
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lexical.ngrams import NgramEmbedder
@@ -18,7 +18,7 @@ from caliper.wiring.anchor_sitting import judge_anchors
 from caliper.wiring.anchors import anchors_of, digest_of
 
 PACK = shipped_pack()
-SETTINGS = {name: resolved_settings(name, {}) for name in BUILT_IN}
+SETTINGS = {name: resolve_settings(name, {}) for name in BUILT_IN}
 SPEC = RunSpec(
     "checkpoint",
     "1",
@@ -34,7 +34,7 @@ def models(name: str, answerer: Answerer) -> Models:
 @pytest.mark.parametrize("name", BUILT_IN)
 async def test_rules_over_words_know_most(name: str) -> None:
     sitting = await judge_anchors(SPEC, models(name, LexicalAnswerer()), name)
-    assert sitting.scored == len(sitting.verdicts) == len(anchors_of(name, SETTINGS[name]))
+    assert sitting.scored_count == len(sitting.verdicts) == len(anchors_of(name, SETTINGS[name]))
     assert sitting.agreement is not None
     assert sitting.agreement > 0.85
     assert sitting.anchors == digest_of(name)
@@ -59,7 +59,7 @@ async def test_every_comprecap_anchor_reaches_the_judge() -> None:
         SPEC, models("comprecap", PromptingAnswerer(model, PACK)), "comprecap"
     )
     assert len(model.calls) == len(sitting.verdicts)
-    assert {judged.given for judged in sitting.verdicts.values()} == {"full"}
+    assert {judged.actual for judged in sitting.verdicts.values()} == {"full"}
 
 
 async def test_trouble_is_no_verdict() -> None:
@@ -68,7 +68,7 @@ async def test_trouble_is_no_verdict() -> None:
 
     judge = models("capability", PromptingAnswerer(ScriptedModel(failing), PACK))
     sitting = await judge_anchors(SPEC, judge, "capability")
-    assert sitting.scored == 0
+    assert sitting.scored_count == 0
     assert sitting.agreement is None
 
 

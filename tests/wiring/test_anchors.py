@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from caliper.benchmarks.registry import BUILT_IN
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import cases
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored
 from caliper.wiring.anchors import Anchor, anchors_of, digest_of
@@ -21,7 +21,7 @@ WORDS = {
 
 
 def anchors(name: str) -> tuple[Anchor, ...]:
-    return anchors_of(name, resolved_settings(name, {}))
+    return anchors_of(name, resolve_settings(name, {}))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -48,7 +48,7 @@ def test_every_task_and_every_domain_has_some() -> None:
 
 def test_none_is_a_case_of_the_canary() -> None:
     canary = {
-        case.caption for case in cases({name: resolved_settings(name, {}) for name in BUILT_IN})
+        case.caption for case in cases({name: resolve_settings(name, {}) for name in BUILT_IN})
     }
     assert canary.isdisjoint(anchor.caption for name in BUILT_IN for anchor in anchors(name))
 
@@ -66,4 +66,4 @@ def test_none_is_a_case_of_the_canary() -> None:
     ],
 )
 def test_the_word_for_a_verdict(name: str, outcome: Outcome, word: str | None) -> None:
-    assert anchors(name)[0].given(outcome) == word
+    assert anchors(name)[0].label(outcome) == word

@@ -18,7 +18,7 @@ from caliper.pipeline.store.runs import SPEC, run_store, write_json
 from caliper.wiring.grounds import Ground
 from caliper.wiring.roles import RoleModels
 from caliper.wiring.service_settings import QaReaderSettings
-from caliper.wiring.services import answering_parts
+from caliper.wiring.services import answerer_parts
 
 
 def about_the_run(text: str) -> bool:
@@ -37,10 +37,10 @@ async def test_verdicts_are_published_after_the_anchors_were_judged() -> None:
     spec = replace(runs.spec(part), pack=PACK.digest)
     await write_json(run_store(store, spec.run_id), SPEC, **spec.to_json())
     ground = Ground(store, stream, stream, codec, FakeClock())
-    parts = answering_parts(RoleModels("reader", model, PACK), QaReaderSettings(), ground)
+    parts = answerer_parts(RoleModels("reader", model, PACK), QaReaderSettings(), ground)
     await stream.publish(Message(QA_JOBS, "job", codec.write(await a_job(spec))))
     told = asyncio.ensure_future(stream.consumer(VERDICTS, "test").receive())
-    running = asyncio.ensure_future(parts.working[0].run())
+    running = asyncio.ensure_future(parts.workers[0].run())
     # Nothing but the anchors is waited for: no clock, no thread, no connection.
     for _ in range(1000):
         await asyncio.sleep(0)
@@ -49,5 +49,5 @@ async def test_verdicts_are_published_after_the_anchors_were_judged() -> None:
     model.free.set()
     await told
     assert (await read_sittings(run_store(store, spec.run_id), spec)).keys() == {"captionqa"}
-    parts.working[0].stop()
+    parts.workers[0].stop()
     await running

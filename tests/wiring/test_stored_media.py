@@ -19,9 +19,9 @@ DATA = "d" * 64
 class Strict(MemoryStore):
     """Gives no medium without asking how long it may be."""
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        assert most is not None or not key.startswith("media/")
-        return await super().get(key, most)
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        assert max_bytes is not None or not key.startswith("media/")
+        return await super().get(key, max_bytes)
 
 
 async def stored(data: bytes, limits: MediaLimits) -> StoredMedia:

@@ -17,7 +17,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
-def replacing(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
+def open_replacement(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends without an error.
 
     The data goes to a hidden file in the same folder, is flushed to the device and renamed,
@@ -60,18 +60,20 @@ def store_error(path: Path, error: OSError) -> StoreUnavailable:
 
 
 def write_atomically(path: Path, data: bytes) -> Path:
-    """Replace `path` by `data` atomically and return `path`. Raises like `replacing`."""
-    with replacing(path) as file:
+    """Replace `path` by `data` atomically and return `path`. Raises like `open_replacement`."""
+    with open_replacement(path) as file:
         file.write(data)
     return path
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Replace `path` by `text` (UTF-8) atomically and return `path`. Raises like `replacing`."""
-    return write_atomically(path, encoded(text))
+    """Replace `path` by `text` (UTF-8) atomically and return `path`. Raises like
+    `open_replacement`.
+    """
+    return write_atomically(path, encode_text(text))
 
 
-def encoded(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     r"""Encode as UTF-8; a lone surrogate, which has no UTF-8 form, becomes its escape `\udXXX`.
 
     Inside a JSON string the escape means the surrogate itself, so JSON loses nothing.

@@ -11,7 +11,7 @@ _SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", re.ASCII)
 _LONGEST = 1024
 
 
-def checked(key: str) -> str:
+def check_key(key: str) -> str:
     """Return `key` if it is valid, else raise InvalidInput.
 
     A key has at most 1024 characters, in segments separated by slashes. Segments consist of
@@ -29,12 +29,12 @@ def bounded(key: str, data: bytes | None, most: int | None) -> bytes | None:
     return data
 
 
-def checked_prefix(prefix: str) -> str:
+def check_prefix(prefix: str) -> str:
     """Return `prefix` if keys can begin with it, else raise InvalidInput.
 
     The part after its last slash may be anything: at worst it matches no key.
     """
     folder, slash, _ = prefix.rpartition("/")
     if slash:
-        checked(folder)
+        check_key(folder)
     return prefix

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters.wording import percent, suspicious
+from caliper.adapters.phrases import injection_note, percent
 from caliper.benchmarks.base import BLANK_CAPTION, BLANK_CAPTIONS
 from caliper.core.report import BenchmarkReport, Coverage, Generation, JudgeCheck
 
@@ -58,7 +58,7 @@ def facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
         text = ", ".join(f"{key}={part.settings[key]}" for key in settings)
         yield Fact("Settings", text, brief=False)
     yield Fact("Coverage", coverage(part.coverage))
-    if signs := suspicious(part.suspicious):
+    if signs := injection_note(part.suspicious):
         warning = part.suspicious.captions > 0
         yield Fact("Signs", signs, brief=warning, warning=warning)
     if part.check is not None:

@@ -76,16 +76,16 @@ class Agreement:
     confusion: tuple[tuple[int, ...], ...] = ()
 
 
-def agree(rated: Sequence[RatedQuestion]) -> Agreement:
+def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
     """The agreement of all raters.
 
     Questions with fewer than two verdicts carry no information and are left out. Raises ValueError
     unless all questions have the same number of raters, at least two.
     """
-    raters = {len(question.labels) for question in rated}
+    raters = {len(question.labels) for question in questions}
     if len(raters) > 1 or min(raters, default=2) < 2:
         raise ValueError(f"raters of a question: {sorted(raters)}")
-    usable = [q for q in rated if sum(label is not None for label in q.labels) >= 2]
+    usable = [q for q in questions if sum(label is not None for label in q.labels) >= 2]
     labels = tuple(sorted({label for q in usable for label in q.labels if label is not None}))
     codes, clusters = _codes(usable, labels, max(raters, default=2)), _clusters(usable)
     counts = np.zeros((len(usable), len(labels)))

@@ -28,7 +28,7 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One run's reader or judge: its name `who`, and its part of the report.
+    """One run's reader or judge: its name `name`, and its part of the report.
 
     `differences` are its figures minus those of the first candidate, paired on the same media;
     `agreement` is that of its verdicts with the first's. The first has neither. `pace` is None if
@@ -37,7 +37,7 @@ class Candidate:
     """
 
     run: str
-    who: str
+    name: str
     part: BenchmarkReport
     differences: Mapping[Path, Difference] = field(default_factory=dict)
     agreement: Agreement | None = None

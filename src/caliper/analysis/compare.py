@@ -25,13 +25,13 @@ from functools import partial
 from typing import NamedTuple
 
 from caliper.analysis.constant_part import error_left_open, fewer_observations, subtract
-from caliper.analysis.exact import Cells, alike_bounds, sign_test
-from caliper.analysis.intervals import clipped, flat
+from caliper.analysis.exact import Cells, constant_interval, sign_test
+from caliper.analysis.intervals import clip, is_constant
 from caliper.analysis.jackknife import JackknifeEstimate, jackknife, student
 from caliper.analysis.observations import contributors, value_of
 from caliper.analysis.significance import (
-    detectable,
-    detectable_by_mcnemar,
+    detectable_difference,
+    detectable_mcnemar,
     holm,
     mcnemar,
     two_sided,
@@ -78,7 +78,7 @@ class Difference:
     without: tuple[str, ...] = ()
 
     @property
-    def untested(self) -> str:
+    def untested_reason(self) -> str:
         """Why there is no p-value; empty where there is one."""
         if self.p is not None:
             return ""
@@ -92,7 +92,7 @@ def compare(
     figures of the first run, if its dimensions may differ.
     """
     base_figures = {figure.path: figure for figure in base}
-    return adjusted(
+    return adjust(
         [
             {
                 figure.path: difference(figure, first, second, base_figures.get(figure.path))
@@ -102,13 +102,13 @@ def compare(
     )[0]
 
 
-def adjusted(compared: Sequence[Mapping[Path, Difference]]) -> list[dict[Path, Difference]]:
+def adjust(comparisons: Sequence[Mapping[Path, Difference]]) -> list[dict[Path, Difference]]:
     """Differences with the p-values of each family adjusted together.
 
-    `compared` are the differences of one benchmark between one base and several candidates: one
+    `comparisons` are the differences of one benchmark between one base and several candidates: one
     of twenty candidates looks better by chance, just like one of twenty dimensions.
     """
-    results = [dict(differences) for differences in compared]
+    results = [dict(differences) for differences in comparisons]
     families: dict[Path, list[tuple[int, Path]]] = {}
     for place, differences in enumerate(results):
         for path in differences:
@@ -202,16 +202,16 @@ def _with_interval(
     most = figure.bounds[1] - figure.bounds[0]
     if by.error is None:
         return result
-    if not flat(by):
+    if not is_constant(by):
         error = math.hypot(by.error, error_left_open(figure, by, cells))
         margin = student(degrees) * error
-        low, high = clipped(by.value, (by.value - margin, by.value + margin), (-most, most))
+        low, high = clip(by.value, (by.value - margin, by.value + margin), (-most, most))
         result = replace(result, low=low, high=high, method="jackknife")
         return replace(result, error=error, degrees=degrees, skew=by.skew)
     if not math.isfinite(most):
         return result
     alike = fewer_observations(figure, cells)
-    low, high = clipped(by.value, alike_bounds(by.value, most, alike), (-most, most))
+    low, high = clip(by.value, constant_interval(by.value, most, alike), (-most, most))
     return replace(result, low=low, high=high, method="exact", alike=alike, most=most)
 
 
@@ -219,12 +219,12 @@ def _with_p_value(result: Difference, figure: Figure, cells: Cells) -> Differenc
     """Add the p-value and the least detectable difference."""
     if (pairs := _pairs(figure, cells)) is not None:
         unit = figure.scale / pairs.questions
-        least = detectable_by_mcnemar(pairs.lost + pairs.won) * unit
+        least = detectable_mcnemar(pairs.lost + pairs.won) * unit
         return replace(result, p=mcnemar(pairs.lost, pairs.won), detectable=least)
     if result.error is None or result.degrees is None or result.value is None:
         return replace(result, p=sign_test(cells, partial(subtract, figure)))
     p = two_sided(result.value, result.error, result.degrees)
-    return replace(result, p=p, detectable=detectable(result.error, result.degrees))
+    return replace(result, p=p, detectable=detectable_difference(result.error, result.degrees))
 
 
 class _Pairs(NamedTuple):

@@ -12,15 +12,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from caliper.analysis.exact import Cells, Place, alike_width
-from caliper.analysis.intervals import bound_of, flat, wilson_width
+from caliper.analysis.exact import Cells, Place, constant_width
+from caliper.analysis.intervals import bound_of, is_constant, wilson_width
 from caliper.analysis.jackknife import NORMAL, JackknifeEstimate, jackknife
 from caliper.analysis.observations import (
     ConstantPart,
     contributors,
-    left_open,
+    max_shift,
     observations,
-    taking_part,
+    weighted_parts,
 )
 from caliper.core.report import Figure
 from caliper.core.tally import Sums, add_up
@@ -50,7 +50,7 @@ def error_left_open(figure: Figure, whole: JackknifeEstimate, cells: Cells) -> f
     parts: Iterable[tuple[Figure, float]] = [(figure, 1.0)]
     if figure.weights:
         sums = {cell: add_up(clusters.values()) for (run, cell), clusters in cells.items() if run}
-        parts = taking_part(figure, sums)
+        parts = weighted_parts(figure, sums)
     alike: list[ConstantPart] = []
     alone: tuple[list[ConstantPart], list[ConstantPart]] = ([], [])
     for part, weight in parts:
@@ -59,12 +59,12 @@ def error_left_open(figure: Figure, whole: JackknifeEstimate, cells: Cells) -> f
         width = weight * (part.bounds[1] - part.bounds[0])
         if estimate is None or estimate.error is None or not math.isfinite(width):
             continue
-        if flat(estimate):
+        if is_constant(estimate):
             alike.append(ConstantPart(width, fewer_observations(part, part_cells)))
             continue
         for run, count in _at_bounds(part, part_cells):
             alone[run].append(ConstantPart(width, count))
-    margins = (left_open(alike, alike_width), *(left_open(run, wilson_width) for run in alone))
+    margins = (max_shift(alike, constant_width), *(max_shift(run, wilson_width) for run in alone))
     return math.hypot(*margins) / NORMAL
 
 

@@ -53,7 +53,7 @@ class CorrelationEstimate:
     remark: str = ""
 
 
-def correlated(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
+def estimate_correlation(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
     """The correlation of a metric with human scores: one value per model, in the same order.
 
     There are intervals as far as the number of models allows. Raises ValueError for different

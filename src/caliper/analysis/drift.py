@@ -19,11 +19,11 @@ class AnchorVerdict:
     """The `expected` verdict of one anchor, and the one `given`; None for no verdict."""
 
     expected: str
-    given: str | None
+    actual: str | None
 
     @property
-    def agreed(self) -> bool:
-        return self.given == self.expected
+    def is_correct(self) -> bool:
+        return self.actual == self.expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ class Sitting:
     verdicts: Mapping[str, AnchorVerdict]
 
     @property
-    def scored(self) -> int:
+    def scored_count(self) -> int:
         """The number of anchors with a verdict."""
-        return sum(verdict.given is not None for verdict in self.verdicts.values())
+        return sum(verdict.actual is not None for verdict in self.verdicts.values())
 
     @property
-    def agreed(self) -> int:
+    def correct_count(self) -> int:
         """The number of anchors with the expected verdict."""
-        return sum(verdict.agreed for verdict in self.verdicts.values())
+        return sum(verdict.is_correct for verdict in self.verdicts.values())
 
     @property
     def agreement(self) -> float | None:
         """The share of verdicts that are as expected; None without verdicts."""
-        return self.agreed / self.scored if self.scored else None
+        return self.correct_count / self.scored_count if self.scored_count else None
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back to an equal sitting."""
@@ -56,11 +56,11 @@ class Sitting:
             "judge": self.judge,
             "anchors": self.anchors,
             "agreement": None if agreement is None else round(agreement, 6),
-            "agreed": self.agreed,
-            "scored": self.scored,
-            "unscored": len(self.verdicts) - self.scored,
+            "agreed": self.correct_count,
+            "scored": self.scored_count,
+            "unscored": len(self.verdicts) - self.scored_count,
             "verdicts": {
-                name: {"expected": verdict.expected, "given": verdict.given}
+                name: {"expected": verdict.expected, "given": verdict.actual}
                 for name, verdict in self.verdicts.items()
             },
         }
@@ -99,15 +99,15 @@ def drift(first: Sitting, second: Sitting) -> Drift | None:
         name: (verdict, second.verdicts[name])
         for name, verdict in first.verdicts.items()
         if name in second.verdicts
-        and verdict.given is not None
-        and second.verdicts[name].given is not None
+        and verdict.actual is not None
+        and second.verdicts[name].actual is not None
     }
-    lost = sum(before.agreed and not after.agreed for before, after in pairs.values())
-    won = sum(after.agreed and not before.agreed for before, after in pairs.values())
+    lost = sum(before.is_correct and not after.is_correct for before, after in pairs.values())
+    won = sum(after.is_correct and not before.is_correct for before, after in pairs.values())
     return Drift(
         paired=len(pairs),
         changed=tuple(
-            name for name, (before, after) in pairs.items() if before.given != after.given
+            name for name, (before, after) in pairs.items() if before.actual != after.actual
         ),
         p=mcnemar(lost, won),
     )

@@ -10,9 +10,10 @@ which it would raise it (Conover, Practical Nonparametric Statistics, 3rd editio
 3.4). With one question per medium it is McNemar's.
 
 **A difference of a given size.** Let n independent observations all be `value`, with possible
-values from -`most` to `most`. The true mean may still be as low as `limit`, if unseen observations
-are at -`most`. Then at most a share of (most + limit) / (most + value) is at `value`, and the
-p-value is that share to the power of n: for `value` = 0 or `most`, the exact binomial one.
+values from -`maximum` to `maximum`. The true mean may still be as low as `limit`, if unseen
+observations are at -`maximum`. Then at most a share of (most + limit) / (most + value) is at
+`value`, and the p-value is that share to the power of n: for `value` = 0 or `maximum`, the exact
+binomial one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from caliper.analysis.jackknife import Parts, contributions, less
+from caliper.analysis.jackknife import Parts, contributions, subtract_part
 from caliper.analysis.significance import LEVEL, mcnemar
 from caliper.core.tally import Sums, add_up
 
@@ -53,7 +54,7 @@ def sign_test(cells: Cells, difference: Callable[[Mapping[Place, Sums]], float |
 
 def _exchanged(totals: Mapping[Place, Sums], parts: Parts[Place]) -> dict[Place, Sums]:
     """The sums of both runs with the contributions of one medium exchanged."""
-    exchanged = {**totals, **{place: less(totals[place], part) for place, part in parts}}
+    exchanged = {**totals, **{place: subtract_part(totals[place], part) for place, part in parts}}
     for (run, cell), part in parts:
         other = (1 - run, cell)
         # Parts omit zeros, but formulas need every name.
@@ -62,24 +63,24 @@ def _exchanged(totals: Mapping[Place, Sums], parts: Parts[Place]) -> dict[Place,
     return exchanged
 
 
-def alike_beyond(value: float, limit: float, most: float, observations: float) -> float:
+def constant_p(value: float, limit: float, maximum: float, observations: float) -> float:
     """The one-sided p-value of a mean of `limit` or less, if all observations are `value`."""
     if value <= limit:
         return 1.0
-    share = max(0.0, (most + limit) / (most + value))
+    share = max(0.0, (maximum + limit) / (maximum + value))
     return round(math.pow(share, observations), _DECIMALS)
 
 
-def alike_width(observations: float) -> float:
+def constant_width(observations: float) -> float:
     """How far from 0 the mean may be if all observations are 0, as a share of the greatest value:
     1 without observations.
     """
     return 1 - math.pow(LEVEL / 2, 1 / observations) if observations else 1.0
 
 
-def alike_bounds(value: float, most: float, observations: float) -> tuple[float, float]:
-    """The 95% interval of a mean if all observations are `value`: the means that `alike_beyond`
+def constant_interval(value: float, maximum: float, observations: float) -> tuple[float, float]:
+    """The 95% interval of a mean if all observations are `value`: the means that `constant_p`
     rules out in neither direction.
     """
-    share = 1 - alike_width(observations)
-    return share * (most + value) - most, most - share * (most - value)
+    share = 1 - constant_width(observations)
+    return share * (maximum + value) - maximum, maximum - share * (maximum - value)

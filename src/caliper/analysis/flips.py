@@ -14,19 +14,19 @@ Place = tuple[float, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question whose scores differ, by its indices in the plans of both runs. `by` is the second
-    score minus the first; higher scores are better.
+    """A question whose scores differ, by its indices in the plans of both runs. `size` is the
+    second score minus the first; higher scores are better.
     """
 
     benchmark: str
     first: int
     second: int
-    by: float
+    size: float
 
     @property
-    def place(self) -> Place:
+    def sort_key(self) -> Place:
         """The sort key: largest change first, then by benchmark and plan order."""
-        return (-abs(self.by), self.benchmark, self.second)
+        return (-abs(self.size), self.benchmark, self.second)
 
 
 @dataclass(slots=True)
@@ -44,16 +44,16 @@ class Changes:
     unpaired: int = 0
     _largest: dict[bool, list[Change]] = field(default_factory=dict)
 
-    def take(self, changes: Iterable[Change]) -> None:
+    def add(self, changes: Iterable[Change]) -> None:
         """Add changes, none of which was added before."""
         sides: dict[bool, list[Change]] = {False: [], True: []}
         for change in changes:
-            sides[change.by > 0].append(change)
+            sides[change.size > 0].append(change)
         self.better += len(sides[True])
         self.worse += len(sides[False])
         for side, added in sides.items():
             pool = [*self._largest.get(side, ()), *added]
-            self._largest[side] = heapq.nsmallest(self.limit, pool, key=lambda one: one.place)
+            self._largest[side] = heapq.nsmallest(self.limit, pool, key=lambda one: one.sort_key)
 
     def largest(self, *, better: bool) -> tuple[Change, ...]:
         """The largest changes in one direction, in order."""

@@ -26,8 +26,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from caliper.analysis.compare import Difference
-from caliper.analysis.exact import alike_beyond
-from caliper.analysis.significance import LEVEL, beyond, holm
+from caliper.analysis.exact import constant_p
+from caliper.analysis.significance import LEVEL, holm, upper_tail
 from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Path
@@ -225,12 +225,14 @@ def _p_values(finding: GateFinding) -> _PValues | None:
     gain, skew = sign * difference.value, sign * (difference.skew or 0.0)
     if difference.error is not None and difference.degrees is not None:
         error, degrees, spare = difference.error, difference.degrees, gain + margin
-        return _PValues(beyond(-spare, error, degrees, -skew), beyond(spare, error, degrees, skew))
+        return _PValues(
+            upper_tail(-spare, error, degrees, -skew), upper_tail(spare, error, degrees, skew)
+        )
     if difference.alike is None or difference.most is None:
         return None
     return _PValues(
-        alike_beyond(-gain, margin, difference.most, difference.alike),
-        alike_beyond(gain, -margin, difference.most, difference.alike),
+        constant_p(-gain, margin, difference.most, difference.alike),
+        constant_p(gain, -margin, difference.most, difference.alike),
     )
 
 

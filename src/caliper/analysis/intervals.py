@@ -8,9 +8,9 @@ Which interval (architecture, "Metrics"):
     RATIO                                       Wilson's, from the delete-one-cluster jackknife
 
 Wilson's interval from an error uses the number of observations that gives a share this error
-(`effective`). It is about the value -+ Student's t times the error, except near a bound, where
-those intervals miss the true value up to three times as often as they should. A RATIO is treated
-as a share of the way between its bounds; without finite bounds its interval is Student's.
+(`effective_interval`). It is about the value -+ Student's t times the error, except near a bound,
+where those intervals miss the true value up to three times as often as they should. A RATIO is
+treated as a share of the way between its bounds; without finite bounds its interval is Student's.
 
 A cluster is a media file: verdicts about one picture are not independent. Only clusters show how
 much a figure would vary with other pictures, so a single cluster of several questions, or a figure
@@ -39,10 +39,10 @@ from fractions import Fraction
 from caliper.analysis.jackknife import NORMAL, JackknifeEstimate, jackknife, student
 from caliper.analysis.observations import (
     ConstantPart,
-    contributing,
-    left_open,
+    count_contributors,
+    max_shift,
     observations,
-    taking_part,
+    weighted_parts,
 )
 from caliper.core.report import Estimate, Figure, Kind, Path
 from caliper.core.tally import Amount, Sums, Tally, add_up
@@ -100,14 +100,14 @@ def _proportion(figure: Figure, cells: Clusters) -> Estimate:
         return Estimate(value)
     error = 0.0 if simple else _robust_error(parts, share)
     if error:
-        interval, method = effective(float(share), error, parts.total()), "cluster"
+        interval, method = effective_interval(float(share), error, parts.total()), "cluster"
     else:
         interval, method = wilson(float(share), parts.total()), "wilson"
     low, high = interval
     return _estimate(figure, value, (low * figure.scale, high * figure.scale), method)
 
 
-def effective(share: float, error: float, clusters: int) -> tuple[float, float]:
+def effective_interval(share: float, error: float, clusters: int) -> tuple[float, float]:
     """Wilson's interval for a share with a cluster-robust standard error: with the effective sample
     size of that error, reduced by Student's quantile for this many clusters.
 
@@ -169,13 +169,13 @@ def _ratio(figure: Figure, cells: Clusters) -> Estimate:
         return Estimate(None)
     if result.error is None:
         return Estimate(result.value)
-    if flat(result):
+    if is_constant(result):
         count = observations(cells.values(), figure.divisor)
-        interval_at_bound = at_bound(result.value, figure.bounds, count)
+        interval_at_bound = bound_interval(result.value, figure.bounds, count)
         if interval_at_bound is None:
             return Estimate(result.value)
         return _estimate(figure, result.value, interval_at_bound, "wilson")
-    clusters = contributing(cells.values(), figure.divisor)
+    clusters = count_contributors(cells.values(), figure.divisor)
     if clusters < 2:
         return Estimate(result.value)
     low, high = _between(result.value, result.error, clusters, figure.bounds)
@@ -196,14 +196,14 @@ def _left_open(figure: Figure, cells: Clusters) -> tuple[float, float]:
     sums = _totals(cells)
     least: list[ConstantPart] = []
     greatest: list[ConstantPart] = []
-    for part, weight in taking_part(figure, sums):
+    for part, weight in weighted_parts(figure, sums):
         value = part.statistic({cell: sums[cell] for cell in part.cells}) or 0.0
         bound = bound_of(value, part.bounds)
         if bound is not None:
             width = weight * (part.bounds[1] - part.bounds[0])
             count = observations([cells[cell] for cell in part.cells], part.divisor)
             (greatest if bound else least).append(ConstantPart(width, count))
-    return left_open(greatest, wilson_width), left_open(least, wilson_width)
+    return max_shift(greatest, wilson_width), max_shift(least, wilson_width)
 
 
 def _between(
@@ -218,11 +218,11 @@ def _between(
     if not 0 < share < 1:
         margin = student(clusters - 1) * error
         return value - margin, value + margin
-    least, most = effective(share, error / width, clusters)
+    least, most = effective_interval(share, error / width, clusters)
     return low + least * width, low + most * width
 
 
-def flat(result: JackknifeEstimate) -> bool:
+def is_constant(result: JackknifeEstimate) -> bool:
     """Whether leaving out any cluster changes the figure by no more than rounding."""
     return (result.error or 0.0) <= _ROUNDING * max(1.0, abs(result.value))
 
@@ -237,7 +237,9 @@ def bound_of(value: float, bounds: tuple[float, float]) -> int | None:
     return None if min(abs(share), abs(1 - share)) > _ROUNDING else round(share)
 
 
-def at_bound(value: float, bounds: tuple[float, float], count: float) -> tuple[float, float] | None:
+def bound_interval(
+    value: float, bounds: tuple[float, float], count: float
+) -> tuple[float, float] | None:
     """Wilson's interval for a value at one of its bounds, from `count` observations; None for any
     other value.
     """
@@ -257,11 +259,11 @@ def wilson_width(observations: float) -> float:
 
 
 def _estimate(figure: Figure, value: float, interval: tuple[float, float], method: str) -> Estimate:
-    low, high = clipped(value, interval, figure.bounds)
+    low, high = clip(value, interval, figure.bounds)
     return Estimate(value, low, high, method)
 
 
-def clipped(
+def clip(
     value: float, interval: tuple[float, float], bounds: tuple[float, float]
 ) -> tuple[float, float]:
     """The interval clipped to the bounds, and widened to contain `value` despite rounding."""

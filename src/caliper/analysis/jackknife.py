@@ -78,7 +78,9 @@ def jackknife(
         return JackknifeEstimate(value, None)
     replicates: list[tuple[int, float]] = []
     for parts, times in groups.items():
-        without = statistic({**totals, **{cell: less(totals[cell], part) for cell, part in parts}})
+        without = statistic(
+            {**totals, **{cell: subtract_part(totals[cell], part) for cell, part in parts}}
+        )
         if without is None:
             return JackknifeEstimate(value, None)
         replicates.append((times, without))
@@ -118,7 +120,7 @@ def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cel
     return Counter(by_cluster.values())
 
 
-def less(total: Sums, part: Part) -> Sums:
+def subtract_part(total: Sums, part: Part) -> Sums:
     """The sums minus a part of them."""
     rest = dict(total)
     for name, amount in part:

@@ -177,7 +177,7 @@ def _sort_key(row: Standing, value: float | None, *, less: bool) -> tuple[bool, 
     return (value is None, bool(row.lacking), row.partial, number if less else -number)
 
 
-def behind(board: Board, differences: Mapping[int, Difference | None]) -> Board:
+def add_differences(board: Board, differences: Mapping[int, Difference | None]) -> Board:
     """Add to each row its difference from the best, by run; adjusted over all pairs of rows with a
     figure in the ranking column.
 

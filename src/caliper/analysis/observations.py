@@ -32,7 +32,7 @@ def observations(cells: Collection[_Clusters], divisor: Sequence[str]) -> float:
     return min(mean, sum(_weights([*cells], divisor)))
 
 
-def contributing(cells: Collection[_Clusters], divisor: Sequence[str]) -> int:
+def count_contributors(cells: Collection[_Clusters], divisor: Sequence[str]) -> int:
     """The number of clusters that contribute to the denominator in any of these cells."""
     return sum(1 for _ in _weights([*cells], divisor))
 
@@ -42,7 +42,7 @@ def contributors(cells: Collection[_Clusters], divisor: Sequence[str]) -> set[st
     return {name for clusters in cells for name, sums in clusters.items() if _weight(sums, divisor)}
 
 
-def taking_part(figure: Figure, sums: Mapping[str, Sums]) -> Iterator[tuple[Figure, float]]:
+def weighted_parts(figure: Figure, sums: Mapping[str, Sums]) -> Iterator[tuple[Figure, float]]:
     """The parts of a figure that have data in these sums, with their weights in the figure. The
     weight of parts without data goes to the others.
     """
@@ -64,7 +64,7 @@ class ConstantPart(NamedTuple):
     observations: float
 
 
-def left_open(parts: Sequence[ConstantPart], share: Callable[[float], float]) -> float:
+def max_shift(parts: Sequence[ConstantPart], share: Callable[[float], float]) -> float:
     """How far these parts together may move the whole. `share` takes a number of observations and
     returns the share of the width that they leave open. A weighted sum has W^2 / sum(w^2 / n)
     observations.

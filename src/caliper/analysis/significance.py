@@ -19,10 +19,10 @@ POWER = 0.8
 
 def two_sided(value: float, error: float, degrees: int) -> float:
     """The p-value of no difference: Student's t on value / error, with `error` above 0."""
-    return min(1.0, 2 * beyond(abs(value), error, degrees))
+    return min(1.0, 2 * upper_tail(abs(value), error, degrees))
 
 
-def beyond(value: float, error: float, degrees: int, skew: float = 0.0) -> float:
+def upper_tail(value: float, error: float, degrees: int, skew: float = 0.0) -> float:
     """The one-sided p-value: the chance of `value` or more if there is no difference.
 
     `skew` is that of the observations (see `jackknife`). If a few are far below the others, a
@@ -72,7 +72,7 @@ def bonferroni(p: float | None, tests: int) -> float | None:
     return None if p is None else round(min(1.0, p * tests), _DECIMALS)
 
 
-def detectable(error: float, degrees: int) -> float:
+def detectable_difference(error: float, degrees: int) -> float:
     """The minimum detectable difference at this standard error: the least true difference found
     at LEVEL, two-sided, with probability POWER. That is (t(.975) + t(.8)) * error.
 
@@ -84,7 +84,7 @@ def detectable(error: float, degrees: int) -> float:
     return round(sum(quantiles), _DECIMALS) * error
 
 
-def detectable_by_mcnemar(discordant: int) -> float:
+def detectable_mcnemar(discordant: int) -> float:
     """The least true difference, in questions, that `mcnemar` finds at LEVEL with probability
     POWER, if `discordant` questions are right in only one run.
 

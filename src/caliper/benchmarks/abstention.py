@@ -208,7 +208,7 @@ _LONGEST_CONCESSION = 200
 _LONGEST_CONTRAST = 8
 
 
-def conceded(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def concession_spans(text: str, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans of concessions: what the caption does state, next to what it lacks.
 
     "The caption mentions a red van, but its colour is not given" names no colour. Nor does

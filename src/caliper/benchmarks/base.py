@@ -179,13 +179,13 @@ class CheckQuestion:
 
     It is the last question of `item`. `form` is the form of the reply (open, labels, choice or
     scale) and selects the texts of the canary attacks; `gaps` fill the gaps in those texts. A
-    correct caption scores at least `good`.
+    correct caption scores at least `good_score`.
     """
 
     item: Item
     form: str = "open"
     gaps: Mapping[str, str] = field(default_factory=dict)
-    good: Fraction = Fraction(1)
+    good_score: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)

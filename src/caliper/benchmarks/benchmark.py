@@ -53,14 +53,14 @@ def captions_by_sample(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
     for row in rows:
         sample, caption = row.text("key"), row.fields.get("value")
         if not isinstance(caption, str | None):
-            raise row.wrong(sample, f"expected a caption, found {caption!r:.60}")
+            raise row.error(sample, f"expected a caption, found {caption!r:.60}")
         if sample in seen:
-            raise row.wrong(sample, "it has two captions")
+            raise row.error(sample, "it has two captions")
         seen.add(sample)
         yield sample, caption
 
 
-def recorded_by_ordinal(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+def replies_by_ordinal(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies from rows {item, question, response}.
 
     `question` is the ordinal within the item, from 0. Rows without a response are skipped.
@@ -72,12 +72,12 @@ def recorded_by_ordinal(rows: Iterable[Row], source: Source) -> Iterator[tuple[R
 
 
 def ordinal_key(item: Item, question: Question[Any], repeat: int) -> RecordKey:
-    """Return the key of `recorded_by_ordinal`; all repeats share one reply."""
+    """Return the key of `replies_by_ordinal`; all repeats share one reply."""
     del repeat
     return item.key, str(question.ordinal)
 
 
-def right_or_wrong(question: Question[Any], outcome: Outcome) -> str:
+def correctness_label(question: Question[Any], outcome: Outcome) -> str:
     """Return "correct" for score 1, "wrong" for any other score, or "unscored"."""
     del question
     if not isinstance(outcome, Scored):
@@ -107,13 +107,13 @@ class Benchmark:
     """A benchmark. Fields with a default are optional.
 
     `name` identifies the benchmark in options, keys and prompt templates; `title` is shown to
-    people; `about` is the help text of its commands. `role` is the model that answers questions
-    about a caption: judge or reader.
+    people; `description` is the help text of its commands. `role` is the model that answers
+    questions about a caption: judge or reader.
     """
 
     name: str
     title: str
-    about: str
+    description: str
     role: str
     data: Layout
 
@@ -158,7 +158,7 @@ class Benchmark:
     """Return the task or domain that `--limit` applies to."""
     labels: tuple[str, ...] = ("correct", "wrong", "unscored")
     """All values that `label` returns."""
-    label: Callable[[Question[Any], Outcome], str] = right_or_wrong
+    label: Callable[[Question[Any], Outcome], str] = correctness_label
     """Return the label of an outcome."""
     scores: Callable[[Question[Any]], tuple[Fraction, ...]] = lambda _: (Fraction(0), Fraction(1))
     """Return all scores a judge or person may give; empty for questions that are not judged."""
@@ -172,12 +172,12 @@ class Benchmark:
     """
     replies: Layout = _TABLE
     """The file layout of recorded replies."""
-    recorded: Callable[[Iterable[Row], Source], Iterator[tuple[RecordKey, str]]] = (
-        recorded_by_ordinal
+    read_replies: Callable[[Iterable[Row], Source], Iterator[tuple[RecordKey, str]]] = (
+        replies_by_ordinal
     )
     """Yield recorded replies by key, verbatim."""
     record_key: Callable[[Item, Question[Any], int], RecordKey] = ordinal_key
-    """Return the key under which `recorded` yields the reply to a repeat of a question."""
+    """Return the key under which `read_replies` yields the reply to a repeat of a question."""
     qa_data: Layout | None = None
     """The file layout of questions about the media, if they have their own file."""
     qa_replies: Layout | None = None
@@ -205,7 +205,7 @@ class Benchmark:
     recipes: Mapping[str, ProtocolRecipe] = field(default_factory=dict)
     """Recipes of published figures, by name."""
 
-    looks_like: Callable[[str, Any], str | None] = lambda *_: None
+    recognize: Callable[[str, Any], str | None] = lambda *_: None
     """Tell whether a file holds `data` or `captions`; None for anything else.
 
     The arguments are the file's suffix and its first row (its first key, for an object).

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from caliper.benchmarks.restatements import has_more
+from caliper.benchmarks.restatements import has_other_words
 from caliper.benchmarks.statements import Statement
 
 # A final quotation mark after a space opens a quotation that is never closed.
@@ -36,19 +36,19 @@ _LIMITED_TO_A_PART = re.compile(
 )
 
 
-def left_open(text: str) -> int:
+def unclosed_at(text: str) -> int:
     """Return the offset of an unclosed quotation or bracket; the text's length if there is none."""
     match = _OPEN.search(text, max(0, len(text) - _LONGEST_TAIL))
     return match.start() if match else len(text)
 
 
-def breaks_off(text: str) -> bool:
+def is_cut_off(text: str) -> bool:
     """Whether the text ends without final punctuation or in an unclosed quotation or bracket."""
     stripped = text.rstrip(_CLOSING)
-    return left_open(text) < len(text) or stripped.endswith("...") or stripped[-1:] not in _FINAL
+    return unclosed_at(text) < len(text) or stripped.endswith("...") or stripped[-1:] not in _FINAL
 
 
-def decided(
+def has_answer(
     text: str, mentions: Sequence[Statement[int]], options: Sequence[str], cannot: int | None
 ) -> bool:
     """Whether a truncated text answers nevertheless through its mentions.
@@ -64,12 +64,12 @@ def decided(
     stripped = text.rstrip(_CLOSING + ".")
     last = max(stripped.rfind(mark) for mark in (". ", ".\n", "! ", "? ", ";", "\n", "\u3002")) + 1
     last_mentions = [mention for mention in mentions if mention.at >= last]
-    if not last_mentions or left_open(text) < len(text) or stripped[-1] in ",:;-\u2013\u2014":
+    if not last_mentions or unclosed_at(text) < len(text) or stripped[-1] in ",:;-\u2013\u2014":
         return False
     place = last_mentions[-1].value
     if place is not None and place == cannot:
         return _CONTRAST.search(stripped, last_mentions[-1].at + len("but ")) is None
-    if place is not None and not has_more(stripped.rpartition(" ")[2], options[place]):
+    if place is not None and not has_other_words(stripped.rpartition(" ")[2], options[place]):
         return True
     if len(stripped) - last > _LONGEST_WITHOUT_STOP:
         return False

@@ -129,12 +129,12 @@ _LETTER_VERDICT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that announce an answer at `end`; `said` if they also assert it ("is", ":")."""
+    """Words that announce an answer at `end`; `is_assertion` if they also assert it ("is", ":")."""
 
     start: int
     end: int
-    final: bool
-    said: bool
+    is_final: bool
+    is_assertion: bool
 
 
 def cues(text: str) -> Iterator[Cue]:
@@ -144,7 +144,7 @@ def cues(text: str) -> Iterator[Cue]:
         yield Cue(match.start(), match.end(), final, bool(match["said"]))
     for expression in (_OWN_VOICE, _CORRESPONDS, _UNSPACED_CUE):
         for match in expression.finditer(text):
-            yield Cue(match.start(), match.end(), final=False, said=True)
+            yield Cue(match.start(), match.end(), is_final=False, is_assertion=True)
 
 
 def conclusions(text: str) -> Iterator[int]:
@@ -164,7 +164,7 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
     for at, mark in _mentioned_letters(text, voices):
         marks.setdefault(at, mark)
     mentioned = {at for at, mark in marks.items() if mark is Stance.MENTIONED}
-    reports = {at for at in mentioned if voices.reported(at)}
+    reports = {at for at in mentioned if voices.is_reported(at)}
     if mentioned == reports:
         marks |= dict.fromkeys(reports, Stance.QUOTED)
         reports = set()
@@ -195,14 +195,18 @@ def _cued_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
     for cue in cues(text):
         at = letter_at(text, cue.end)
         if at is not None:
-            mark = voices.mark(cue.start, final=cue.final)
+            mark = voices.mark(cue.start, final=cue.is_final)
             yield (
                 at,
-                mark if cue.said else Stance.QUOTED if voices.quoted(at) else Stance.MENTIONED,
+                mark
+                if cue.is_assertion
+                else Stance.QUOTED
+                if voices.is_quoted(at)
+                else Stance.MENTIONED,
             )
     at = _closing_letter(text)
     if at is not None:
-        yield at, Stance.QUOTED if voices.quoted(at) else Stance.OWN
+        yield at, Stance.QUOTED if voices.is_quoted(at) else Stance.OWN
 
 
 def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
@@ -214,7 +218,7 @@ def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance
         return
     if opening := _OPENING.match(text):
         at = opening.start("letter")
-        yield at, Stance.FINAL if voices.opens(at) else Stance.QUOTED
+        yield at, Stance.FINAL if voices.is_at_start(at) else Stance.QUOTED
     before, line_break, last = text.rstrip().rpartition("\n")
     if line_break and (lone_letter := _ALONE_ON_LINE.match(last)):
         yield len(before) + 1 + lone_letter.start(1), Stance.OWN
@@ -225,7 +229,7 @@ def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance
         separate = voices.starts_clause(at) or after_or
         if separate and _CLAUSE_END.match(text, match.end()):
             after_letter = _LETTER_BEFORE.search(text, max(0, at - 8), at)
-            if not (after_letter or voices.reported(at) or _is_cut_pronoun(text, at)):
+            if not (after_letter or voices.is_reported(at) or _is_cut_pronoun(text, at)):
                 yield at, Stance.STATED if question_mark else voices.mark(at)
 
 
@@ -240,7 +244,7 @@ def _mentioned_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]
         before = text[max(0, match.start() - 16) : match.start()]
         is_mention = _MENTION_BEFORE.search(before) and _MENTION_AFTER.match(text, match.end())
         is_cut = _is_cut_pronoun(text, match.start())
-        if is_mention and not is_cut and not voices.reported(match.start()):
+        if is_mention and not is_cut and not voices.is_reported(match.start()):
             yield match.start(), Stance.MENTIONED
 
 
@@ -266,7 +270,7 @@ def _closing_letter(text: str) -> int | None:
     return end.start() if is_conclusion or _COLON.search(before) else None
 
 
-def without_denied(text: str) -> tuple[str, set[str]]:
+def blank_denials(text: str) -> tuple[str, set[str]]:
     """Blank out letters the text denies ("not B", "C is wrong"); return the text and letters."""
     denied: set[str] = set()
     for expression in (_DENIED, _REJECTED):

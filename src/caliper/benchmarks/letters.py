@@ -12,45 +12,45 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.benchmarks.abstention import abstentions, conceded
-from caliper.benchmarks.endings import breaks_off, decided, left_open
-from caliper.benchmarks.letter_statements import letter_statements, without_denied
-from caliper.benchmarks.listings import crossed_out, place_of, without_listing
+from caliper.benchmarks.abstention import abstentions, concession_spans
+from caliper.benchmarks.endings import has_answer, is_cut_off, unclosed_at
+from caliper.benchmarks.letter_statements import blank_denials, letter_statements
+from caliper.benchmarks.listings import blank_listings, has_cross_mark, place_of
 from caliper.benchmarks.literals import read_literal
 from caliper.benchmarks.option_statements import (
-    between,
-    called_answer,
     clause_end,
+    declared_answers,
+    mentions_between,
     option_statements,
 )
 from caliper.benchmarks.option_texts import OptionMention, OptionTexts
-from caliper.benchmarks.replies import told, unfenced
+from caliper.benchmarks.replies import answer_text, strip_code_fence
 from caliper.benchmarks.restatements import answers_by_statement, is_about, landmarks, plain_answers
-from caliper.benchmarks.statements import Stance, Statement, Voices, settled, within
-from caliper.core.untrusted import LONGEST
+from caliper.benchmarks.statements import Stance, Statement, Voices, is_inside, settle
+from caliper.core.fence import LONGEST
 
 
-def chosen(
-    reply: str, shown: Sequence[str], cannot: int | None = None, question: str = ""
+def choose_option(
+    reply: str, choices: Sequence[str], cannot: int | None = None, question: str = ""
 ) -> int | None:
     """Return the index of the chosen option among those shown, which are lettered from A.
 
-    The reply is an option's text or a letter. Otherwise its statements decide (`settled`):
+    The reply is an option's text or a letter. Otherwise its statements decide (`settle`):
     letters and texts that it calls its answer, or else the only option it mentions. `cannot` is
     the index of the option "the question cannot be answered"; phrases such as "not mentioned"
     choose it. `question` is used to interpret plain statements ("The dog is on a leash").
     Reasoning is ignored, and so is a follow-up question that the reply invents; JSON is parsed.
     """
-    text = unfenced(_normal(told(reply)))
+    text = strip_code_fence(_normal(answer_text(reply)))
     if len(text) > LONGEST:
         # NFKC may turn one character into eighteen.
         return None
     label = _LABEL_ALONE.fullmatch(text.strip(_WRAPPING))
-    if label and label[0].isalpha() and place_of(label[0]) < len(shown):
+    if label and label[0].isalpha() and place_of(label[0]) < len(choices):
         return place_of(label[0])
-    options = OptionTexts([_normal(option) for option in shown])
+    options = OptionTexts([_normal(option) for option in choices])
     if cannot is not None:
-        others = (text for place, text in enumerate(shown) if place != cannot)
+        others = (text for place, text in enumerate(choices) if place != cannot)
         # If another choice itself says "not visible", such words choose that one.
         cannot = None if any(map(abstentions, others)) else cannot
     values = _values_of_object(text)
@@ -115,7 +115,7 @@ def _read(text: str, context: _Context) -> int | None:
     if label and label[0].isalpha() and in_range:
         return place
     text = options.plain(text)
-    if (by_text := options.named_by(text)) is not None:
+    if (by_text := options.exact_match(text)) is not None:
         return by_text
     if label:
         is_label = in_range and (place >= _LETTERS or not options.numbered)
@@ -124,16 +124,16 @@ def _read(text: str, context: _Context) -> int | None:
     if letter_series and len(set(_ANY_LETTER.findall(text))) > (2 if options.lettered else 1):
         return None
     whole = _ANSWER_TAG.sub("\nAnswer: ", _PREFIX.sub("", text))
-    text, denied = without_denied(without_listing(whole, options.options))
+    text, denied = blank_denials(blank_listings(whole, options.options))
     voices = Voices.of(text)
     statements = list(_statements(voices, denied, context))
     mentions = [statement for statement in statements if statement.mark is Stance.MENTIONED]
-    is_open = mentions and breaks_off(whole)
-    if is_open and not decided(whole, mentions, options.options, context.cannot):
+    is_open = mentions and is_cut_off(whole)
+    if is_open and not has_answer(whole, mentions, options.options, context.cannot):
         statements = [
             statement for statement in statements if statement.mark is not Stance.MENTIONED
         ]
-    return settled(statements, voices)
+    return settle(statements, voices)
 
 
 _LETTERS = 26
@@ -156,8 +156,8 @@ def _statements(
     mentions = options.mentions(text)
     gaps = [(start, _end_of_list(text, end, mentions)) for start, end in abstentions(text)]
     letter_offsets = {letter.at for letter in letters if letter.mark >= Stance.STATED}
-    concessions, landmark_words = conceded(text, gaps), landmarks(context.question)
-    open_at = left_open(text)
+    concessions, landmark_words = concession_spans(text, gaps), landmarks(context.question)
+    open_at = unclosed_at(text)
     usable = [
         mention
         for mention in mentions
@@ -165,15 +165,15 @@ def _statements(
         and mention.start <= open_at
         and mention.start not in letter_offsets
         and chr(ord("A") + mention.place) not in denied
-        and not within(mention.start + 1, gaps)
-        and not within(mention.start + 1, concessions)
+        and not is_inside(mention.start + 1, gaps)
+        and not is_inside(mention.start + 1, concessions)
         and not is_about(text, mention.start, landmark_words)
         and not _HYPOTHETICAL.search(text, max(0, mention.start - 60), mention.start)
-        and not crossed_out(text, mention.start, mention.end)
+        and not has_cross_mark(text, mention.start, mention.end)
     ]
     yield from option_statements(voices, usable, options)
     for mention in plain_answers(text, usable, options.options, context.question):
-        if mention.place != cannot and not voices.reported(mention.start):
+        if mention.place != cannot and not voices.is_reported(mention.start):
             yield Statement(mention.place, mention.start, Stance.STATED)
     yield from _yes_no_statements(text, context, gaps)
     if cannot is not None:
@@ -181,14 +181,14 @@ def _statements(
         abstention_starts = [
             start
             for start, end in gaps
-            if not between(negated, end, clause_end(text, end))
+            if not mentions_between(negated, end, clause_end(text, end))
             and not _IF.search(text, max(0, start - 60), start)
             and not (_WHICH.match(text, start) and _EITHER.search(text, max(0, start - 120), start))
         ]
         yield from (Statement(cannot, start, Stance.MENTIONED) for start in abstention_starts)
         usable += [OptionMention(cannot, start, start) for start, _ in gaps]
         usable.sort(key=lambda mention: mention.start)
-    yield from called_answer(voices, usable, options)
+    yield from declared_answers(voices, usable, options)
 
 
 _HYPOTHETICAL = re.compile(
@@ -208,7 +208,7 @@ _NEXT_IN_LIST = re.compile(r"(?:\s(?:of|either|any))?,?\s(?:(?:or|nor|and)\s)?(?
 def _end_of_list(text: str, end: int, mentions: Sequence[OptionMention]) -> int:
     """Extend an abstention over two or more options it lists: "no mention of tea or milk"."""
     last = [end]
-    for mention in between(mentions, end, end + _LONGEST_LIST):
+    for mention in mentions_between(mentions, end, end + _LONGEST_LIST):
         if not _NEXT_IN_LIST.fullmatch(text, last[-1], mention.start):
             break
         last.append(mention.end)

@@ -35,13 +35,13 @@ def place_of(label: str) -> int:
     return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
-def crossed_out(text: str, start: int, end: int) -> bool:
+def has_cross_mark(text: str, start: int, end: int) -> bool:
     """Whether a cross mark precedes or follows the span."""
     before = _CROSS_BEFORE.search(text, max(0, start - 6), start)
     return before is not None or _CROSS_BEHIND.match(text, end) is not None
 
 
-def without_listing(text: str, shown: Sequence[str]) -> str:
+def blank_listings(text: str, options: Sequence[str]) -> str:
     """Blank out two or more options that the text only repeats with their letters.
 
     The options are side by side, or each is on its own line. A remark on the same line is
@@ -51,7 +51,7 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
     for match in _LABEL.finditer(text):
         letter = match[1] or match[2]
         place = ord(letter) - ord("A")
-        own = shown[place].strip() if place < len(shown) else ""
+        own = options[place].strip() if place < len(options) else ""
         end = match.end() + len(own)
         if own and text[match.end() : end].casefold() == own.casefold():
             labelled.append((match.start(), end, letter))
@@ -70,7 +70,7 @@ def without_listing(text: str, shown: Sequence[str]) -> str:
     if opening := _LIST_OPENING.search(text, max(0, len(text) - 200)):
         return text[: opening.start("item")]
     if len({letter for _, _, letter in listings}) > 1 or hypothetical:
-        listings += _partial_item(text, shown, listings[-1])
+        listings += _partial_item(text, options, listings[-1])
         for start, end, _ in listings:
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text

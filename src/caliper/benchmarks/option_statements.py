@@ -20,7 +20,7 @@ def option_statements(
     quotations = {
         mention
         for mention in mentions
-        if voices.quoted(mention.start) and not _is_quoted_alone(text, mention)
+        if voices.is_quoted(mention.start) and not _is_quoted_alone(text, mention)
     }
     has_own_words = len(quotations) < len(mentions)
     after_quotation = max(0, *(end - 2 for _, end in voices.quotations), 0)
@@ -39,7 +39,7 @@ def option_statements(
             ):
                 yield Statement(None, mention.start, Stance.MENTIONED)
             continue
-        if voices.conditional(mention.start):
+        if voices.is_conditional(mention.start):
             continue
         if _IF.search(text, max(0, mention.start - 48), mention.start):
             continue
@@ -119,7 +119,9 @@ _CLAUSE_END = re.compile(r"[;,?!\n]|\.(?![0-9])")
 _LONGEST_CLAUSE = 200
 
 
-def between(mentions: Sequence[OptionMention], start: int, end: int) -> Sequence[OptionMention]:
+def mentions_between(
+    mentions: Sequence[OptionMention], start: int, end: int
+) -> Sequence[OptionMention]:
     """Return the mentions, sorted by start, that begin in [`start`, `end`)."""
     first = bisect_left(mentions, start, key=_start)
     return mentions[first : bisect_left(mentions, end, lo=first, key=_start)]
@@ -135,15 +137,15 @@ def clause_end(text: str, at: int) -> int:
     return match.start() if match else at + _LONGEST_CLAUSE
 
 
-def called_answer(
+def declared_answers(
     voices: Voices, mentions: Sequence[OptionMention], options: OptionTexts
 ) -> Iterator[Statement[int]]:
     """Yield the options that a clause calls the answer or concludes."""
     text = voices.text
     for cue in cues(text):
-        if not cue.said or letter_at(text, cue.end) is not None:
+        if not cue.is_assertion or letter_at(text, cue.end) is not None:
             continue
-        in_clause = between(mentions, cue.end, clause_end(text, cue.end))
+        in_clause = mentions_between(mentions, cue.end, clause_end(text, cue.end))
         # An abstention is the answer only right after the cue: "the answer is not given".
         places = {
             _sole_place(text, options, mention)
@@ -151,8 +153,8 @@ def called_answer(
             if mention.end > mention.start or mention.start < cue.end + 4
         }
         if len(places) == 1:
-            yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.final))
+            yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.is_final))
     for at in conclusions(text):
-        for mention in between(mentions, at, min(at + 13, clause_end(text, at))):
+        for mention in mentions_between(mentions, at, min(at + 13, clause_end(text, at))):
             if mention.end > mention.start and not _QUESTION_TAIL.match(text, mention.end):
                 yield Statement(_sole_place(text, options, mention), mention.start, Stance.STATED)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from caliper.benchmarks.senses import is_named
+from caliper.benchmarks.senses import names_option
 from caliper.benchmarks.spellings import SpelledWord, singular, stem, tokens
 
 _SMALL_WORDS = frozenset(
@@ -139,7 +139,7 @@ class OptionTexts:
         own = set(self.exact[place])
         return any(own < set(words) for words in self.exact)
 
-    def named_by(self, text: str) -> int | None:
+    def exact_match(self, text: str) -> int | None:
         """Return the one option equal to the whole text, ignoring case and punctuation."""
         folded = text.strip().casefold()
         matches = [
@@ -204,7 +204,7 @@ class OptionTexts:
                 # The single word "stand" does not name the option Standing.
                 if last == at and not self._is_inflected(token.word, place):
                     continue
-                if last is None or not is_named(words, at, last, self.options[place], text):
+                if last is None or not names_option(words, at, last, self.options[place], text):
                     continue
                 bounded = token.word[0].isdigit() and _BOUND.search(
                     text, max(0, token.start - 16), token.start

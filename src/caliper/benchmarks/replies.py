@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def told(reply: str) -> str:
+def answer_text(reply: str) -> str:
     """Return the text after the reasoning, with minus signs as hyphens.
 
     Empty if the reasoning never ends.
@@ -12,7 +12,7 @@ def told(reply: str) -> str:
     return "" if "<think>" in answer else answer
 
 
-def unfenced(text: str) -> str:
+def strip_code_fence(text: str) -> str:
     """Strip code fences that wrap the whole text; otherwise only trim it."""
     text = text.strip()
     if len(text) < 6 or not (text.startswith("```") and text.endswith("```")):

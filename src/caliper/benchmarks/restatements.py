@@ -164,13 +164,13 @@ def plain_answers(
             continue
         sentence_stems = {_stem(token.word) for token in tokens(sentence)}
         by_pronoun = not start and sentence_stems & _PRONOUNS
-        if (sentence_stems & question_stems or by_pronoun) and not has_more(
+        if (sentence_stems & question_stems or by_pronoun) and not has_other_words(
             sentence, f"{options[mention.place]} {' '.join(question_stems)}", _LITTLE
         ):
             yield mention
 
 
-def has_more(text: str, vocabulary: str, free: Collection[str] = ()) -> bool:
+def has_other_words(text: str, vocabulary: str, free: Collection[str] = ()) -> bool:
     """Whether `text` has words that are neither in `vocabulary` nor in `free`."""
     words = {_stem(token.word) for token in tokens(vocabulary)}
     words = words - _LITTLE or words

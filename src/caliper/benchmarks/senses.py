@@ -37,14 +37,14 @@ _RIGHT_BEHIND = re.compile(
 _LEFT_BEHIND = re.compile(r"\s(?:the|an?|his|her|its|their|behind|for)\b", re.IGNORECASE)
 
 
-def is_named(words: Sequence[SpelledWord], at: int, last: int, option: str, text: str) -> bool:
+def names_option(words: Sequence[SpelledWord], at: int, last: int, option: str, text: str) -> bool:
     """Whether the words from `at` to `last` name the option and do not have another sense."""
     if at != last:
         return True
     token = words[at]
-    if len(token.written) == 1 and token.written.isalpha():
-        article = token.written == "A" and _NOUN.match(text, token.end)
-        return token.written == option.strip()[-1:] and not article
+    if len(token.spelling) == 1 and token.spelling.isalpha():
+        article = token.spelling == "A" and _NOUN.match(text, token.end)
+        return token.spelling == option.strip()[-1:] and not article
     if not token.word.isdigit() and _COMPOUND.match(text, token.end):
         return False
     return token.word not in _OTHER_SENSES or not _OTHER_SENSES[token.word](words, at, text)
@@ -83,7 +83,7 @@ def _is_verb(words: Sequence[SpelledWord], at: int, text: str) -> bool:
 
 def _is_pronoun(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     before = words[at - 1].word if at else ""
-    if words[at].written.isdigit():
+    if words[at].spelling.isdigit():
         return False
     return (
         before in _ONE_OF_SEVERAL
@@ -93,7 +93,7 @@ def _is_pronoun(words: Sequence[SpelledWord], at: int, text: str) -> bool:
 
 
 def _is_auxiliary(words: Sequence[SpelledWord], at: int, text: str) -> bool:  # noqa: ARG001 - one signature for all senses
-    return words[at].written == "may"
+    return words[at].spelling == "may"
 
 
 _OTHER_SENSES = {

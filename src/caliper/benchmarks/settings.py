@@ -11,7 +11,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 
 
-def resolved_settings(name: str, overrides: Mapping[str, str]) -> dict[str, str]:
+def resolve_settings(name: str, overrides: Mapping[str, str]) -> dict[str, str]:
     """Return all protocol settings of a benchmark, with defaults filled in.
 
     A setting is omitted if its value is the one implied by specs without it, so that runs that

@@ -37,7 +37,7 @@ class SpelledWord:
     """A word of a text: its normalized form, its original spelling, and its offsets."""
 
     word: str
-    written: str
+    spelling: str
     start: int
     end: int
 

@@ -41,7 +41,7 @@ class Statement(Generic[Value]):
     mark: Stance
 
 
-def settled(statements: Iterable[Statement[Value]], voices: Voices) -> Value | None:
+def settle(statements: Iterable[Statement[Value]], voices: Voices) -> Value | None:
     """Return the answer on which the statements agree; None if they disagree or there is none.
 
     The first statement with the strongest mark outranks all earlier ones, and later ones must
@@ -163,7 +163,7 @@ class Voices:
     first: int
     quotations: Sequence[tuple[int, int]]
     reports: Sequence[tuple[int, int]]
-    disowned: Sequence[tuple[int, int]]
+    quoted_spans: Sequence[tuple[int, int]]
 
     @classmethod
     def of(cls, text: str) -> Voices:
@@ -190,27 +190,27 @@ class Voices:
             else (match.start(), match["sure"] is not None)
             for match in _CORRECTION.finditer(self.text)
             if _BEFORE_CORRECTION.search(self.text, max(0, match.start() - 12), match.start())
-            and not self.quoted(match.start())
+            and not self.is_quoted(match.start())
         ]
 
-    def opens(self, at: int) -> bool:
+    def is_at_start(self, at: int) -> bool:
         """Whether the offset is at the start: no letter or digit precedes it."""
-        return at <= self.first and not within(at, self.disowned)
+        return at <= self.first and not is_inside(at, self.quoted_spans)
 
-    def quoted(self, at: int) -> bool:
+    def is_quoted(self, at: int) -> bool:
         """Whether the offset lies inside quotation marks or brackets, after the opening one."""
-        return within(at, self.quotations)
+        return is_inside(at, self.quotations)
 
-    def reported(self, at: int) -> bool:
+    def is_reported(self, at: int) -> bool:
         """Whether the offset lies in a quotation, a reported statement or a condition."""
         return (
-            self.quoted(at)
-            or within(at, self.reports)
-            or within(at, self.disowned)
-            or self.conditional(at)
+            self.is_quoted(at)
+            or is_inside(at, self.reports)
+            or is_inside(at, self.quoted_spans)
+            or self.is_conditional(at)
         )
 
-    def conditional(self, at: int) -> bool:
+    def is_conditional(self, at: int) -> bool:
         """Whether the sentence before the offset is a condition: "if the door is open, ..."."""
         begin = max(0, at - _LONGEST_CONDITION)
         return _CONDITION.search(self.text, begin, at) is not None
@@ -221,9 +221,9 @@ class Voices:
 
     def mark(self, at: int, *, final: bool = False) -> Stance:
         """Return the mark of a statement that starts at `at`; `final` if it calls itself final."""
-        if self.opens(at):
+        if self.is_at_start(at):
             return Stance.FINAL
-        if self.reported(at):
+        if self.is_reported(at):
             return Stance.QUOTED
         if not self.starts_clause(at):
             return Stance.STATED
@@ -231,7 +231,7 @@ class Voices:
 
     def mark_of_object(self, at: int) -> Stance:
         """Return the mark of an object that starts at `at`, judged by the words before it."""
-        if within(at, self.disowned):
+        if is_inside(at, self.quoted_spans):
             return Stance.QUOTED
         own_line = _OWN_LINE.search(self.text, max(0, at - 16), at)
         before = self.text[max(0, at - 200) : at].rstrip(_BEFORE_OBJECT)
@@ -244,10 +244,10 @@ class Voices:
             return Stance.FINAL if "final" in own[0].lower() else Stance.OWN
         if own_line:
             return Stance.OWN
-        return Stance.QUOTED if self.quoted(at) else Stance.STATED
+        return Stance.QUOTED if self.is_quoted(at) else Stance.STATED
 
 
-def within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+def is_inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a span starts before `at` and ends after it; spans are sorted and disjoint."""
     place = bisect_left(spans, (at, 0)) - 1
     return place >= 0 and at < spans[place][1]

@@ -14,12 +14,12 @@ from rich.table import Table
 
 from caliper.adapters.exports.choice import choice_csv, choice_markdown
 from caliper.adapters.files import write_text
-from caliper.adapters.wording import NO_DATA, number
+from caliper.adapters.phrases import NO_DATA, number
 from caliper.analysis.agreement import Agreement, Coefficient
 from caliper.analysis.choice import ModelChoice
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, also_written
+from caliper.cli.flags import Json, output_file
 from caliper.cli.labels import Labels, Possible, read_labels
 from caliper.cli.opinions import Opinions, choices
 from caliper.core.errors import InvalidInput
@@ -45,9 +45,9 @@ People = Annotated[
     ),
 ]
 Csv = Annotated[
-    Path | None, also_written("--csv", "how the choice of judge or reader changes the scores")
+    Path | None, output_file("--csv", "how the choice of judge or reader changes the scores")
 ]
-Markdown = Annotated[Path | None, also_written("--markdown", "the same as a Markdown table")]
+Markdown = Annotated[Path | None, output_file("--markdown", "the same as a Markdown table")]
 Blank = Annotated[
     list[str] | None,
     typer.Option(

@@ -27,7 +27,7 @@ from caliper.core.errors import (
     StoreUnavailable,
     StreamUnavailable,
 )
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.version import __version__
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from typer import rich_utils
 else:
-    asyncio = deferred("asyncio")
-    rich_utils = deferred("typer.rich_utils")
+    asyncio = lazy_module("asyncio")
+    rich_utils = lazy_module("typer.rich_utils")
 
 app = typer.Typer(
     name="caliper",

@@ -13,20 +13,20 @@ from caliper.cli.options import (
     ConfigOption,
     How,
     SharedOptions,
+    command_taking,
     from_file,
     from_flags,
     part_of,
-    taking,
 )
 from caliper.core.errors import InvalidInput
 from caliper.local.config import RunConfig
 
 
 def benchmark_commands(
-    act: Callable[[RunConfig, How], int], shown: type[How], help_text: str
+    action: Callable[[RunConfig, How], int], output: type[How], help_text: str
 ) -> typer.Typer:
     """A group of commands that each build a configuration and pass it to `act`, with the options
-    of the class `shown`.
+    of the class `output`.
     """
     app = typer.Typer(help=help_text)
 
@@ -34,7 +34,7 @@ def benchmark_commands(
         context: typer.Context, option: ConfigOption, shared: SharedOptions, how: How
     ) -> int:
         if context.invoked_subcommand is not None:
-            if (option, shared, how) != (ConfigOption(), SharedOptions(), shown()):
+            if (option, shared, how) != (ConfigOption(), SharedOptions(), output()):
                 raise InvalidInput(
                     f"options of {context.invoked_subcommand} go behind its name, and --config "
                     "goes without one"
@@ -44,14 +44,14 @@ def benchmark_commands(
             raise InvalidInput(
                 f"name a benchmark ({', '.join(benchmark_names())}) or give --config FILE"
             )
-        return act(from_file(option.config, shared), how)
+        return action(from_file(option.config, shared), how)
 
     app.callback(invoke_without_command=True)(
-        taking(from_config, ConfigOption, SharedOptions, shown, with_context=True)
+        command_taking(from_config, ConfigOption, SharedOptions, output, with_context=True)
     )
     for name in benchmark_names():
-        command = taking(_single(name, act), part_of(name), SharedOptions, shown)
-        app.command(name, help=benchmark(name).about)(command)
+        command = command_taking(_single(name, action), part_of(name), SharedOptions, output)
+        app.command(name, help=benchmark(name).description)(command)
     return app
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from caliper.cli.interrupt import started
+from caliper.cli.interrupt import restore_interrupt
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "report": (
@@ -95,7 +95,7 @@ class CommandsByName(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name is not None:
             command = self.commands[name]
-            started()
+            restore_interrupt()
         return name, command, rest
 
 

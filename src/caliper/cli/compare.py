@@ -13,15 +13,22 @@ from rich.table import Table
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.wording import chance, dimensions, interval, number, percent, stuffed_side
+from caliper.adapters.phrases import (
+    dimensions,
+    interval,
+    number,
+    p_value,
+    percent,
+    side_stuffing_warning,
+)
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
-from caliper.cli.comparison import Anyway, Partial, compared
+from caliper.cli.comparison import Anyway, Partial, open_comparison
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
-from caliper.cli.options import taking
+from caliper.cli.options import command_taking
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import (
     FLIPS,
@@ -41,7 +48,7 @@ With --server an installation compares its own runs.
 Exit code 3: a run shares no benchmark with BASE.
 """
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
-Page = Annotated[Path | None, also_written("--html", "it as a page, with pictures,")]
+Page = Annotated[Path | None, output_file("--html", "it as a page, with pictures,")]
 Listed = Annotated[
     int,
     typer.Option(
@@ -76,7 +83,7 @@ def compare(options: CompareOptions) -> int:
     flips = options.flips if pictures or options.json else 0
     request = ComparisonRequest(options.anyway, options.partial, flips)
     runs = (options.base, *options.candidates)
-    comparison, thumbnail = compared(runs, options.server, request, pictures=pictures)
+    comparison, thumbnail = open_comparison(runs, options.server, request, pictures=pictures)
     if options.html is not None:
         write_text(options.html, render_comparison(comparison, thumbnail))
     if options.json:
@@ -97,7 +104,7 @@ def _show(comparison: Comparison) -> None:
             OUT.print(f"[yellow]{warning}[/yellow]")
     for name, candidate in zip(names[1:], comparison.candidates, strict=True):
         _show_one((names[0], name), candidate)
-    for warning in filter(None, map(stuffed_side, names, comparison.sides)):
+    for warning in filter(None, map(side_stuffing_warning, names, comparison.sides)):
         OUT.print(f"[bold red]{escape(warning)}[/bold red]", soft_wrap=True)
 
 
@@ -136,11 +143,11 @@ def _table(section: Section, names: tuple[str, str]) -> Table:
             number(difference.second),
             f"[bold]{number(difference.value)}[/bold]" if clear else number(difference.value),
             interval(difference),
-            chance(difference),
+            p_value(difference),
             "" if difference.detectable is None else number(difference.detectable),
             f"{difference.paired:,}",
         )
     return table
 
 
-command = taking(compare, CompareOptions, help_text=HELP)
+command = command_taking(compare, CompareOptions, help_text=HELP)

@@ -11,17 +11,17 @@ import typer
 from rich.markup import escape
 
 from caliper.adapters.pages.page_data import Thumbnail
-from caliper.analysis import likeness
+from caliper.analysis import comparability as likeness
+from caliper.analysis.comparability import Distinction, describe, setup_differences
 from caliper.analysis.drift import Sitting, drift
-from caliper.analysis.likeness import Distinction, between, said
 from caliper.cli.console import ERR
 from caliper.cli.installation import open_gateway
 from caliper.core.report import Report
 from caliper.local.directory import find_run
-from caliper.local.reports import kept_sittings, media_of
+from caliper.local.reports import media_of, stored_sittings
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
 from caliper.pipeline.reports.judge_check import Sittings
-from caliper.wiring.sinks import thumbnails_below
+from caliper.wiring.sinks import folder_thumbnails
 
 Anyway = Annotated[
     bool,
@@ -37,7 +37,7 @@ Partial = Annotated[
 _MOST_EXAMPLES = 5
 
 
-def compared(
+def open_comparison(
     runs: Sequence[str], server: str | None, request: ComparisonRequest, *, pictures: bool = False
 ) -> tuple[Comparison, Thumbnail]:
     """Compare the first run with the others, locally or on an installation; also their pictures.
@@ -48,19 +48,21 @@ def compared(
     """
     if server is None:
         directories = [find_run(name) for name in runs]
-        comparison = asyncio.run(compare_runs([each.stored for each in directories], request))
+        comparison = asyncio.run(compare_runs([each.stored_run for each in directories], request))
         # Combine all folders: media that one run lacks, another may have.
         folders: dict[str, Path] = {}
         for directory in directories if pictures else ():
             folders |= media_of(directory)
-        thumbnail = thumbnails_below(folders)
+        thumbnail = folder_thumbnails(folders)
         asyncio.run(_warn_of_drift(runs))
     else:
         comparison, thumbnail = asyncio.run(
             _compare_remotely(runs, server, request, pictures=pictures)
         )
     for name, candidate in zip(comparison.names[1:], comparison.candidates, strict=True):
-        _warn_of_distinctions(candidate.differing, name if len(comparison.candidates) > 1 else "")
+        _warn_of_distinctions(
+            candidate.setup_differences, name if len(comparison.candidates) > 1 else ""
+        )
     return comparison, thumbnail
 
 
@@ -72,22 +74,22 @@ async def _compare_remotely(
     return comparison, lambda benchmark, path: pictures_by_path.get((benchmark, path))
 
 
-def refuse_unlike(first: Report, second: Report, *, anyway: bool) -> tuple[Distinction, ...]:
+def check_comparable(first: Report, second: Report, *, anyway: bool) -> tuple[Distinction, ...]:
     """The differences between two runs besides the checkpoint and its captions.
 
     Raises NotComparable naming the differences; with `anyway` they are returned, and named in a
     warning. A benchmark that only one of them ran does not count.
     """
-    distinctions = between(first, second)
+    distinctions = setup_differences(first, second)
     if not anyway:
-        likeness.refuse_unlike(distinctions)
+        likeness.check_comparable(distinctions)
     _warn_of_distinctions(distinctions)
     return distinctions
 
 
 def _warn_of_distinctions(differing: Sequence[Distinction], run: str = "") -> None:
     for distinction in differing:
-        text = f"{run}: {said(distinction)}" if run else said(distinction)
+        text = f"{run}: {describe(distinction)}" if run else describe(distinction)
         ERR.print(f"[yellow]Differs:[/yellow] {escape(text)}", soft_wrap=True)
 
 
@@ -107,7 +109,7 @@ async def _warn_of_drift(runs: Sequence[str]) -> None:
 
 async def _sittings(name: str) -> Sittings:
     directory = find_run(name)
-    return await kept_sittings(directory, directory.read_spec())
+    return await stored_sittings(directory, directory.read_spec())
 
 
 def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) -> str:
@@ -138,4 +140,4 @@ def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) ->
 
 def _agreed(sitting: Sitting) -> str:
     share = "" if sitting.agreement is None else f" ({sitting.agreement:.1%})"
-    return f"{sitting.agreed} of {sitting.scored}{share}"
+    return f"{sitting.correct_count} of {sitting.scored_count}{share}"

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from rich.console import Console
 from rich.markup import escape
 
-from caliper.adapters.files import encoded
+from caliper.adapters.files import encode_text
 
 OUT = Console()
 ERR = Console(stderr=True)
@@ -26,7 +26,7 @@ def write_out(text: str) -> None:
     the terminal, and with lone surrogates escaped.
     """
     sys.stdout.flush()
-    sys.stdout.buffer.write(encoded(text))
+    sys.stdout.buffer.write(encode_text(text))
     sys.stdout.buffer.flush()
 
 

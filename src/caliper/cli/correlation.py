@@ -15,10 +15,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from caliper.analysis.correlation import CorrelationEstimate, correlated
+from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
 from caliper.analysis.leaderboard import Column, all_columns, headline_columns
 from caliper.cli.agreement import coefficient
-from caliper.cli.comparison import Anyway, refuse_unlike
+from caliper.cli.comparison import Anyway, check_comparable
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
@@ -73,7 +73,7 @@ def correlation(
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidInput(f"two runs of the model {twice}", field="RUN")
     for report in reports[1:]:
-        refuse_unlike(reports[0], report, anyway=anyway)
+        check_comparable(reports[0], report, anyway=anyway)
     scored = [report for report in reports if report.name in scores]
     for name in names:
         if name not in scores:
@@ -113,7 +113,7 @@ def _correlate(
         if part.name == column.benchmark and column.path in part.estimates
     }
     defined = {name: value for name, value in values.items() if value is not None}
-    return correlated(list(defined.values()), [scores[name] for name in defined])
+    return estimate_correlation(list(defined.values()), [scores[name] for name in defined])
 
 
 def _as_json(estimates: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[str, object]]:

@@ -17,9 +17,9 @@ from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
-from caliper.cli.options import OutputOptions, taking
+from caliper.cli.options import OutputOptions, command_taking
 from caliper.cli.submission import parcel_of, parcels_from_media
-from caliper.local.config import checked
+from caliper.local.config import check_config
 from caliper.pipeline.store.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.grounds import open_store
@@ -87,12 +87,12 @@ class PushOptions:
     def parcels(self) -> dict[str, Parcel]:
         """Everything that a run with a captioner needs. Raises InvalidInput."""
         values = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
-        config = checked({"benchmarks": {self.benchmark: values}}, file="command line")
+        config = check_config({"benchmarks": {self.benchmark: values}}, file="command line")
         part = config.benchmarks[self.benchmark]
         dataset = parcel_of(self.benchmark, part)
         return {"dataset": dataset, **parcels_from_media(self.benchmark, part)}
 
-    def there(self) -> ObjectStore:
+    def open_store(self) -> ObjectStore:
         """The installation's store. Raises InvalidInput if none is named."""
         settings = read_settings(ClientSettings)
         if self.store is not None:
@@ -100,9 +100,9 @@ class PushOptions:
         return open_store(settings)
 
 
-def push(options: PushOptions, shown: OutputOptions) -> int:
+def push(options: PushOptions, output: OutputOptions) -> int:
     """Push a dataset to the store."""
-    parcels, store = options.parcels(), options.there()
+    parcels, store = options.parcels(), options.open_store()
     size = sum(parcel.size for parcel in parcels.values())
     bar = Progress(
         TextColumn("{task.description}"),
@@ -110,19 +110,19 @@ def push(options: PushOptions, shown: OutputOptions) -> int:
         DownloadColumn(),
         TimeRemainingColumn(),
         console=ERR,
-        disable=shown.quiet or not sys.stderr.isatty(),
+        disable=output.quiet or not sys.stderr.isatty(),
     )
     with bar:
         task = bar.add_task("pushing", total=size)
         asyncio.run(_push(store, parcels.values(), lambda sent: bar.advance(task, sent)))
-    lacking = parcels["dataset"].lacking
+    lacking = parcels["dataset"].missing
     if lacking:
         names = ", ".join(lacking[:_MOST_NAMED]) + (", ..." if len(lacking) > _MOST_NAMED else "")
         total = len(lacking) + len(parcels["dataset"].media)
         text = f"{len(lacking)} of {total} media are not here and were not pushed: {names}"
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True, highlight=False)
     digests = {field: parcel.digest for field, parcel in parcels.items()}
-    if shown.json:
+    if output.json:
         counts = {
             "files": sum(len(parcel.files) for parcel in parcels.values()),
             "media": sum(len(parcel.media) for parcel in parcels.values()),
@@ -135,7 +135,7 @@ def push(options: PushOptions, shown: OutputOptions) -> int:
     return Exit.DONE
 
 
-app.command("push", help=HELP)(taking(push, PushOptions, OutputOptions))
+app.command("push", help=HELP)(command_taking(push, PushOptions, OutputOptions))
 
 
 async def _push(

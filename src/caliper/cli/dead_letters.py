@@ -20,16 +20,22 @@ from caliper.core.dead_letters import Letter
 from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob
-from caliper.deferred import deferred
-from caliper.pipeline.gateway.dead_letters import KeptLetter, Which, kept_letters, read_job, replay
+from caliper.lazy import lazy_module
+from caliper.pipeline.gateway.dead_letters import (
+    LetterFilter,
+    StoredLetter,
+    find_letters,
+    read_job,
+    replay,
+)
 from caliper.ports.stream import JobStream, LogReader
 
 if TYPE_CHECKING:
     from caliper.adapters.streams import kafka as streams
     from caliper.adapters.streams import kafka_log
 else:
-    streams = deferred("caliper.adapters.streams.kafka")
-    kafka_log = deferred("caliper.adapters.streams.kafka_log")
+    streams = lazy_module("caliper.adapters.streams.kafka")
+    kafka_log = lazy_module("caliper.adapters.streams.kafka_log")
 
 _LETTER_HELP = "Name of a dead letter, as `list` prints it: partition-offset."
 Named = Annotated[str, typer.Argument(metavar="LETTER", help=_LETTER_HELP)]
@@ -60,8 +66,8 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     Each with its run, the topic, partition and offset of its job, the number of attempts, the
     error, and whether it was replayed.
     """
-    which = Which(run=run, error=error)
-    letters = asyncio.run(_with_kafka(kafka, lambda logs, _: kept_letters(logs, which)))
+    which = LetterFilter(run=run, error=error)
+    letters = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
     if json:
         write_json([_as_json(kept) for kept in letters])
         return Exit.DONE
@@ -84,8 +90,8 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
 @app.command("show")
 def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
     """Show one dead letter whole: its headers, and what its job is about."""
-    which = Which(names=(letter,))
-    (kept,) = asyncio.run(_with_kafka(kafka, lambda logs, _: kept_letters(logs, which)))
+    which = LetterFilter(names=(letter,))
+    (kept,) = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
     values = _as_json(kept) | {"job": _job(kept.letter)}
     if json:
         write_json(values)
@@ -116,12 +122,12 @@ def replay_letters(
         raise InvalidInput("name letters, or choose by --run, --error or --all")
     if every and (letters or run or error):
         raise InvalidInput("--all stands alone: letters, --run and --error choose some of them")
-    which = Which(tuple(letters or ()), run, error)
+    which = LetterFilter(tuple(letters or ()), run, error)
 
     async def replay_chosen(
         logs: LogReader, stream: JobStream
-    ) -> tuple[list[KeptLetter], list[KeptLetter]]:
-        chosen = await kept_letters(logs, which)
+    ) -> tuple[list[StoredLetter], list[StoredLetter]]:
+        chosen = await find_letters(logs, which)
         return await replay(stream, chosen), [kept for kept in chosen if kept.replayed]
 
     done, before = asyncio.run(_with_kafka(kafka, replay_chosen))
@@ -144,7 +150,7 @@ async def _with_kafka(
         await stream.close()
 
 
-def _as_json(kept: KeptLetter) -> dict[str, Any]:
+def _as_json(kept: StoredLetter) -> dict[str, Any]:
     letter, headers = kept.letter, kept.letter.headers
     places = (letter.job.topic, headers.get("origin-partition"), headers.get("origin-offset"))
     put_aside = datetime.fromtimestamp(letter.timestamp / 1000, UTC)

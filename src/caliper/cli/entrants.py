@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.adapters.exports.report_reader import read_report
-from caliper.analysis.likeness import Distinction, told_apart
-from caliper.cli.comparison import refuse_unlike
+from caliper.analysis.comparability import Distinction, unique_names
+from caliper.cli.comparison import check_comparable
 from caliper.cli.installation import open_gateway
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
@@ -21,21 +21,21 @@ from caliper.pipeline.comparing.comparison import (
     differences,
     refuse_partial,
 )
-from caliper.pipeline.ledger.declaration import declared
+from caliper.pipeline.ledger.declaration import empty_report
 
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
     """The runs of a leaderboard.
 
-    `reports` have distinct names. `differing` lists how each run differs from the first besides
-    the checkpoint. `apart` takes the index of a run and gives the differences of all others from
-    it, by index.
+    `reports` have distinct names. `setup_differences` lists how each run differs from the first
+    besides the checkpoint. `differences_from` takes the index of a run and gives the differences of
+    all others from it, by index.
     """
 
     reports: tuple[Report, ...]
-    differing: tuple[tuple[Distinction, ...], ...]
-    apart: Callable[[int], Mapping[int, Differences]]
+    setup_differences: tuple[tuple[Distinction, ...], ...]
+    differences_from: Callable[[int], Mapping[int, Differences]]
 
 
 def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest) -> Entrants:
@@ -58,7 +58,7 @@ def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     # Check before reading verdicts, which takes seconds per run.
     specs = [directory.read_spec() for directory in directories]
-    differing = _refuse_unlike([declared(spec) for spec in specs], request)
+    differing = _refuse_unlike([empty_report(spec) for spec in specs], request)
     reports, totals = [], []
     for directory, spec in zip(directories, specs, strict=True):
         report, tallies = asyncio.run(read_figures(directory))
@@ -80,7 +80,7 @@ def _refuse_unlike(
     reports: Sequence[Report], request: ComparisonRequest
 ) -> tuple[tuple[Distinction, ...], ...]:
     first, *others = reports
-    return ((), *(refuse_unlike(first, other, anyway=request.anyway) for other in others))
+    return ((), *(check_comparable(first, other, anyway=request.anyway) for other in others))
 
 
 def _refuse_partial(report: Report, run: str, request: ComparisonRequest) -> None:
@@ -122,5 +122,5 @@ def _reports(runs: Sequence[str], server: str) -> list[Report]:
 
 
 def _with_names(reports: Sequence[Report], runs: Sequence[str]) -> tuple[Report, ...]:
-    names = told_apart([report.name for report in reports], runs)
+    names = unique_names([report.name for report in reports], runs)
     return tuple(replace(report, name=name) for report, name in zip(reports, names, strict=True))

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.wording import state, unasked
+from caliper.adapters.phrases import already_ended, state
 from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
@@ -29,10 +29,10 @@ from caliper.cli.show import (
     with_execution,
 )
 from caliper.core.errors import BackendError
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
-from caliper.local.reports import find_kept, read_report
-from caliper.local.run import RunResult, already, evaluate
+from caliper.local.reports import find_equal_run, read_report
+from caliper.local.run import RunResult, ended_result, evaluate
 from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
@@ -42,7 +42,7 @@ from caliper.wiring.settings import access, decoders
 if TYPE_CHECKING:
     from caliper.cli import remote
 else:
-    remote = deferred("caliper.cli.remote")
+    remote = lazy_module("caliper.cli.remote")
 
 
 def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
@@ -50,16 +50,16 @@ def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
     # a tenth of the time of re-scoring and saves no memory.
     gc.set_threshold(20_000, 50, 100)
     if shown.server is not None:
-        return asyncio.run(remote.evaluate_there(config, shown.server, shown))
+        return asyncio.run(remote.evaluate_remotely(config, shown.server, shown))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             finished = runner.run(_run(config, shown))
         except BackendError:
-            directory = find_kept(config)
+            directory = find_equal_run(config)
             stored_report = None if directory is None else runner.run(read_report(directory))
             if directory is None or stored_report is None or stored_report.partial:
                 raise
-            finished = already(directory, stored_report)
+            finished = ended_result(directory, stored_report)
     _show(finished, shown)
     return Exit.DONE if not finished.report.partial else Exit.NO
 
@@ -90,14 +90,14 @@ def _watcher(
 def _show(finished: RunResult, shown: OutputOptions) -> None:
     if shown.json:
         text = report_text(finished.report)
-        write_out(with_execution(text, finished.since, finished.report.reuse))
+        write_out(with_execution(text, finished.ended_at, finished.report.reuse))
     elif not shown.quiet:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():
             OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)
         show_reuse(finished.report.reuse, OUT)
-        if finished.since is not None:
-            OUT.print(f"[dim]{unasked(finished.report.state, finished.since)}[/dim]")
+        if finished.ended_at is not None:
+            OUT.print(f"[dim]{already_ended(finished.report.state, finished.ended_at)}[/dim]")
         show_headlines(finished.report, OUT)
         show_place(finished.directory / "report.html", OUT)
     elif finished.report.partial:

@@ -197,7 +197,7 @@ ConfigFile = Annotated[
 ]
 
 
-def also_written(flag: str, what: str) -> typer.models.OptionInfo:
+def output_file(flag: str, what: str) -> typer.models.OptionInfo:
     """An option for a file to write in addition to the terminal output."""
     option: typer.models.OptionInfo = typer.Option(
         flag, metavar="PATH", help=f"Also write {what} to PATH; missing folders are created."

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
-from caliper.adapters.wording import dimensions, number
+from caliper.adapters.phrases import dimensions, number
 from caliper.analysis.gate import (
     Check,
     Decision,
@@ -26,12 +26,12 @@ from caliper.analysis.gate import (
 )
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark_names
-from caliper.cli.comparison import Anyway, compared
+from caliper.cli.comparison import Anyway, open_comparison
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
-from caliper.cli.options import taking
+from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.yaml_text import read_yaml
@@ -45,7 +45,7 @@ PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]
 Markdown = Annotated[
-    Path | None, also_written("--markdown", "the findings, for a change's comment,")
+    Path | None, output_file("--markdown", "the findings, for a change's comment,")
 ]
 _EXITS = {
     Decision.PASSED: Exit.DONE,
@@ -86,7 +86,7 @@ def decide(options: GateOptions) -> int:
     policy = read_policy(options.policy)
     # Accept incomplete runs: the gate then decides nothing instead of failing.
     request = ComparisonRequest(options.anyway, partial=True, flips=0)
-    comparison, _ = compared((options.base, options.candidate), options.server, request)
+    comparison, _ = open_comparison((options.base, options.candidate), options.server, request)
     (against,) = comparison.candidates
     differences = {part.name: part.figures for part in against.parts}
     before, after = comparison.names
@@ -146,7 +146,7 @@ def _as_json(before: str, after: str, result: GateResult) -> dict[str, object]:
     }
 
 
-command = taking(decide, GateOptions, help_text=HELP)
+command = command_taking(decide, GateOptions, help_text=HELP)
 
 
 class _Strict(BaseModel):

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.ports.storage import ObjectStore
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import gateway
     from caliper.wiring import grounds, service_settings, settings
 else:
-    gateway = deferred("caliper.adapters.remote.gateway")
-    service_settings = deferred("caliper.wiring.service_settings")
-    settings = deferred("caliper.wiring.settings")
-    grounds = deferred("caliper.wiring.grounds")
+    gateway = lazy_module("caliper.adapters.remote.gateway")
+    service_settings = lazy_module("caliper.wiring.service_settings")
+    settings = lazy_module("caliper.wiring.settings")
+    grounds = lazy_module("caliper.wiring.grounds")
 
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
 Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]

@@ -11,8 +11,8 @@ from rich.markup import escape
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.deferred import deferred
-from caliper.wiring.grounds import kafka_access, store_access, store_named
+from caliper.lazy import lazy_module
+from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
 from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import read_settings
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from caliper.adapters.streams import kafka_topics
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
-    minio = deferred("caliper.adapters.stores.minio")
-    kafka_topics = deferred("caliper.adapters.streams.kafka_topics")
+    minio = lazy_module("caliper.adapters.stores.minio")
+    kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
 
 Kafka = Annotated[
     str,
@@ -101,7 +101,7 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     of models stay until somebody deletes them. Other rules of the bucket are left alone.
     """
     settings = read_settings(ClientSettings, store=store)
-    with store_named(settings, "--store"):
+    with name_store_errors(settings, "--store"):
         changes = minio.apply_storage(store_access(settings))
     return _show(changes, json=json, quiet=quiet)
 

@@ -12,8 +12,8 @@ _CODE = 130
 _MESSAGE = b"Interrupted. Rerun the same command to resume.\n"
 
 
-def leave_when_interrupted() -> None:
-    """Let Ctrl-C end the process at once, without a traceback, until `started` is called.
+def exit_on_interrupt() -> None:
+    """Let Ctrl-C end the process at once, without a traceback, until `restore_interrupt` is called.
 
     There is nothing to clean up yet. An exception instead would surface inside an import: some
     libraries turn it into an ImportError, and Python prints those raised in callbacks.
@@ -25,7 +25,7 @@ def leave_when_interrupted() -> None:
         signal.signal(signal.SIGINT, _leave)
 
 
-def started() -> None:
+def restore_interrupt() -> None:
     """Let Ctrl-C raise KeyboardInterrupt again, so that a command can clean up."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -35,7 +35,7 @@ def read_labels(path: Path, possible: Possible) -> Labels:
     for row in jsonrows.line_rows(path):
         key, label = _label(row)
         if key in labels:
-            raise row.wrong("question_id", "the question appears twice")
+            raise row.error("question_id", "the question appears twice")
         if key[0] in possible and label is not None:
             _refuse_impossible(label, possible[key[0]], row)
         labels[key] = label
@@ -52,17 +52,17 @@ def _refuse_impossible(label: str, scores: Sequence[float], row: Row) -> None:
             if allowed
             else "the question is measured, and nobody judges it"
         )
-        raise row.wrong("score", message)
+        raise row.error("score", message)
 
 
 def _label(row: Row) -> tuple[tuple[str, int], str | None]:
     question, repeat = row.fields.get("question_id"), row.fields.get("repeat", 0)
     if not isinstance(question, str) or not question:
-        raise row.wrong("question_id", "expected a text")
+        raise row.error("question_id", "expected a text")
     if not isinstance(repeat, int) or isinstance(repeat, bool):
-        raise row.wrong("repeat", "expected a whole number")
+        raise row.error("repeat", "expected a whole number")
     if "score" not in row.fields or not _is_score(row.fields["score"]):
-        raise row.wrong("score", "expected a number or null")
+        raise row.error("score", "expected a number or null")
     return (question, repeat), label_of(row.fields["score"])
 
 

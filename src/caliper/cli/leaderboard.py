@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from caliper.adapters import wording
+from caliper.adapters import phrases as wording
 from caliper.adapters.exports.leaderboard import (
     leaderboard_csv,
     leaderboard_json,
@@ -19,26 +19,26 @@ from caliper.adapters.exports.leaderboard import (
 )
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.leaderboard import render_leaderboard
+from caliper.analysis.comparability import describe
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import (
     Board,
     Column,
     Standing,
+    add_differences,
     all_columns,
-    behind,
     headline_columns,
     rank,
 )
-from caliper.analysis.likeness import said
 from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.comparison import Anyway, Partial
 from caliper.cli.console import OUT, write_out
 from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet, also_written
+from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
-from caliper.cli.options import taking
-from caliper.cli.show import shown
+from caliper.cli.options import command_taking
+from caliper.cli.show import format_estimate
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
 from caliper.pipeline.comparing.comparison import ComparisonRequest, Differences
@@ -76,9 +76,9 @@ class LeaderboardOptions:
     server: InstalledServer = None
     benchmark: Benchmark = None
     metric: Metric = None
-    csv: Annotated[Path | None, also_written("--csv", "it as CSV")] = None
-    markdown: Annotated[Path | None, also_written("--markdown", "it as Markdown")] = None
-    html: Annotated[Path | None, also_written("--html", "it as a page")] = None
+    csv: Annotated[Path | None, output_file("--csv", "it as CSV")] = None
+    markdown: Annotated[Path | None, output_file("--markdown", "it as Markdown")] = None
+    html: Annotated[Path | None, output_file("--html", "it as a page")] = None
     partial: Partial = False
     anyway: Anyway = False
     json: Json = False
@@ -94,7 +94,7 @@ def leaderboard(options: LeaderboardOptions) -> int:
     competitors = entrants(
         options.runs or (), options.server, ComparisonRequest(options.anyway, options.partial)
     )
-    remarks = [tuple(map(said, differing)) for differing in competitors.differing]
+    remarks = [tuple(map(describe, differing)) for differing in competitors.setup_differences]
     boards = _with_differences(_boards(options, competitors.reports), competitors, remarks)
     _write(options, boards)
     if options.json:
@@ -149,13 +149,13 @@ def _with_differences(
     for board in boards:
         ranking, best = board.columns[board.by], board.standings[0].run
         if best not in apart:
-            apart[best] = competitors.apart(best)
+            apart[best] = competitors.differences_from(best)
         differences: dict[int, Difference | None] = {
             row.run: apart[best][row.run].get(ranking.benchmark, {}).get(ranking.path)
             for row in board.standings[1:]
         }
         standings = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
-        filled.append(behind(replace(board, standings=standings), differences))
+        filled.append(add_differences(replace(board, standings=standings), differences))
     return filled
 
 
@@ -185,7 +185,7 @@ def _table(board: Board) -> Table:
 
 
 def _name_cell(row: Standing) -> str:
-    remark = wording.standing(row)
+    remark = wording.exclusion(row)
     return f"{row.place}. {escape(row.name)}" + (
         f" [yellow]{escape(remark)}[/yellow]" if remark else ""
     )
@@ -193,8 +193,8 @@ def _name_cell(row: Standing) -> str:
 
 def _cells(board: Board, row: Standing) -> list[str]:
     ranked = enumerate(row.estimates)
-    figures = (shown(estimate, interval=place == board.by) for place, estimate in ranked)
-    return [*figures, wording.behind(row)]
+    figures = (format_estimate(estimate, interval=place == board.by) for place, estimate in ranked)
+    return [*figures, wording.distance_to_best(row)]
 
 
-command = taking(leaderboard, LeaderboardOptions, help_text=HELP)
+command = command_taking(leaderboard, LeaderboardOptions, help_text=HELP)

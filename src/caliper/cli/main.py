@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from caliper.cli.interrupt import leave_when_interrupted, started
-from caliper.deferred import deferred
+from caliper.cli.interrupt import exit_on_interrupt, restore_interrupt
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.cli import app
 else:
-    app = deferred("caliper.cli.app")
+    app = lazy_module("caliper.cli.app")
 
 
 def run() -> None:
@@ -18,8 +18,8 @@ def run() -> None:
 
     Until the command is imported and starts, Ctrl-C ends the process at once.
     """
-    leave_when_interrupted()
+    exit_on_interrupt()
     try:
         app.run()
     finally:
-        started()
+        restore_interrupt()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from caliper.analysis.agreement import Agreement, RatedQuestion, agree
+from caliper.analysis.agreement import Agreement, RatedQuestion, measure_agreement
 from caliper.analysis.choice import Candidate, ModelChoice, Throughput, choice
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.labels import Labels, Possible, label_of
@@ -47,11 +47,13 @@ class Opinions:
             parts[ALL].append(question)
             parts.setdefault(row.dimension, []).append(question)
         return {
-            name: {dimension: agree(questions) for dimension, questions in parts.items()}
+            name: {
+                dimension: measure_agreement(questions) for dimension, questions in parts.items()
+            }
             for name, parts in questions_by.items()
         }
 
-    def beside_the_first(self, place: int) -> Opinions:
+    def with_first(self, place: int) -> Opinions:
         """The opinions of only the first run and the run at `place`."""
         return Opinions((self.verdicts[0], self.verdicts[place]), self.possible)
 
@@ -70,7 +72,7 @@ async def choices(
     candidates_by: dict[str, list[Candidate]] = {part.name: [] for part in first.benchmarks}
     for place, (directory, (report, totals)) in enumerate(zip(directories, figures, strict=True)):
         apart = differences(base, totals, (specs[0], specs[place])) if place else {}
-        agreements = opinions.beside_the_first(place).agreements() if place else {}
+        agreements = opinions.with_first(place).agreements() if place else {}
         for part in report.benchmarks:
             if part.name not in candidates_by:
                 continue
@@ -78,7 +80,7 @@ async def choices(
             candidates_by[part.name].append(
                 Candidate(
                     run=directory.path.name,
-                    who=who,
+                    name=who,
                     part=part,
                     differences=apart.get(part.name, {}),
                     agreement=agreements.get(part.name, {}).get(ALL),

@@ -13,7 +13,7 @@ import typer
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
-from caliper.local.config import RunConfig, checked, read_config
+from caliper.local.config import RunConfig, check_config, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +95,19 @@ class EvaluateOptions(OutputOptions):
 How = TypeVar("How", bound=OutputOptions)
 
 
-def taking(
-    act: Callable[..., int], *groups: type, with_context: bool = False, help_text: str = ""
+def command_taking(
+    action: Callable[..., int], *groups: type, with_context: bool = False, help_text: str = ""
 ) -> Callable[..., int]:
     """A function for typer whose parameters are the fields of the dataclasses `groups`.
 
-    It builds one value of each dataclass and passes them to `act`, preceded by typer's context if
-    `with_context` is true. So a flag is declared once for all commands that have it. `help_text`
+    It builds one value of each dataclass and passes them to `action`, preceded by typer's context
+    if `with_context` is true. So a flag is declared once for all commands that have it. `help_text`
     is the command's help.
     """
 
     def command(**values: Any) -> int:
         built = (group(**{name: values[name] for name in _hints(group)}) for group in groups)
-        return act(*((values["context"],) if with_context else ()), *built)
+        return action(*((values["context"],) if with_context else ()), *built)
 
     parameters = [_parameter("context", Parameter.empty, typer.Context)] if with_context else []
     for group in groups:
@@ -137,7 +137,7 @@ def from_flags(name: str, part: Any, shared: SharedOptions) -> RunConfig:
     for key in ("repeats", "caption_tokens"):
         if (given := getattr(shared, key)) is not None:
             values[key] = given
-    return checked({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
+    return check_config({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
 
 
 def from_file(path: Path, shared: SharedOptions) -> RunConfig:
@@ -160,7 +160,7 @@ def from_file(path: Path, shared: SharedOptions) -> RunConfig:
         parts[name] = part.model_copy(update=update).model_dump(exclude_unset=True)
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
     # The file is already validated: any error now comes from the command line.
-    return checked({**values, "benchmarks": parts}, file="command line")
+    return check_config({**values, "benchmarks": parts}, file="command line")
 
 
 def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -64,13 +64,13 @@ async def estimate(prepared: RunSetup) -> AsyncIterator[BenchmarkEstimate]:
     not answer.
     """
     for part in prepared.spec.benchmarks:
-        items = plan_items(prepared.spec, part, prepared.supplies.opened[part.name])
+        items = plan_items(prepared.spec, part, prepared.supplies.files[part.name])
         total = BenchmarkEstimate(part.name, len(items), len({item.sample for item in items}))
-        captions = prepared.supplies.opened[part.name].captions
+        captions = prepared.supplies.files[part.name].captions
         if captions is None:
             total.captions_to_write = total.samples
         asks_model = part.models[benchmark(part.name).role].kind not in ("lexical", "replay")
-        sources = {Source.MEDIA} & part.asked_of_checkpoint
+        sources = {Source.MEDIA} & part.checkpoint_sources
         if asks_model:
             sources |= {Source.CAPTION}
         for members in jobs(items):

@@ -90,7 +90,7 @@ def _outcomes_of(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, in
 class WarningWatcher(SilentWatcher):
     """A ports.telemetry.Watcher that shows only warnings."""
 
-    def warned(self, text: str) -> None:
+    def on_warning(self, text: str) -> None:
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
@@ -106,19 +106,19 @@ class _CountingWatcher(WarningWatcher):
     def advance(self, stage: str, count: int) -> None:
         raise NotImplementedError
 
-    def planned(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary) -> None:
         for planned in summary.benchmarks:
             if self._captioning:
                 self.begin(f"{planned.name} captions", planned.samples)
             self.begin(planned.name, planned.questions)
 
-    def resumed(self, name: str, known: int) -> None:
+    def on_resume(self, name: str, known: int) -> None:
         self.advance(name, known)
 
-    def captioned(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
+    def on_caption(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
         self.advance(f"{benchmark} captions", 1)
 
-    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         self.advance(job.benchmark, len(verdicts.verdicts))
 
 
@@ -197,8 +197,8 @@ class ProgressWatcher(_CountingWatcher):
     def advance(self, stage: str, count: int) -> None:
         self._progress.advance(self._bars[stage], count)
 
-    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         running = self._running[job.benchmark]
         running.add(job, verdicts)
         self._progress.update(self._bars[job.benchmark], told=running.summary)
-        super().examined(job, verdicts)
+        super().on_verdicts(job, verdicts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.wording import number, unasked
+from caliper.adapters.phrases import already_ended, number
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -19,7 +19,7 @@ from caliper.cli.options import OutputOptions
 from caliper.cli.show import show_gaps, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import RunState
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from caliper.adapters.remote.gateway import RemoteGateway
     from caliper.cli import submission as sending
 else:
-    markdown = deferred("rich.markdown")
-    sending = deferred("caliper.cli.submission")
+    markdown = lazy_module("rich.markdown")
+    sending = lazy_module("caliper.cli.submission")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
 _INTERVAL = 1.0
 
 
-async def evaluate_there(config: RunConfig, server: str, shown: OutputOptions) -> int:
+async def evaluate_remotely(config: RunConfig, server: str, output: OutputOptions) -> int:
     """Push data and captions, start the run, wait for its end, and write its report files to --out.
 
     Raises what `send` and `RemoteGateway.watch` raise.
@@ -48,9 +48,9 @@ async def evaluate_there(config: RunConfig, server: str, shown: OutputOptions) -
         started = await sending.send(config, gateway, store)
         # Any other run is resumed.
         already_complete = started.state is RunState.COMPLETE
-        show_gaps(config, started.spec, shown)
+        show_gaps(config, started.spec, output)
         try:
-            ended = await _watch(gateway, started.spec.run_id, shown)
+            ended = await _watch(gateway, started.spec.run_id, output)
         except (BackendUnavailable, BackendTimeout) as error:
             raise BackendUnavailable(
                 f"{error}\nRun {started.spec.run_id} goes on there all the same: the same command "
@@ -59,26 +59,26 @@ async def evaluate_there(config: RunConfig, server: str, shown: OutputOptions) -
         if ended.state in (RunState.COMPLETE, RunState.FINISHED):
             if config.out is not None:
                 await _write(gateway, started.spec.run_id, config.out)
-            if shown.json:
+            if output.json:
                 report = await gateway.report(started.spec.run_id, partial=True)
                 since = ended.ended if already_complete else None
                 write_out(with_execution(report.decode(), since, ended.reuse))
-            elif not shown.quiet:
+            elif not output.quiet:
                 show_reuse(ended.reuse, OUT)
                 if already_complete and ended.ended is not None:
-                    OUT.print(f"[dim]{unasked(str(ended.state), ended.ended)}[/dim]")
-    _show_failure(ended, shown)
+                    OUT.print(f"[dim]{already_ended(str(ended.state), ended.ended)}[/dim]")
+    _show_failure(ended, output)
     return _code(ended)
 
 
-async def report_there(run: str, server: str, out: Path | None, shown: OutputOptions) -> int:
+async def report_remotely(run: str, server: str, out: Path | None, output: OutputOptions) -> int:
     """Show the report of a run of an installation, and write its files to `out` if given.
 
     Raises what `RemoteGateway.report` raises.
     """
     async with open_gateway(server) as gateway:
         evaluation = await gateway.get(run)
-        _show_failure(evaluation, shown)
+        _show_failure(evaluation, output)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
@@ -87,9 +87,9 @@ async def report_there(run: str, server: str, out: Path | None, shown: OutputOpt
             raise
         if out is not None:
             await _write(gateway, run, out)
-        if shown.json:
+        if output.json:
             write_out(report)
-        elif not shown.quiet:
+        elif not output.quiet:
             readable = await gateway.report(run, "report.md", partial=True)
             OUT.print(markdown.Markdown(readable.decode()))
     return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE

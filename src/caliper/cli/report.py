@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.exports.json import report_text
-from caliper.adapters.wording import state
+from caliper.adapters.phrases import state
 from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -17,14 +17,14 @@ from caliper.cli.installation import InstalledServer
 from caliper.cli.options import OutputOptions
 from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.local.directory import find_run
 from caliper.local.reports import write_report
 
 if TYPE_CHECKING:
     from caliper.cli import remote
 else:
-    remote = deferred("caliper.cli.remote")
+    remote = lazy_module("caliper.cli.remote")
 
 Run = Annotated[
     str,
@@ -52,7 +52,7 @@ def report(
     """
     if server is not None:
         return asyncio.run(
-            remote.report_there(run, server, out, OutputOptions(json=json, quiet=quiet))
+            remote.report_remotely(run, server, out, OutputOptions(json=json, quiet=quiet))
         )
     if out is not None:
         raise InvalidInput("a local run's files stay in its directory", field="--out")

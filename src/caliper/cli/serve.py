@@ -11,10 +11,10 @@ import uvloop
 
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
-from caliper.cli.options import taking
+from caliper.cli.options import command_taking
 from caliper.serving.lifecycle import ServiceRun
 from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
-from caliper.wiring.memory import give_back
+from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
     CaptionerSettings,
     ClientSettings,
@@ -23,7 +23,7 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
 )
 from caliper.wiring.settings import read_settings
-from caliper.wiring.startup import everything, log, measured
+from caliper.wiring.startup import all_services, log, with_metrics
 from caliper.wiring.startup import serve as serve_parts
 
 Listen = Annotated[
@@ -99,7 +99,7 @@ class ServeOptions:
 def serve(options: ServeOptions) -> int:
     """Run all services until SIGTERM or Ctrl-C."""
     log("%(levelname)s %(name)s %(message)s")
-    give_back()
+    limit_arenas()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
     return Exit.DONE
@@ -116,18 +116,18 @@ async def _serve(options: ServeOptions) -> None:
     captioner_settings = None
     if options.captioner is not None:
         captioner_settings = read_settings(CaptionerSettings, model=options.captioner)
-    parts = await everything(
+    parts = await all_services(
         ground,
         read_settings(JudgeSettings, model=options.judge),
         read_settings(QaReaderSettings, model=options.reader),
         captioner_settings,
         settings.page(),
     )
-    await serve_parts(settings.server(), measured(parts, ground, settings), _show_address)
+    await serve_parts(settings.server(), with_metrics(parts, ground, settings), _show_address)
 
 
 def _show_address(running: ServiceRun) -> None:
     ERR.print(f"Serving on {running.server.address}", highlight=False)
 
 
-command = taking(serve, ServeOptions, help_text=HELP)
+command = command_taking(serve, ServeOptions, help_text=HELP)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from caliper.adapters.phrases import NO_DATA, number, reuse, state, stuffing_warnings
 from caliper.adapters.provenance import facts
-from caliper.adapters.wording import NO_DATA, number, reuse, state, stuffed
 from caliper.cli.console import ERR
 from caliper.cli.options import OutputOptions
 from caliper.core.report import BenchmarkReport, Estimate, Report, Reuse, Table
@@ -24,11 +24,11 @@ from caliper.local.recipes import recipe_gaps
 
 def show_report(report: Report, console: Console) -> None:
     """Print the tables of every benchmark, their coverage and their notes."""
-    for note in stuffed(report):
+    for note in stuffing_warnings(report):
         console.print(f"\n[bold red]Not for comparison.[/bold red] {escape(note)}")
     for part in report.benchmarks:
         console.print()
-        headline = shown(part.estimates.get(part.headline))
+        headline = format_estimate(part.estimates.get(part.headline))
         title = f"[bold]{escape(part.title)}[/bold]  {escape(report.name)}"
         console.print(f"{title}  [bold]{headline}[/bold] {' '.join(part.headline)}")
         for table in part.tables:
@@ -49,7 +49,7 @@ def show_headlines(report: Report, console: Console) -> None:
     """Print the headline figure of every benchmark once more: a terminal shows the end."""
     console.print()
     for part in report.benchmarks:
-        headline = shown(part.estimates.get(part.headline))
+        headline = format_estimate(part.estimates.get(part.headline))
         console.print(f"{escape(part.title)}: [bold]{headline}[/bold] {' '.join(part.headline)}")
 
 
@@ -98,7 +98,7 @@ def _grid(part: BenchmarkReport, table: Table) -> Grid:
         grid.add_row(
             escape(row.label),
             *(
-                shown(part.estimates.get(path), interval=table.chart in (None, place))
+                format_estimate(part.estimates.get(path), interval=table.chart in (None, place))
                 if path
                 else ""
                 for place, path in enumerate(row.cells)
@@ -107,7 +107,7 @@ def _grid(part: BenchmarkReport, table: Table) -> Grid:
     return grid
 
 
-def shown(estimate: Estimate | None, *, interval: bool = True) -> str:
+def format_estimate(estimate: Estimate | None, *, interval: bool = True) -> str:
     """Format an estimate: its value, and optionally its interval."""
     if estimate is None or estimate.value is None:
         return NO_DATA

@@ -11,7 +11,7 @@ from caliper.adapters.media.place import find
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.layout import Layout
 from caliper.core.question import Source
@@ -86,7 +86,7 @@ def _supplies(config: RunConfig, name: str) -> _Supplies:
         if chosen.qa_data is not None and sources.qa_data is not None:
             qa_rows = sources.qa_data.rows(chosen.qa_data)
     request = PlanRequest(
-        settings=resolved_settings(name, part.set),
+        settings=resolve_settings(name, part.set),
         seed=config.seed,
         repeats=part.repeats,
         captions=sources.captions,
@@ -118,7 +118,7 @@ def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
     if part.qa is None and part.qa_replies is None:
         return parcels
     path = _qa_path(part)
-    layout = qa_layout(name, given=path is not None)
+    layout = qa_layout(name, path=path is not None)
     if layout is not None and path is not None:
         parcels["qa_data"] = _parcel(path, layout)
     if part.qa_replies is not None:
@@ -148,7 +148,7 @@ def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = 
     if media_root is None:
         return parcel
     media, lacking = _media(name, data, qa, media_root)
-    return replace(parcel, media=media, lacking=lacking)
+    return replace(parcel, media=media, missing=lacking)
 
 
 def _media(

@@ -17,7 +17,7 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -26,7 +26,7 @@ from caliper.core.question import Item
 from caliper.local.config import read_config
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import read_report
-from caliper.local.setup import answering_spec
+from caliper.local.setup import answerer_spec
 from caliper.wiring.models import split_spec
 
 Checked = Annotated[
@@ -92,7 +92,7 @@ def _config(path: Path) -> _Content:
     config = read_config(path)
     problems: list[str] = []
     for name, part in config.benchmarks.items():
-        split_spec(answering_spec(name, part))
+        split_spec(answerer_spec(name, part))
         problems += _data(part.data, name, part.set).problems
         if part.captions is not None:
             problems += _captions(part.captions, name).problems
@@ -124,7 +124,7 @@ def _recognise(path: Path, name: str | None) -> tuple[str, str]:
 
 
 def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str] | None:
-    kinds = {name: benchmark(name).looks_like(path.suffix, first) for name in names}
+    kinds = {name: benchmark(name).recognize(path.suffix, first) for name in names}
     return next(((name, kind) for name, kind in kinds.items() if kind is not None), None)
 
 
@@ -143,7 +143,7 @@ def _first_value(path: Path) -> Any:
 
 def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> _Content:
     chosen = benchmark(name)
-    request = PlanRequest(settings=resolved_settings(name, settings))
+    request = PlanRequest(settings=resolve_settings(name, settings))
     items = list(chosen.plan(DatasetFiles(path).rows(chosen.data), request))
     questions = sum(item.size for item in items)
     problems = tuple(problem for item in items for problem in _problems(item))

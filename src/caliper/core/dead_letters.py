@@ -77,6 +77,6 @@ def mark(replayed: Letter) -> Message:
     return Message(DEAD_LETTERS, replayed.job.key, b"", {_REPLAYED: replayed.name})
 
 
-def marked(record: Record) -> str | None:
+def marked_letter(record: Record) -> str | None:
     """The name of the letter that a mark refers to; None if the record is not a mark."""
     return record.message.headers.get(_REPLAYED) if read_letter(record) is None else None

@@ -31,7 +31,7 @@ class Reason(StrEnum):
     INTERNAL = "internal"
 
 
-PASSING = frozenset(
+RETRYABLE = frozenset(
     {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
 )
 """Transient reasons: a later retry may succeed, once an endpoint is back or a missing picture is
@@ -143,6 +143,6 @@ def _precedence(outcome: Outcome) -> int:
     """The precedence among outcomes for one index: the smallest is kept."""
     if isinstance(outcome, Scored):
         return 0
-    if outcome.reason not in PASSING:
+    if outcome.reason not in RETRYABLE:
         return 1
     return 3 if outcome.reason is Reason.BUDGET else 2

@@ -59,7 +59,7 @@ class Preparation:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**plain, "fps": None if self.fps is None else str(self.fps)}
 
-    def shown(self) -> dict[str, str]:
+    def describe(self) -> dict[str, str]:
         """The preparation as reports show it, by label."""
         clips = f"{self.frames}, evenly"
         if self.fps is not None:

@@ -20,7 +20,7 @@ class Row:
     line: int
     fields: Mapping[str, Any]
 
-    def wrong(self, field: str, message: str) -> InvalidInput:
+    def error(self, field: str, message: str) -> InvalidInput:
         """The error to raise when `field` is unusable."""
         return InvalidInput(message, file=self.file, line=self.line, field=field)
 
@@ -31,7 +31,7 @@ class Row:
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             message = "missing" if value is None else f"expected text, found {value!r:.60}"
-            raise self.wrong(field, message)
+            raise self.error(field, message)
         return value
 
 

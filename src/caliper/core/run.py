@@ -34,7 +34,9 @@ class RunState(StrEnum):
     FAILED = "failed"
 
 
-OVER = frozenset({RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunState.FAILED})
+FINAL_STATES = frozenset(
+    {RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunState.FAILED}
+)
 """The final states."""
 
 
@@ -92,18 +94,18 @@ class Identity:
             return self
         return replace(self, revision=self.origin, origin="")
 
-    def meant_by(self, named: Identity) -> bool:
-        """Whether a spec with the identity `named` was resolved with this model. Earlier commits
+    def matches(self, other: Identity) -> bool:
+        """Whether a spec with the identity `other` was resolved with this model. Earlier commits
         recorded the origin as the revision, or not at all.
         """
-        return named in (self, self.by_origin, replace(self, origin=""))
+        return other in (self, self.by_origin, replace(self, origin=""))
 
 
 RECORDED = "replay"
 """The kind of recorded replies, and the name of their model if it is unknown."""
 
 
-def recorded(revision: str, name: str = RECORDED) -> Identity:
+def recorded_identity(revision: str, name: str = RECORDED) -> Identity:
     """The identity of recorded replies: the model's `name`, if known, and as `revision` the digest
     of the recordings.
     """
@@ -135,7 +137,7 @@ class BenchmarkSpec:
     caption_tokens: int = CAPTION_TOKENS
 
     @property
-    def asked_of_checkpoint(self) -> frozenset[Source]:
+    def checkpoint_sources(self) -> frozenset[Source]:
         """What the checkpoint itself is called for: captions, answers from the media."""
         captioner = self.models.get("captioner")
         answers = captioner is not None and self.models.get("media") == captioner

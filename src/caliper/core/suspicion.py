@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from string import ascii_lowercase
 
+from caliper.core.fence import clip, has_hidden_characters, has_markup, neutralize
 from caliper.core.keys import text_digest
-from caliper.core.untrusted import bounded, hidden, marked, neutral
 
 
 class Sign(StrEnum):
@@ -159,7 +159,7 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     Phrases are matched in the NFKC form of the neutral text, so that invisible characters and
     full-width letters hide nothing.
     """
-    plain = unicodedata.normalize("NFKC", neutral(text))
+    plain = unicodedata.normalize("NFKC", neutralize(text))
     lower = plain.lower()
     words = _words(lower)
     detected = {
@@ -167,10 +167,10 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
         for sign, pattern in _PATTERNS.items()
         if _may_match(sign, lower, words) and pattern.search(plain if sign in _CASED else lower)
     }
-    raw = bounded(text)
-    if marked(raw):
+    raw = clip(text)
+    if has_markup(raw):
         detected.add(Sign.DELIMITER)
-    if hidden(raw):
+    if has_hidden_characters(raw):
         detected.add(Sign.HIDDEN)
     if len(text) > _CHARACTERS or raw.count("\n") > _LINES:
         detected.add(Sign.LONG)
@@ -239,7 +239,7 @@ def repeated(texts: Mapping[str, str]) -> dict[str, str]:
     return {sample: text for sample, text in digests.items() if samples[text] >= MANY_MEDIA}
 
 
-def count(
+def count_signs(
     texts: Mapping[str, str],
     alternatives: Alternatives = (),
     on_many_media: Container[str] = frozenset(),

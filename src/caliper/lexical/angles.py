@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from caliper.lexical.judgements import Labels
-from caliper.lexical.text import CaptionText, matching
+from caliper.lexical.text import CaptionText, matching_labels
 
 _ANGLE_TOPIC = re.compile(
     r"\b(?:angles?|angled|camera|shots?|view|viewed|perspective|viewpoint|vantage|eye|eyes?|aerial|"
@@ -119,11 +119,11 @@ def read_angle(caption: CaptionText) -> Labels:
     """
     spoken = (_without_off_eyes(caption.spoken(number)) for number in range(len(caption.sentences)))
     sentences = [sentence for sentence in spoken if _ANGLE_TOPIC.search(sentence)]
-    angles = matching(_ANGLE_NAMES, sentences)
+    angles = matching_labels(_ANGLE_NAMES, sentences)
     if angles:
         return Labels(angles, "The caption names the camera angle.")
     on_camera = [sentence for sentence in sentences if _ABOUT_CAMERA.search(sentence)]
-    cues = matching(_ANGLE_CUES, on_camera)
+    cues = matching_labels(_ANGLE_CUES, on_camera)
     if cues:
         return Labels(cues, "The caption describes where the camera looks from.")
     return Labels((), "The caption says nothing of the camera angle.")

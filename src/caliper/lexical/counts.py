@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from caliper.lexical.mentions import CaptionMention
 from caliper.lexical.text import CaptionText, plural
-from caliper.lexical.vocabulary import listed, word_set
+from caliper.lexical.vocabulary import word_list, word_set
 from caliper.lexical.words import PERSONS, STOPWORDS, concept
 
-_UNITS = listed("""
+_UNITS = word_list("""
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen
 """)
-_TENS = listed("twenty thirty forty fifty sixty seventy eighty ninety")
+_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety")
 NUMBERS = {word: value for value, word in enumerate(_UNITS)} | {
     word: 10 * value for value, word in enumerate(_TENS, start=2)
 }
@@ -44,7 +44,7 @@ STOPS = word_set("""
 """)
 _PAIRED = frozenset(
     concept(word)
-    for word in listed("""
+    for word in word_list("""
         shoe boot sneaker cleat sandal heel slipper sock glove mitten earring eye ear eyebrow hand
         palm arm leg foot knee shoulder wing ski
     """)
@@ -215,7 +215,7 @@ def _number_before(caption: CaptionText, end: int, low: int) -> int:
     return next((value for value in values if value and value > 1), 0)
 
 
-def of_a_pair(caption: CaptionText, mention: CaptionMention) -> bool:
+def is_pair(caption: CaptionText, mention: CaptionMention) -> bool:
     """Whether an uncounted plural is a pair of one owner: "his gloves"."""
     if caption.meanings[mention.head] not in _PAIRED or not plural(caption.words[mention.head]):
         return False
@@ -228,7 +228,7 @@ def of_a_pair(caption: CaptionText, mention: CaptionMention) -> bool:
     )
 
 
-def left_out(caption: CaptionText, mentions: tuple[CaptionMention, ...]) -> Iterator[Count]:
+def omitted_counts(caption: CaptionText, mentions: tuple[CaptionMention, ...]) -> Iterator[Count]:
     """Counts of mentioned things whose name is omitted: "another sits", "two patterned ones"."""
     sentences = dict.fromkeys(caption.sentence_of[mention.head] for mention in mentions)
     for sentence in sentences:

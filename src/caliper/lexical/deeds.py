@@ -17,16 +17,16 @@ from caliper.lexical.mentions import content
 from caliper.lexical.overlap import WeighedText, blend, credits_at, weight
 from caliper.lexical.shades import FAMILIES
 from caliper.lexical.text import CaptionText, words_of
-from caliper.lexical.vocabulary import listed, word_set
+from caliper.lexical.vocabulary import word_list, word_set
 from caliper.lexical.words import (
     DEEDS,
     GENERIC_VERBS,
     PARTICLES,
     PERSONS,
     concept,
-    near_deeds,
-    near_things,
-    related,
+    related_meanings,
+    similar_nouns,
+    similar_verbs,
     stem,
 )
 
@@ -40,7 +40,7 @@ _ATTRIBUTES = frozenset(
     concept(word)
     for word in (
         *FAMILIES,
-        *listed("""
+        *word_list("""
             big small tall short long old young new other same happy sad angry bottom top middle
             end finished whole wooden metal little large wearing dressed
         """),
@@ -60,7 +60,7 @@ _BEFORE_VERBS = word_set("""
 class DeedStatement:
     """An annotated action or event: its weighed words and its first verb ("" without one)."""
 
-    wanted: WeighedText
+    words: WeighedText
     main: str
 
 
@@ -92,7 +92,7 @@ def _deeds(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=2048)
-def telling(text: str, *, verb_first: bool) -> DeedStatement:
+def weigh_statement(text: str, *, verb_first: bool) -> DeedStatement:
     """Weigh an annotated sentence or, with `verb_first`, an action ("slices bread")."""
     deeds = list(_deeds(words_of(text)))
     meanings = content(text)
@@ -123,28 +123,28 @@ def _weight(meaning: str) -> float:
 
 
 def _verb_credits(meaning: str, verb: str) -> Mapping[str, float]:
-    near = dict.fromkeys((verb, *sorted(near_deeds(meaning))), _NEAR)
+    near = dict.fromkeys((verb, *sorted(similar_verbs(meaning))), _NEAR)
     return MappingProxyType({**near, meaning: 1.0})
 
 
 def _credits(meaning: str) -> Mapping[str, float]:
-    near = dict.fromkeys(sorted(near_things(meaning)), _NEAR)
-    return MappingProxyType({**near, **related(meaning)})
+    near = dict.fromkeys(sorted(similar_nouns(meaning)), _NEAR)
+    return MappingProxyType({**near, **related_meanings(meaning)})
 
 
-def told_event(caption: CaptionText, text: str) -> float:
+def event_coverage(caption: CaptionText, text: str) -> float:
     """How far (0 to 1) the caption covers an annotated sentence."""
-    weighed = telling(text, verb_first=False).wanted
+    weighed = weigh_statement(text, verb_first=False).words
     return blend(weighed, credits_at(caption, weighed))
 
 
-def told_action(caption: CaptionText, text: str) -> float:
+def action_coverage(caption: CaptionText, text: str) -> float:
     """How far (0 to 1) the caption covers an annotated action.
 
     It counts less if none of the things involved is near a word for the action.
     """
-    statement = telling(text, verb_first=True)
-    overlap = blend(statement.wanted, credits_at(caption, statement.wanted))
+    statement = weigh_statement(text, verb_first=True)
+    overlap = blend(statement.words, credits_at(caption, statement.words))
     return overlap if _adjacent(caption, statement) else overlap * _APART
 
 
@@ -153,7 +153,7 @@ def _adjacent(caption: CaptionText, statement: DeedStatement) -> bool:
 
     True if the annotation has no such thing, or the caption no word for the verb.
     """
-    weights = statement.wanted.weights
+    weights = statement.words.weights
     things = [meaning for meaning in weights if meaning != statement.main and weights[meaning] >= 1]
     deeds = _places(caption, statement, statement.main) if statement.main else []
     if not things or not deeds:
@@ -168,5 +168,5 @@ def _adjacent(caption: CaptionText, statement: DeedStatement) -> bool:
 
 def _places(caption: CaptionText, statement: DeedStatement, meaning: str) -> list[int]:
     return sorted(
-        at for stated in statement.wanted.accepted[meaning] for at in caption.stated(stated)
+        at for stated in statement.words.accepted[meaning] for at in caption.stated(stated)
     )

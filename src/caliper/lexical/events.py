@@ -7,11 +7,11 @@ rule, so an event is right or not mentioned.
 
 from __future__ import annotations
 
-from caliper.lexical.deeds import told_action, told_event
+from caliper.lexical.deeds import action_coverage, event_coverage
 from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.text import CaptionText
 from caliper.lexical.vocabulary import word_set
-from caliper.lexical.words import PRONOUNS, concept, related
+from caliper.lexical.words import PRONOUNS, concept, related_meanings
 
 _ACTION_ENOUGH = 0.55
 _EVENT_ENOUGH = 0.6
@@ -36,7 +36,7 @@ _STATES = word_set("""
 _ACTORS = frozenset(
     actor
     for kind in ("person", "animal", "vehicle", "robot", "monster", "insect", "team", "hand")
-    for actor in (*related(concept(kind)), *PRONOUNS)
+    for actor in (*related_meanings(concept(kind)), *PRONOUNS)
 )
 
 
@@ -53,7 +53,7 @@ def names_action(caption: CaptionText) -> bool:
 
 def judge_action(caption: CaptionText, element: str) -> Judgement:
     """Score an action by the blended overlap of its words with the caption."""
-    overlap = told_action(caption, element)
+    overlap = action_coverage(caption, element)
     if overlap >= _ACTION_ENOUGH:
         return Judgement(RIGHT, f"The caption tells {element!r} (overlap {overlap:.2f}).")
     if names_action(caption):
@@ -63,7 +63,7 @@ def judge_action(caption: CaptionText, element: str) -> Judgement:
 
 def judge_event(caption: CaptionText, element: str) -> Judgement:
     """Score an event by the blended overlap of its words with the caption."""
-    overlap = told_event(caption, element)
+    overlap = event_coverage(caption, element)
     if overlap >= _EVENT_ENOUGH:
         return Judgement(RIGHT, f"The caption tells the event (overlap {overlap:.2f}).")
     return Judgement(SILENT, f"The caption does not tell the event (overlap {overlap:.2f}).")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from caliper.lexical.text import CaptionText, words_of
-from caliper.lexical.vocabulary import listed, word_set
+from caliper.lexical.vocabulary import word_list, word_set
 from caliper.lexical.words import (
     COMPOUND_STARTS,
     COMPOUNDS,
@@ -18,8 +18,8 @@ from caliper.lexical.words import (
     PERSONS,
     STOPWORDS,
     concept,
-    near_things,
-    related,
+    related_meanings,
+    similar_nouns,
 )
 
 _PHRASE_ENDS = word_set("""
@@ -29,7 +29,7 @@ _PHRASE_ENDS = word_set("""
 # Heads that say little without their modifier: a "light" need not be a "traffic light".
 _VAGUE_HEADS = frozenset(
     concept(word)
-    for word in listed("""
+    for word in word_list("""
         light board machine stand holder case cover paper area part piece set top side item object
         thing product design pattern detail device system line surface ball station figure
         equipment display screen wall
@@ -119,7 +119,7 @@ def phrase(text: str) -> Phrase:
         head=head,
         modifiers=tuple(front[:-1]),
         tail=tuple(tail),
-        accepted=related(head),
+        accepted=related_meanings(head),
         joined="".join(words),
     )
 
@@ -136,7 +136,7 @@ def _mention_at(caption: CaptionText, annotated: Phrase, at: int) -> CaptionMent
     near = caption.meanings[low:high]
     start, full = at, True
     for modifier in annotated.modifiers:
-        accepted = related(modifier)
+        accepted = related_meanings(modifier)
         place = next((low + n for n, meaning in enumerate(near) if meaning in accepted), None)
         if place is None:
             full = False
@@ -199,7 +199,7 @@ def loose_mentions(caption: CaptionText, annotated: Phrase) -> tuple[CaptionMent
     credit.
     """
     direct = mentions(caption, annotated)
-    neighbours = dict.fromkeys(near_things(annotated.head), _NEIGHBOUR)
+    neighbours = dict.fromkeys(similar_nouns(annotated.head), _NEIGHBOUR)
     if direct:
         heads = {mention.head for mention in direct}
         general = {name: credit for name, credit in annotated.accepted.items() if credit < 1.0}

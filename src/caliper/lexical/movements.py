@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from caliper.lexical.judgements import Labels
-from caliper.lexical.text import CaptionText, matching
+from caliper.lexical.text import CaptionText, matching_labels
 
 # Signs that a sentence is about the camera; a pan may be for frying, a track for trains.
 _MOVEMENT_TOPIC = re.compile(
@@ -166,7 +166,7 @@ def read_movement(caption: CaptionText) -> Labels:
     everything = {number: caption.spoken(number, negations=True) for number in numbers}
     relevant = [number for number in numbers if _MOVEMENT_TOPIC.search(everything[number])]
     spoken = [_shorten_sweeps(caption.spoken(number)) for number in relevant]
-    movements = matching(_MOVEMENTS, spoken)
+    movements = matching_labels(_MOVEMENTS, spoken)
     still = [
         _UNRELATED_STILL.sub("", everything[number])
         for number in relevant

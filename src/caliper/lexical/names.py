@@ -13,7 +13,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
-from caliper.lexical.text import CaptionText, remembered
+from caliper.lexical.text import CaptionText, cache_recent
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import STOPWORDS
 
@@ -106,7 +106,7 @@ def _fold(text: str) -> str:
     return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
 
 
-@remembered
+@cache_recent
 def _words(text: str) -> tuple[str, ...]:
     return tuple(
         word.removesuffix("'s")

@@ -13,16 +13,16 @@ from caliper.lexical.counts import (
     STOPS,
     Count,
     count_of,
-    left_out,
+    is_pair,
     number_of,
-    of_a_pair,
+    omitted_counts,
     value_at,
 )
 from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.mentions import CaptionMention, mentions, phrase
 from caliper.lexical.text import CaptionText, plural
 from caliper.lexical.vocabulary import word_set
-from caliper.lexical.words import PERSONS, STOPWORDS, near_things, related
+from caliper.lexical.words import PERSONS, STOPWORDS, related_meanings, similar_nouns
 
 _DEFINITE = word_set("the these those both all other")
 _OWNERS = word_set("his her its their")
@@ -52,7 +52,7 @@ def judge_number(caption: CaptionText, element: str, object_name: str) -> Judgem
     if number is None or not matches:
         return Judgement(SILENT, f"The caption does not mention {object_name}.")
     mention_counts = [(mention, count_of(caption, mention)) for mention in matches]
-    extra = list(left_out(caption, matches))
+    extra = list(omitted_counts(caption, matches))
     explicit = [count for _, count in mention_counts if count is not None and count.spelled]
     if number > 1 or explicit:
         reason = _counts_to(caption, mention_counts, extra, number, object_name)
@@ -82,7 +82,7 @@ def _counts_to(
     if number == 1:
         return ""
     if number == 2 and any(
-        count is None and of_a_pair(caption, one) for one, count in mention_counts
+        count is None and is_pair(caption, one) for one, count in mention_counts
     ):
         return f"The caption names {object_name}, which come in pairs."
     if number in _totals(caption, mention_counts, extra) and (
@@ -187,7 +187,7 @@ def _is_nearby(
     last = len(caption.sentences)
     near = {place + step for place in sentences for step in (-1, 0, 1)} & {*range(last)}
     head = phrase(object_name).head
-    names = {*related(head), *near_things(head)}
+    names = {*related_meanings(head), *similar_nouns(head)}
     return any(
         value_at(caption, at) == number and not _counts_another(caption, at, names)
         for place in near

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.mentions import mentions, phrase
-from caliper.lexical.overlap import blended
+from caliper.lexical.overlap import blended_score
 from caliper.lexical.text import CaptionText
 from caliper.lexical.words import PERSONS, STOPWORDS
 
@@ -35,7 +35,7 @@ def judge_object(caption: CaptionText, element: str) -> Judgement:
     is_person = annotated.head in PERSONS and not annotated.modifiers
     if any(mention.credit == 1.0 or is_person for mention in matches):
         return Judgement(RIGHT, f"The caption names {element}.")
-    if not matches and blended(caption, element) >= _ENOUGH:
+    if not matches and blended_score(caption, element) >= _ENOUGH:
         return Judgement(RIGHT, f"The caption names {element} in other words.")
     if not names_anything(caption):
         return Judgement(SILENT, "The caption names no object.")

@@ -12,7 +12,7 @@ import unicodedata
 from rapidfuzz import fuzz
 
 from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
-from caliper.lexical.text import CaptionText, remembered
+from caliper.lexical.text import CaptionText, cache_recent
 from caliper.lexical.vocabulary import word_set
 from caliper.lexical.words import concept
 
@@ -28,7 +28,7 @@ _WRITING = word_set("""
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
-@remembered
+@cache_recent
 def normal(text: str) -> str:
     """Normalise width and case, drop accents, and turn all but letters and digits into spaces."""
     plain = unicodedata.normalize("NFKD", text).casefold()
@@ -36,7 +36,7 @@ def normal(text: str) -> str:
     return " ".join("".join(letters).split())
 
 
-@remembered
+@cache_recent
 def _without_spaces(text: str) -> str:
     return normal(text).replace(" ", "")
 

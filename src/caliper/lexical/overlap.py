@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 from caliper.lexical.mentions import content
 from caliper.lexical.text import CaptionText
-from caliper.lexical.vocabulary import listed
-from caliper.lexical.words import GENERIC_VERBS, PERSONS, PRONOUNS, concept, related
+from caliper.lexical.vocabulary import word_list
+from caliper.lexical.words import GENERIC_VERBS, PERSONS, PRONOUNS, concept, related_meanings
 
 _GENERIC_WEIGHT = 0.35
 _PERSON_WEIGHT = 0.4
@@ -22,7 +22,7 @@ _PRONOUN = 0.8
 _LITTLE = 1.5
 _MANNERS = frozenset(
     concept(word)
-    for word in listed("""
+    for word in word_list("""
         forward backward slowly quickly together ahead aside away front side direction left right
         gently carefully suddenly again back one two three four five six first second next then
         other something someone thing way time air place area
@@ -41,10 +41,10 @@ class WeighedText:
 
 
 @lru_cache(maxsize=2048)
-def wanted(text: str) -> WeighedText:
+def weigh(text: str) -> WeighedText:
     """Weigh a text's content words; generic verbs and words for persons weigh little."""
     weights = {meaning: weight(meaning) for meaning in content(text)}
-    accepted = {meaning: related(meaning) for meaning in weights}
+    accepted = {meaning: related_meanings(meaning) for meaning in weights}
     return WeighedText(MappingProxyType(weights), MappingProxyType(accepted), sum(weights.values()))
 
 
@@ -93,9 +93,9 @@ def share(
     return total / annotated.total
 
 
-def blended(caption: CaptionText, text: str) -> float:
+def blended_score(caption: CaptionText, text: str) -> float:
     """`blend` for a text whose content words all count."""
-    annotated = wanted(text)
+    annotated = weigh(text)
     return blend(annotated, credits_at(caption, annotated))
 
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from caliper.lexical.judgements import RIGHT, SILENT, WRONG, Judgement
 from caliper.lexical.mentions import content
 from caliper.lexical.text import CaptionText
-from caliper.lexical.vocabulary import listed
-from caliper.lexical.words import concept, related
+from caliper.lexical.vocabulary import word_list
+from caliper.lexical.words import concept, related_meanings
 
 # Words by which captions suggest a scene without naming it.
 _CUES = """
@@ -123,7 +123,7 @@ interview: microphone reporter question
 
 _PLACES = frozenset(
     concept(word)
-    for word in listed("""
+    for word in word_list("""
         kitchen bedroom bathroom office classroom restaurant street city road beach sea forest
         mountain park garden farm field airport station stadium gym pool hospital store market
         library museum church stage studio room hall desert harbor factory village town lake river
@@ -142,7 +142,7 @@ _PRESENTED = re.compile(
 )
 _ROOMS = frozenset(
     concept(word)
-    for word in listed("""
+    for word in word_list("""
         kitchen bedroom bathroom office classroom livingroom diningroom lobby gym hospital library
         restaurant store corridor garage laboratory
     """)
@@ -163,7 +163,9 @@ def _cues() -> dict[str, tuple[frozenset[str], ...]]:
 
 
 def _kinds(meaning: str) -> frozenset[str]:
-    return frozenset(stated for stated, credit in related(meaning).items() if credit == 1.0)
+    return frozenset(
+        stated for stated, credit in related_meanings(meaning).items() if credit == 1.0
+    )
 
 
 def judge_scene(caption: CaptionText, element: str) -> Judgement:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from caliper.lexical.judgements import Labels
-from caliper.lexical.text import CaptionText, matching
+from caliper.lexical.text import CaptionText, matching_labels
 
 _TOPIC = re.compile(
     r"\b(?:style[ds]?|stylized|stylised|stylistic|aesthetics?|art|artistic|artwork|painting|"
@@ -130,13 +130,13 @@ def read_style(caption: CaptionText) -> Labels:
     on_topic = [sentence for sentence in spoken if _TOPIC.search(sentence)]
     on_style = [text for text in on_topic if "style" in text or "aesthetic" in text]
     on_whole = [sentence for sentence in on_topic if _WHOLE.search(sentence)]
-    styles = matching(_NAMES, on_style) or matching(_NAMES, on_whole)
+    styles = matching_labels(_NAMES, on_style) or matching_labels(_NAMES, on_whole)
     if styles:
         return Labels(styles, "The caption names the style.")
     for label, pattern in _CUES:
         if any(pattern.search(sentence) for sentence in on_topic):
             return Labels((label,), "The caption describes the picture in that style.")
-    styles = matching(_NAMES, spoken)
+    styles = matching_labels(_NAMES, spoken)
     if styles:
         return Labels(styles, "The caption names the style of something in the picture.")
     return Labels((), "The caption says nothing of the style.")

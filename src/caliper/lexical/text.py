@@ -177,7 +177,7 @@ def _negations(words: list[str], sentence_of: list[int], quoted: list[bool]) -> 
     return negated
 
 
-def matching(
+def matching_labels(
     table: tuple[tuple[str, re.Pattern[str]], ...], sentences: list[str]
 ) -> tuple[str, ...]:
     """The labels whose pattern matches any of the sentences, in the table's order."""
@@ -186,7 +186,7 @@ def matching(
     )
 
 
-def remembered(function: Callable[[str], Result]) -> Callable[[str], Result]:
+def cache_recent(function: Callable[[str], Result]) -> Callable[[str], Result]:
     """Cache a function's results for the last texts, except for long ones.
 
     Memory is thus bounded by a few megabytes, whatever the captions.
@@ -200,7 +200,7 @@ def remembered(function: Callable[[str], Result]) -> Callable[[str], Result]:
     return recall
 
 
-@remembered
+@cache_recent
 def parse(text: str) -> CaptionText:
     """Parse a caption of any script and length. Never raises; takes linear time."""
     words, quotes, sentences = _tokens(text.lower())

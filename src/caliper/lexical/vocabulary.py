@@ -6,7 +6,7 @@ They list kinds of things, two-word names, irregular forms, and words that say l
 from __future__ import annotations
 
 
-def listed(table: str) -> tuple[str, ...]:
+def word_list(table: str) -> tuple[str, ...]:
     """The words of a table, in order."""
     return tuple(table.split())
 
@@ -158,7 +158,7 @@ away=discard
 
 IRREGULAR = dict(
     pair.split("=")
-    for pair in listed("""
+    for pair in word_list("""
 men=man women=woman people=person persons=person children=child feet=foot teeth=tooth mice=mouse
 geese=goose oxen=ox knives=knife shelves=shelf wolves=wolf loaves=loaf halves=half lives=life
 wives=wife calves=calf scarves=scarf policemen=police policeman=police officer=police
@@ -184,7 +184,7 @@ jewellery=jewelry moustache=mustache doughnut=donut axes=axe
 
 KEPT = {
     form: noun
-    for noun in listed("""
+    for noun in word_list("""
         performer traveler reporter resident commuter universe university counter vegetation clothe
         lighting photographer villager engineer defender presenter dribbler wrestler catcher owner
         collector hiker senior anchor retriever

@@ -89,7 +89,7 @@ _GENDERED = frozenset(("man", "woman", "boy", "girl"))
 
 
 @lru_cache(maxsize=2048)
-def related(meaning: str) -> Mapping[str, float]:
+def related_meanings(meaning: str) -> Mapping[str, float]:
     """The meanings in a caption that stand for an annotated one, with their credit (0 to 1).
 
     The same meaning and its kinds (two levels down) count in full, more general meanings in
@@ -105,7 +105,7 @@ def related(meaning: str) -> Mapping[str, float]:
             credit_of.setdefault(general, MORE_GENERAL)
     if meaning in _GENDERED:
         # "The driver" may be the annotated man.
-        for person in related("person"):
+        for person in related_meanings("person"):
             if person not in _GENDERED:
                 credit_of.setdefault(person, MORE_GENERAL)
     return MappingProxyType(credit_of)
@@ -125,12 +125,12 @@ _NEAR_THINGS = _neighbours(neighbours.THINGS)
 DEEDS = frozenset(_NEAR_DEEDS) | GENERIC_VERBS
 
 
-def near_deeds(meaning: str) -> frozenset[str]:
+def similar_verbs(meaning: str) -> frozenset[str]:
     """The verbs that may replace a verb in a description ("grab" for "steal")."""
     return _NEAR_DEEDS.get(meaning, frozenset())
 
 
-def near_things(meaning: str) -> frozenset[str]:
+def similar_nouns(meaning: str) -> frozenset[str]:
     """The things that may replace a thing in a description though their meaning differs."""
     return _NEAR_THINGS.get(meaning, frozenset())
 
@@ -153,5 +153,5 @@ PARTICLES: Mapping[tuple[str, str], str] = MappingProxyType(
 
 COMPOUND_STARTS = frozenset(first for first, _ in (*COMPOUNDS, *PARTICLES))
 PRONOUNS = tuple(concept(word) for word in ("he", "she", "him", "her", "they", "them"))
-PERSONS = frozenset(related("person"))
+PERSONS = frozenset(related_meanings("person"))
 STOPWORDS = vocabulary.STOPWORDS

@@ -27,7 +27,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.local.recipes import recipe_values
 from caliper.local.yaml_text import read_yaml
-from caliper.pipeline.reports.judge_check import check_wanted
+from caliper.pipeline.reports.judge_check import should_check
 
 
 class _Strict(BaseModel):
@@ -170,7 +170,7 @@ class RunConfig(_Strict):
     @property
     def with_anchors(self) -> bool:
         """Whether anchors are judged alongside the run."""
-        return check_wanted(self.caps, asked=self.anchors)
+        return should_check(self.caps, choice=self.anchors)
 
     @property
     def label(self) -> str:
@@ -200,7 +200,7 @@ def _by_recipe(name: str, part: BenchmarkConfig, recipe: str | None) -> Benchmar
     return BenchmarkConfig.model_validate({**values, **merged})
 
 
-def checked(values: Mapping[str, Any], *, file: str = "") -> RunConfig:
+def check_config(values: Mapping[str, Any], *, file: str = "") -> RunConfig:
     """A configuration from plain values. Raises InvalidInput naming file and field."""
     try:
         return RunConfig.model_validate(values)
@@ -229,7 +229,7 @@ def read_config(path: Path) -> RunConfig:
         values = values.get("config")
     if not isinstance(values, dict):
         raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
-    return relative_to(checked(values, file=str(path)), path.parent)
+    return relative_to(check_config(values, file=str(path)), path.parent)
 
 
 def relative_to(config: RunConfig, folder: Path) -> RunConfig:
@@ -247,7 +247,7 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
     return config.model_copy(update={"benchmarks": parts, **places})
 
 
-def as_asked(config: RunConfig) -> dict[str, Any]:
+def config_values(config: RunConfig) -> dict[str, Any]:
     """The configuration as plain values with absolute paths, for run.yaml.
 
     Leaves out what may change when the same run is resumed: output folders, concurrency, caps.

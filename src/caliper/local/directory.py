@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from caliper.adapters.files import encoded, write_atomically, write_text
+from caliper.adapters.files import encode_text, write_atomically, write_text
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.caption import Caption, CutShort
@@ -31,7 +31,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED
-from caliper.pipeline.store.supplies import read_written
+from caliper.pipeline.store.supplies import read_own_captions
 
 DEFAULT_ROOT = Path("runs")
 
@@ -59,7 +59,7 @@ class RunDirectory:
         return RunStore(self.path, spec, replies)
 
     @property
-    def stored(self) -> StoredRun:
+    def stored_run(self) -> StoredRun:
         """The run, ready to be opened. Raises NewerSchema, or InvalidInput if there is none."""
         spec = self.read_spec()
         return StoredRun(spec, self.store(spec), self.captions)
@@ -75,7 +75,7 @@ class RunDirectory:
             texts = known.get(part.name, {})
             if part.captions is not None:
                 return texts
-            return {**texts, **await read_written(self.store(run.spec), name, part.name)}
+            return {**texts, **await read_own_captions(self.store(run.spec), name, part.name)}
 
         return await captions_of_run(texts_of, run)
 
@@ -159,7 +159,7 @@ class RunDirectory:
             with suppress(OSError):
                 folder.rmdir()
 
-    def keep_spec(self, spec: RunSpec, config: Mapping[str, Any]) -> None:
+    def write_spec(self, spec: RunSpec, config: Mapping[str, Any]) -> None:
         """Write run.yaml, which makes the directory this run's.
 
         Raises StoreFull or StoreUnavailable.
@@ -232,7 +232,7 @@ class RunDirectory:
             file.unlink(missing_ok=True)
 
     @property
-    def written(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether an earlier process wrote the last file."""
         return (self.path / "execution.json").exists()
 
@@ -273,7 +273,7 @@ def _caption_line(benchmark: str, sample: str, text: str) -> bytes:
     row: dict[str, Any] = {"benchmark": benchmark, "sample": sample, "caption": text}
     if isinstance(text, CutShort):
         row["truncated"] = True
-    return encoded(json.dumps(row, ensure_ascii=False)) + b"\n"
+    return encode_text(json.dumps(row, ensure_ascii=False)) + b"\n"
 
 
 def find_run(name: str) -> RunDirectory:

@@ -18,9 +18,9 @@ from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.local.checks import warnings
-from caliper.local.config import as_asked
+from caliper.local.config import config_values
 from caliper.local.directory import RunDirectory
-from caliper.local.reports import kept_report, kept_sittings
+from caliper.local.reports import stored_report, stored_sittings
 from caliper.local.setup import RunSetup
 from caliper.local.stages import planning, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
@@ -38,19 +38,19 @@ from caliper.pipeline.reports.judge_check import Sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store.plan import Captions, read_summary
 from caliper.pipeline.store.runs import run_store
-from caliper.pipeline.store.supplies import keep_written
+from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT, Watcher
 from caliper.wiring.anchor_sitting import REPLAY
 from caliper.wiring.grounds import Ground
-from caliper.wiring.sinks import sinks, thumbnails_below
+from caliper.wiring.run_anchors import RunAnchors
+from caliper.wiring.sinks import folder_thumbnails, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
-from caliper.wiring.standing_anchors import StandingAnchors
 
 _BOUNDS = Bounds(verdicts=500)
-_TIMING = FollowerTiming(conclude=0.05, keep=2.0, patience=None, snapshots=False)
+_TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
 
 
@@ -97,7 +97,7 @@ class LocalRun:
         record, _ = await Gateway(outside, ground.runs).begin(setup.spec, setup.config.caps)
         if record.state is RunState.COMPLETE:
             await self._resume(run, None)
-            return await kept_report(self._directory, await self._ledger(run), self._captions)
+            return await stored_report(self._directory, await self._ledger(run), self._captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
         if self._report is None:
             raise InvalidInput("the run did not end", file=str(self._directory.path))
@@ -109,13 +109,15 @@ class LocalRun:
         """Whether an earlier process wrote the last file, its report covers all verdicts, and a
         complete run has no failures left that may be transient.
         """
-        planned = self._directory.written and await read_summary(run_store(self._store, run))
+        planned = self._directory.is_finished and await read_summary(run_store(self._store, run))
         if not planned:
             return False
         run_ledger = await self._ledger(run)
-        if run_ledger.ended is RunState.COMPLETE and run_ledger.ledger.passing():
+        if run_ledger.end_state is RunState.COMPLETE and run_ledger.ledger.retryable():
             return False
-        return run_ledger.ended is None or run_ledger.reported == run_ledger.ledger.changes
+        return (
+            run_ledger.end_state is None or run_ledger.reported_changes == run_ledger.ledger.changes
+        )
 
     async def _ledger(self, run: str) -> RunLedger:
         ledger = await self._board.find(run)
@@ -128,21 +130,21 @@ class LocalRun:
         setup, directory, watcher = self._setup, self._directory, self._watcher
         run_ledger = await self._ledger(run)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
-        directory.keep_spec(run_ledger.spec, as_asked(setup.config))
-        watcher.planned(run_ledger.summary)
+        directory.write_spec(run_ledger.spec, config_values(setup.config))
+        watcher.on_plan(run_ledger.summary)
         for text in await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan):
-            watcher.warned(text)
+            watcher.on_warning(text)
         for planned in run_ledger.summary.benchmarks:
             scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)
-            watcher.resumed(planned.name, scored + sum(unscored.values()))
+            watcher.on_resume(planned.name, scored + sum(unscored.values()))
         if setup.models.captioners:
             known = await directory.captions(run_ledger)
             self._written = {name: dict(texts) for name, texts in known.items()}
         # Also for runs of earlier releases, which did not count their starts.
-        run_ledger.try_again(end)
-        self.known = directory.written and run_ledger.ending is RunState.FINISHED
+        run_ledger.retry(end)
+        self.known = directory.is_finished and run_ledger.due_state is RunState.FINISHED
         if self.known:
-            self._sittings = await kept_sittings(directory, run_ledger.spec)
+            self._sittings = await stored_sittings(directory, run_ledger.spec)
         else:
             directory.begin()
             directory.write_captions(await self._captions_of(run_ledger))
@@ -163,13 +165,13 @@ class LocalRun:
     def _note_jobs(self, published: int) -> None:
         self.jobs = published
 
-    def _stages(self, decoders: Decoders, anchors: StandingAnchors) -> list[Stage]:
+    def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options
         answering = models.answering
 
         def warn(text: str) -> None:
             self.warnings.append(text)
-            self._watcher.warned(text)
+            self._watcher.on_warning(text)
 
         async def spec_of(_: str, __: str) -> RunSpec:
             return setup.spec
@@ -186,20 +188,20 @@ class LocalRun:
             spec_of,
             SharedAllowances(self._store, "local", warn),
             WorkerLimits(setup.config.concurrency, models.room.access.retry_budget),
-            examined=self._watcher.examined,
+            examined=self._watcher.on_verdicts,
         )
         holding = MemoryLimit(options.held_bytes, options.workers)
         checkpoint = Checkpoint(models.captioners, models.pack, media_of, holding)
         examining = [stages.examining(name, models_of, anchors) for name in (JUDGE_JOBS, QA_JOBS)]
         return [stages.captioning(checkpoint, self._keep_caption), *examining]
 
-    def _anchors(self) -> StandingAnchors:
+    def _anchors(self) -> RunAnchors:
         access, anchors_asked = self._setup.models.room.access, self._setup.config.anchors
         for part in self._setup.spec.benchmarks if anchors_asked else ():
             if part.models[benchmark(part.name).role].kind == REPLAY:
-                self._watcher.warned(f"{part.name}: recorded replies hold none to the anchors")
+                self._watcher.on_warning(f"{part.name}: recorded replies hold none to the anchors")
         patience = access.timeout + access.retry_budget
-        return StandingAnchors(self._store, SILENT, patience, asked=anchors_asked)
+        return RunAnchors(self._store, SILENT, patience, asked=anchors_asked)
 
     async def _follow(self) -> None:
         # Earlier, a run that another process had ended would end again as it is.
@@ -210,9 +212,9 @@ class LocalRun:
         self._ended.set()
 
     async def _keep_caption(self, job: CaptionJob, caption: Caption) -> None:
-        await keep_written(self._store, job.run, job.benchmark, caption)
+        await save_caption(self._store, job.run, job.benchmark, caption)
         self._written.setdefault(job.benchmark, {})[caption.sample] = caption.plain
-        self._watcher.captioned(job.benchmark, job.sample)
+        self._watcher.on_caption(job.benchmark, job.sample)
 
     @property
     def _captions(self) -> Captions:
@@ -236,7 +238,7 @@ class LocalRun:
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._setup.config.benchmarks
         roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
-        return sinks(captions, thumbnails_below(roots))
+        return sinks(captions, folder_thumbnails(roots))
 
 
 def _refuse(_: Trouble, text: str) -> None:

@@ -13,7 +13,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
-from caliper.local.config import RunConfig, as_asked
+from caliper.local.config import RunConfig, config_values
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.setup import digests, open_pack, open_sources
 from caliper.local.taxonomy import taxonomy_of
@@ -26,7 +26,7 @@ from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.storage import ReportSink
 from caliper.version import __version__
-from caliper.wiring.sinks import sinks, thumbnails_below
+from caliper.wiring.sinks import folder_thumbnails, sinks
 
 
 async def read_report(directory: RunDirectory) -> Report:
@@ -35,17 +35,17 @@ async def read_report(directory: RunDirectory) -> Report:
     Raises NewerSchema, InvalidInput if the directory is not a readable run, and NotReady for a run
     whose plan is incomplete.
     """
-    run = await directory.stored.open()
-    return await kept_report(directory, run, await directory.captions(run))
+    run = await directory.stored_run.open()
+    return await stored_report(directory, run, await directory.captions(run))
 
 
-async def kept_report(directory: RunDirectory, run: RunLedger, captions: Captions) -> Report:
+async def stored_report(directory: RunDirectory, run: RunLedger, captions: Captions) -> Report:
     """The report of an open run. Raises InvalidInput when its plan is lost."""
     bare = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    return with_checks(bare, await kept_sittings(directory, run.spec))
+    return with_checks(bare, await stored_sittings(directory, run.spec))
 
 
-async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
+async def stored_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
     """The sittings of a run's anchors; empty if none were judged.
 
     Raises NewerSchema, StoreUnavailable, InvalidInput for an unreadable execution.json.
@@ -64,15 +64,15 @@ async def kept_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
 
 async def write_report(directory: RunDirectory) -> Report:
     """`read_report`, and write its files again. Raises also StoreFull or StoreUnavailable."""
-    run, reports = await directory.stored.open(), list[Report]()
-    sittings = await kept_sittings(directory, run.spec)
+    run, reports = await directory.stored_run.open(), list[Report]()
+    sittings = await stored_sittings(directory, run.spec)
 
     def complete(bare: Report) -> Report:
         reports.append(with_checks(replace(bare, reuse=directory.reuse), sittings))
         return reports[0]
 
     def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
-        return sinks(captions, thumbnails_below(media_of(directory)))
+        return sinks(captions, folder_thumbnails(media_of(directory)))
 
     files = ReportFiles(directory.captions, files_of, directory.path, complete)
     await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
@@ -81,8 +81,8 @@ async def write_report(directory: RunDirectory) -> Report:
 
 async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
     """`read_report`, and the tally of each benchmark."""
-    run = await directory.stored.open()
-    whole = await kept_report(directory, run, await directory.captions(run))
+    run = await directory.stored_run.open()
+    whole = await stored_report(directory, run, await directory.captions(run))
     return whole, await tallies(run.spec, run.plan, run.ledger)
 
 
@@ -94,14 +94,14 @@ def media_of(directory: RunDirectory) -> dict[str, File]:
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:
     """One row per verdict of a run, in plan order. Raises like `read_report`."""
-    run = await directory.stored.open()
+    run = await directory.stored_run.open()
     shards = verdict_rows(run.spec, run.plan, run.ledger)
     return [row async for shard in shards for row in shard]
 
 
 async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...]]:
     """The possible scores of each question of a run, by its id. Raises like `read_report`."""
-    run = await directory.stored.open()
+    run = await directory.stored_run.open()
     by_question = {}
     async for items in run.plan():
         for item in items:
@@ -112,13 +112,13 @@ async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...
     return by_question
 
 
-def find_kept(config: RunConfig) -> RunDirectory | None:
+def find_equal_run(config: RunConfig) -> RunDirectory | None:
     """A run with a report, of an equal configuration over the same data and captions.
 
     For commands whose endpoint is down: then the models cannot be resolved, and the fingerprint is
     unknown.
     """
-    wanted_config = as_asked(config)
+    wanted_config = config_values(config)
     paths = [config.out] if config.out else sorted(DEFAULT_ROOT.glob("*"))
     for path in paths:
         directory = RunDirectory(path)

@@ -18,7 +18,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
-from caliper.local.reports import kept_sittings
+from caliper.local.reports import stored_sittings
 from caliper.local.setup import RunSetup
 from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Watcher
@@ -34,7 +34,7 @@ class RunResult:
 
     report: Report
     directory: Path
-    since: datetime | None = None
+    ended_at: datetime | None = None
     spent: Mapping[str, Cost] = field(default_factory=dict)
 
 
@@ -54,8 +54,8 @@ async def evaluate(
         run = LocalRun(setup, directory, watcher, clock, decoders)
         report = await run.work()
         if run.known:
-            return already(directory, report)
-        sittings = await kept_sittings(directory, spec)
+            return ended_result(directory, report)
+        sittings = await stored_sittings(directory, spec)
         reuse = {} if report.reuse is None else {"reuse": asdict(report.reuse)}
         directory.write_execution(
             {
@@ -77,7 +77,7 @@ async def evaluate(
     return RunResult(report, directory.path, None, setup.models.room.costs)
 
 
-def already(directory: RunDirectory, report: Report) -> RunResult:
+def ended_result(directory: RunDirectory, report: Report) -> RunResult:
     """The result of a run that an earlier process ended. Raises NewerSchema or InvalidInput."""
     finished = directory.read_execution().get("finished")
     since = None if finished is None else datetime.fromisoformat(finished)

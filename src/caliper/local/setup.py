@@ -11,7 +11,7 @@ from typing import Any
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.registry import benchmark
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
@@ -121,13 +121,13 @@ async def _open_part(
     """Open the files and models of a benchmark, and request it."""
     chosen, part, room = benchmark(name), config.benchmarks[name], models.room
     # Report errors in files and settings before calling any model.
-    resolved_settings(name, part.set)
-    supplies.opened[name] = sources = open_sources(name, part)
+    resolve_settings(name, part.set)
+    supplies.files[name] = sources = open_sources(name, part)
     if part.qa is not None or part.qa_replies is not None:
-        qa_layout(name, given=sources.qa_data is not None)
+        qa_layout(name, path=sources.qa_data is not None)
     taxonomy_of(name, part)
     seed = sampling_seed(config.seed, config.replicate)
-    answerer = await room.answerer(answering_spec(name, part), name, models.pack, seed)
+    answerer = await room.answerer(answerer_spec(name, part), name, models.pack, seed)
     models.answerers[f"{name}/{chosen.role}"] = answerer
     captioner = None
     if part.captioner is not None:
@@ -144,7 +144,7 @@ async def _open_part(
     return part_request(name, part, file_digests, captioner, {})
 
 
-def answering_spec(name: str, part: BenchmarkConfig) -> str:
+def answerer_spec(name: str, part: BenchmarkConfig) -> str:
     """The SPEC of the judge or reader. Raises InvalidInput for a role that the benchmark lacks."""
     specs: dict[str, Any] = {"judge": part.judge, "reader": part.reader}
     role = benchmark(name).role

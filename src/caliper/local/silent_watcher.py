@@ -9,17 +9,17 @@ from caliper.core.plan import PlanSummary
 class SilentWatcher:
     """A ports.telemetry.Watcher that ignores everything; subclasses override what they show."""
 
-    def planned(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary) -> None:
         """Do nothing."""
 
-    def warned(self, text: str) -> None:
+    def on_warning(self, text: str) -> None:
         """Do nothing."""
 
-    def resumed(self, benchmark: str, known: int) -> None:
+    def on_resume(self, benchmark: str, known: int) -> None:
         """Do nothing."""
 
-    def captioned(self, benchmark: str, sample: str) -> None:
+    def on_caption(self, benchmark: str, sample: str) -> None:
         """Do nothing."""
 
-    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         """Do nothing."""

@@ -12,11 +12,11 @@ from caliper.ports.storage import Sources
 
 @dataclass(frozen=True, slots=True)
 class FileSupplies:
-    """ports.storage.Supplies of open files: `opened` by benchmark, and the `digests` of all of
+    """ports.storage.Supplies of open files: `files` by benchmark, and the `digests` of all of
     them.
     """
 
-    opened: dict[str, Sources] = field(default_factory=dict)
+    files: dict[str, Sources] = field(default_factory=dict)
     digests: set[str] = field(default_factory=set)
 
     async def has_dataset(self, digest: str) -> bool:
@@ -30,13 +30,13 @@ class FileSupplies:
     @asynccontextmanager
     async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
         """The files of the run's benchmarks."""
-        yield {part.name: self.opened[part.name] for part in spec.benchmarks}
+        yield {part.name: self.files[part.name] for part in spec.benchmarks}
 
     @property
     def captions(self) -> dict[str, Mapping[str, str]]:
         """The supplied captions by benchmark and sample."""
         return {
             name: sources.captions
-            for name, sources in self.opened.items()
+            for name, sources in self.files.items()
             if sources.captions is not None
         }

@@ -24,9 +24,9 @@ class ObjectStore(Protocol):
         """
         ...
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """The bytes under `key`, None if it does not exist. Raises StoreUnavailable, and
-        InvalidInput naming an object of more than `most` bytes, whose rest is not read.
+        InvalidInput naming an object of more than `max_bytes` bytes, whose rest is not read.
         """
         ...
 

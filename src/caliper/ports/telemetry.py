@@ -18,23 +18,23 @@ from caliper.ports.stream import GroupMember
 class Watcher(Protocol):
     """Observes a run's progress. Must be quick and must not raise."""
 
-    def planned(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary) -> None:
         """The plan is complete."""
         ...
 
-    def warned(self, text: str) -> None:
+    def on_warning(self, text: str) -> None:
         """Show a warning about the inputs."""
         ...
 
-    def resumed(self, benchmark: str, known: int) -> None:
+    def on_resume(self, benchmark: str, known: int) -> None:
         """`known` outcomes exist from an earlier process."""
         ...
 
-    def captioned(self, benchmark: str, sample: str) -> None:
+    def on_caption(self, benchmark: str, sample: str) -> None:
         """A model wrote a caption."""
         ...
 
-    def examined(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         """The verdicts of a job are known."""
         ...
 

@@ -45,7 +45,7 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def refuse_far(address: Address, field: str) -> None:
+def refuse_remote(address: Address, field: str) -> None:
     """Raise InvalidInput for an address that other machines can reach."""
     if not address.loopback:
         message = f"pages ask for no token, so other machines must not reach {address}"

@@ -13,7 +13,7 @@ from caliper.adapters.wire.text import from_wire
 from caliper.api.judge.v1.judge_pb2 import JudgeRequest
 from caliper.api.qa_reader.v1.qa_reader_pb2 import AnswerRequest
 from caliper.api.types.v1 import outcome_pb2
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
@@ -111,7 +111,7 @@ async def _verdicts(request: AdhocRequest, models: Models) -> tuple[Verdict, ...
 
 def _spec(request: AdhocRequest) -> RunSpec:
     try:
-        settings = resolved_settings(request.benchmark, request.settings)
+        settings = resolve_settings(request.benchmark, request.settings)
     except InvalidInput as error:
         raise InvalidInput(str(error), field="settings") from error
     part = BenchmarkSpec(

@@ -18,7 +18,7 @@ _DEFAULT_INTERVAL, _LEAST_INTERVAL = 1000, 50
 _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
-def remaining_of_call() -> float | None:
+def remaining_seconds() -> float | None:
     """Seconds left of the call that this task answers, at least 0; the deadline for calls it
     makes in turn. None without a deadline, and outside of a call.
     """

@@ -35,16 +35,16 @@ _KEY = re.compile("media/[0-9a-f]{64}")
 
 
 class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
-    """Captions with `model` and the prompts of `pack`. `store` has media by key; `loose` turns
+    """Captions with `model` and the prompts of `pack`. `store` has media by key; `inline` turns
     media into images for the model.
     """
 
     def __init__(
-        self, model: ChatModel, pack: PromptPack, store: ObjectStore, loose: InlineMedia
+        self, model: ChatModel, pack: PromptPack, store: ObjectStore, inline: InlineMedia
     ) -> None:
         self._model = model
         self._pack = pack
-        self._loose = loose
+        self._loose = inline
         self._store = store
 
     async def Caption(  # noqa: N802 - named in the contract

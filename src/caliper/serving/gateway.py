@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
 
-from caliper.adapters.wire.comparisons import decode_wished, encode_comparison
-from caliper.adapters.wire.evaluations import decode_asked, encode_evaluation
+from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
+from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
 from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -42,7 +42,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request: pb.StartEvaluationRequest, _: Context
     ) -> pb.StartEvaluationResponse:
         """Start or resume a run."""
-        evaluation, created = await self._gateway.start(decode_asked(request))
+        evaluation, created = await self._gateway.start(decode_evaluation_request(request))
         return pb.StartEvaluationResponse(evaluation=encode_evaluation(evaluation), created=created)
 
     async def GetEvaluation(  # noqa: N802 - named in the contract
@@ -115,7 +115,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
     ) -> AsyncIterator[pb.CompareEvaluationsResponse]:
         """Compare runs with the first."""
         comparison, pictures = await self._comparer.compare(
-            request.runs, decode_wished(request), pictures=request.pictures
+            request.runs, decode_comparison_request(request), pictures=request.pictures
         )
         for message in encode_comparison(comparison, pictures):
             yield message

@@ -131,7 +131,7 @@ class GrpcServer:
         Calls that are not done after `grace` are cut off. The health port answers to the end.
         """
         self.drain()
-        self._guard.end_lasting()
+        self._guard.end_streams()
         if self._health_task is not None:
             self._health_task.cancel()
             await asyncio.gather(self._health_task, return_exceptions=True)

@@ -59,7 +59,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._lasting: set[asyncio.Timeout] = set()
         self._stopping = False
 
-    def end_lasting(self) -> None:
+    def end_streams(self) -> None:
         """End all long-lived streams, and any that begin later."""
         self._stopping = True
         for limit in self._lasting:
@@ -90,7 +90,7 @@ class Guard(grpc.aio.ServerInterceptor):
     def _authorize(self, details: grpc.HandlerCallDetails) -> Rule | None:
         caller = _ANONYMOUS if self._tokens is None else _caller(self._tokens, details)
         rule = RULES.get(details.method)
-        if rule is not None and not caller.role.may(rule.role):
+        if rule is not None and not caller.role.includes(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
             raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
         return rule
@@ -117,9 +117,9 @@ class Guard(grpc.aio.ServerInterceptor):
     @asynccontextmanager
     async def _around(self, rule: Rule, context: Context) -> AsyncIterator[None]:
         seconds = _time_remaining(context)
-        if seconds is None and not rule.lasting:
+        if seconds is None and not rule.is_stream:
             seconds = self._deadline
-        limit = asyncio.timeout(0 if rule.lasting and self._stopping else seconds)
+        limit = asyncio.timeout(0 if rule.is_stream and self._stopping else seconds)
         try:
             async with limit:
                 begin(limit.when())
@@ -132,8 +132,8 @@ class Guard(grpc.aio.ServerInterceptor):
 
     @contextmanager
     def _tracked(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
-        """Track the limit of a long-lived stream, so that `end_lasting` can move it."""
-        if rule.lasting:
+        """Track the limit of a long-lived stream, so that `end_streams` can move it."""
+        if rule.is_stream:
             self._lasting.add(limit)
         try:
             yield
@@ -142,7 +142,7 @@ class Guard(grpc.aio.ServerInterceptor):
 
     def _status(self, error: Exception, rule: Rule, limit: asyncio.Timeout) -> Any:
         if isinstance(error, TimeoutError) and limit.expired():
-            if rule.lasting and self._stopping:
+            if rule.is_stream and self._stopping:
                 return status(grpc.StatusCode.UNAVAILABLE, "the service is stopping; call again")
             return status(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline of the call passed")
         if isinstance(error, NotImplementedError):

@@ -44,22 +44,22 @@ class TopicWork:
 
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
-    """The parts of a service. When it stops, `working` drains, `tasks` are cancelled, and `close`
+    """The parts of a service. When it stops, `workers` drains, `tasks` are cancelled, and `close`
     is called last.
     """
 
     services: tuple[Service, ...]
-    working: tuple[TopicWork, ...] = ()
+    workers: tuple[TopicWork, ...] = ()
     tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     checks: Mapping[str, Check] = field(default_factory=dict)
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
-def together(parts: Sequence[ServiceParts]) -> ServiceParts:
+def merge_parts(parts: Sequence[ServiceParts]) -> ServiceParts:
     """Merge several services into one, for one process and one port."""
     return ServiceParts(
         services=tuple(service for part in parts for service in part.services),
-        working=tuple(work for part in parts for work in part.working),
+        workers=tuple(work for part in parts for work in part.workers),
         tasks=tuple(task for part in parts for task in part.tasks),
         checks={name: check for part in parts for name, check in part.checks.items()},
         close=tuple(close for part in parts for close in part.close),
@@ -79,7 +79,7 @@ class ServiceRun:
     """Runs a service until `stopping` is set or a part of it fails."""
 
     def __init__(self, options: ServerOptions, parts: ServiceParts) -> None:
-        works = {f"work-{place}": work.check for place, work in enumerate(parts.working)}
+        works = {f"work-{place}": work.check for place, work in enumerate(parts.workers)}
         self._options, self._parts = options, parts
         self.server = GrpcServer(options, parts.services, {**parts.checks, **works})
         self.stopping = asyncio.Event()
@@ -96,13 +96,13 @@ class ServiceRun:
             await self._work()
 
     async def _work(self) -> None:
-        jobs = [asyncio.ensure_future(work.run()) for work in self._parts.working]
+        jobs = [asyncio.ensure_future(work.run()) for work in self._parts.workers]
         lasting = [asyncio.ensure_future(task()) for task in self._parts.tasks]
         stopping = asyncio.ensure_future(self.stopping.wait())
         try:
             await asyncio.wait([stopping, *jobs, *lasting], return_when=asyncio.FIRST_COMPLETED)
             self.server.drain()
-            for work in self._parts.working:
+            for work in self._parts.workers:
                 work.stop()
             if jobs:
                 await asyncio.wait(jobs, timeout=self._options.grace)
@@ -122,7 +122,7 @@ async def _cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
             raise failure
 
 
-async def until_told(running: Iterable[ServiceRun]) -> None:
+async def run_until_signal(running: Iterable[ServiceRun]) -> None:
     """Run services until SIGTERM or SIGINT. They start in this order and stop in reverse."""
     services = list(running)
     stop = asyncio.Event()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caliper.core.errors import InvalidInput
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.ports.telemetry import Telemetry
 from caliper.serving.addresses import Address
 from caliper.serving.lifecycle import ServiceParts
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from caliper.adapters.metrics import catalogue, page, prometheus
     from caliper.serving import web
 else:
-    x509 = deferred("cryptography.x509")
-    prometheus_client = deferred("prometheus_client")
-    catalogue = deferred("caliper.adapters.metrics.catalogue")
-    prometheus = deferred("caliper.adapters.metrics.prometheus")
-    page = deferred("caliper.adapters.metrics.page")
-    web = deferred("caliper.serving.web")
+    x509 = lazy_module("cryptography.x509")
+    prometheus_client = lazy_module("prometheus_client")
+    catalogue = lazy_module("caliper.adapters.metrics.catalogue")
+    prometheus = lazy_module("caliper.adapters.metrics.prometheus")
+    page = lazy_module("caliper.adapters.metrics.page")
+    web = lazy_module("caliper.serving.web")
 
 _LOG = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from caliper.adapters.pages.compare import render_comparison
 from caliper.adapters.pages.page import live_policy
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
 from caliper.core.report import Estimate, VerdictRow
-from caliper.core.run import OVER, RunSpec
+from caliper.core.run import FINAL_STATES, RunSpec
 from caliper.pipeline.comparing.comparer import Comparer, PicturesOf
 from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.gateway.gateway import Gateway
@@ -64,7 +64,7 @@ class PageSources:
 
 def page_parts(address: Address, sources: PageSources) -> ServiceParts:
     """Serve pages at an address. Raises InvalidInput for one that other machines can reach."""
-    server = WebServer(address, Pages(sources).routes(), trouble)
+    server = WebServer(address, Pages(sources).routes(), error_page)
     return ServiceParts((), tasks=(server.run,))
 
 
@@ -95,7 +95,7 @@ class Pages:
         figures = {
             evaluation.spec.run_id: await self._headlines(evaluation.spec.run_id)
             for evaluation in page.evaluations
-            if evaluation.state in OVER
+            if evaluation.state in FINAL_STATES
         }
         return _page(live.render_runs(page, figures, name, token))
 
@@ -228,7 +228,7 @@ def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
     return web.get(path, checked)
 
 
-def trouble(status: int, message: str) -> web.Response:
+def error_page(status: int, message: str) -> web.Response:
     """An error page."""
     return _page(live.render_trouble(HTTPStatus(status).phrase, message), status=status)
 

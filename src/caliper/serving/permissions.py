@@ -15,17 +15,17 @@ from caliper.serving.tokens import Role
 class Rule:
     """The lowest `role` that may call a method.
 
-    `lasting` marks a long-lived stream: it gets no default deadline, and ends at once when the
+    `is_stream` marks a long-lived stream: it gets no default deadline, and ends at once when the
     service stops.
     """
 
     role: Role
-    lasting: bool = False
+    is_stream: bool = False
 
 
 _READ = Rule(Role.READ)
 _EVALUATE = Rule(Role.EVALUATE)
-_WATCH = Rule(Role.READ, lasting=True)
+_WATCH = Rule(Role.READ, is_stream=True)
 
 _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "caliper.api.evaluate.v1.EvaluateService": {
@@ -47,7 +47,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "grpc.health.v1.Health": {"Check": _READ, "Watch": _WATCH},
     # A tool for operators.
     "grpc.reflection.v1alpha.ServerReflection": {
-        "ServerReflectionInfo": Rule(Role.ADMIN, lasting=True)
+        "ServerReflectionInfo": Rule(Role.ADMIN, is_stream=True)
     },
 }
 

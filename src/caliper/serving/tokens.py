@@ -31,10 +31,10 @@ class Role(StrEnum):
     EVALUATE = "evaluate"
     ADMIN = "admin"
 
-    def may(self, needed: Role) -> bool:
-        """Whether this role includes the permissions of `needed`."""
+    def includes(self, other: Role) -> bool:
+        """Whether this role includes the permissions of `other`."""
         order = list(Role)
-        return order.index(self) >= order.index(needed)
+        return order.index(self) >= order.index(other)
 
 
 @dataclass(frozen=True, slots=True)

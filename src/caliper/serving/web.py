@@ -20,7 +20,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.rows import note_of
-from caliper.serving.addresses import Address, refuse_far
+from caliper.serving.addresses import Address, refuse_remote
 
 _LOG = logging.getLogger(__name__)
 _SERVER_LOG = logging.getLogger(f"{__name__}.requests")
@@ -89,7 +89,7 @@ class WebServer:
     """Serves routes until cancelled; errors get their status from the table of failures."""
 
     def __init__(self, address: Address, routes: Iterable[web.RouteDef], trouble: Trouble) -> None:
-        refuse_far(address, "page_address")
+        refuse_remote(address, "page_address")
         self._routes, self._trouble = tuple(routes), trouble
         self.address = address
         self.started = asyncio.Event()

@@ -43,4 +43,4 @@ async def _judge(anchor: Anchor, run: str, examiner: Examiner) -> AnchorVerdict:
     job = ExamineJob(run, anchor.item.benchmark, anchor.item.sample, caption, (anchor.item,))
     # The verdicts carry any failure; the telemetry is not needed here.
     verdicts, _ = await examiner.conclude(job)
-    return AnchorVerdict(anchor.expected, anchor.given(verdicts.verdicts[-1].outcome))
+    return AnchorVerdict(anchor.expected, anchor.label(verdicts.verdicts[-1].outcome))

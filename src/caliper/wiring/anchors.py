@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from caliper.adapters.packs.questions import planned, questions_of
+from caliper.adapters.packs.questions import plan_question, questions_of
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import digest
@@ -26,7 +26,7 @@ class Anchor:
     item: Item
     expected: str
 
-    def given(self, outcome: Outcome) -> str | None:
+    def label(self, outcome: Outcome) -> str | None:
         """The label of a verdict; None if the outcome has no score."""
         if not isinstance(outcome, Scored):
             return None
@@ -40,7 +40,7 @@ def anchors_of(name: str, settings: Settings) -> tuple[Anchor, ...]:
         Anchor(
             f"{question['id']}/{expected}",
             caption,
-            planned(name, question, settings).item,
+            plan_question(name, question, settings).item,
             expected,
         )
         for question in questions_of(name, _FILE)

@@ -14,7 +14,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.errors import InvalidInput
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.runs import RunBook
 from caliper.ports.clock import Clock
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from caliper.serving import metrics
     from caliper.wiring.service_settings import KafkaSettings, StoreSettings, StreamSettings
 else:
-    brokers = deferred("caliper.adapters.streams.kafka_access")
-    minio = deferred("caliper.adapters.stores.minio")
-    kafka = deferred("caliper.adapters.streams.kafka")
-    kafka_log = deferred("caliper.adapters.streams.kafka_log")
-    protobuf_codec = deferred("caliper.adapters.wire.protobuf_codec")
-    metrics = deferred("caliper.serving.metrics")
+    brokers = lazy_module("caliper.adapters.streams.kafka_access")
+    minio = lazy_module("caliper.adapters.stores.minio")
+    kafka = lazy_module("caliper.adapters.streams.kafka")
+    kafka_log = lazy_module("caliper.adapters.streams.kafka_log")
+    protobuf_codec = lazy_module("caliper.adapters.wire.protobuf_codec")
+    metrics = lazy_module("caliper.serving.metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ def open_store(settings: StoreSettings) -> ObjectStore:
         raise InvalidInput("a directory or an S3 endpoint", file="environment", field=field)
     if not settings.store.startswith(("http://", "https://")):
         return DirectoryStore(Path(settings.store))
-    with store_named(settings, variable(type(settings), "store")):
+    with name_store_errors(settings, variable(type(settings), "store")):
         return minio.MinioStore(store_access(settings))
 
 
 @contextmanager
-def store_named(settings: StoreSettings, url: str) -> Iterator[None]:
+def name_store_errors(settings: StoreSettings, url: str) -> Iterator[None]:
     """Make errors about the store's URL or bucket name their source: `url`, or the variable."""
     fields = {"url": url, "bucket": variable(type(settings), "store_bucket")}
     try:

@@ -13,7 +13,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 _LARGE = 1 << 20
 
 
-def give_back() -> bool:
+def limit_arenas() -> bool:
     """Configure the allocator; call before threads start. False if it is not glibc's."""
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -22,7 +22,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
 from caliper.core.run import RECORDED
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, Embedder, NounTagger
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from caliper.lexical import ngrams
     from caliper.lexical import tagger as rule_tagger
 else:
-    minilm = deferred("caliper.adapters.language.minilm")
-    spacy = deferred("caliper.adapters.language.spacy")
-    tgi = deferred("caliper.adapters.models.tgi")
-    triton = deferred("caliper.adapters.models.triton")
-    triton_embedder = deferred("caliper.adapters.models.triton_embedder")
-    lexical_answerer = deferred("caliper.adapters.models.lexical")
-    ngrams = deferred("caliper.lexical.ngrams")
-    rule_tagger = deferred("caliper.lexical.tagger")
+    minilm = lazy_module("caliper.adapters.language.minilm")
+    spacy = lazy_module("caliper.adapters.language.spacy")
+    tgi = lazy_module("caliper.adapters.models.tgi")
+    triton = lazy_module("caliper.adapters.models.triton")
+    triton_embedder = lazy_module("caliper.adapters.models.triton_embedder")
+    lexical_answerer = lazy_module("caliper.adapters.models.lexical")
+    ngrams = lazy_module("caliper.lexical.ngrams")
+    rule_tagger = lazy_module("caliper.lexical.tagger")
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
 KINDS = (

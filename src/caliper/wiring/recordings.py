@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
-from caliper.core.run import RunSpec, recorded
+from caliper.core.run import RunSpec, recorded_identity
 from caliper.pipeline.store.supplies import fetch_dataset
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
@@ -35,7 +35,7 @@ class Recordings:
         the run; StoreUnavailable.
         """
         media = spec.benchmark(name).models.get("media")
-        if media is None or media != recorded(media.revision):
+        if media is None or media != recorded_identity(media.revision):
             raise InvalidInput("only recorded replies answer questions from the media here")
         async with self._reading:
             if media.revision not in self._answerers:

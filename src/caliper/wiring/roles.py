@@ -14,7 +14,7 @@ from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import RunFailed, event_key
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.publisher import RUNS
@@ -30,7 +30,7 @@ from caliper.wiring.models import ModelRoom, split_spec
 if TYPE_CHECKING:
     from caliper.adapters.models import lexical as lexical_answerer
 else:
-    lexical_answerer = deferred("caliper.adapters.models.lexical")
+    lexical_answerer = lazy_module("caliper.adapters.models.lexical")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class JobFilter:
         Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self.runs.spec(run)
-        if await self.runs.cancelled(run):
+        if await self.runs.is_cancelled(run):
             return None
         try:
             self._check_models(spec, spec.benchmark(name))
@@ -119,7 +119,7 @@ class JobFilter:
             raise ModelChanged("the run was resolved with another prompt pack")
         for role, identity in self.identities.items():
             expected = part.models.get(role, identity)
-            if not identity.meant_by(expected):
+            if not identity.matches(expected):
                 raise ModelChanged(
                     f"the {role} is {identity.label}; the run was resolved with {expected.label}"
                 )
@@ -137,7 +137,7 @@ class StoredMedia:
     store: ObjectStore
     index: MediaIndex
     data: str
-    loose: InlineMedia
+    inline: InlineMedia
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or the frames of the clip. Raises like the port, and StoreUnavailable."""
@@ -147,7 +147,7 @@ class StoredMedia:
             if key is None:
                 raise _not_pushed(path)
             fetch = partial(self._fetch, key, path)
-            pictures += await self.loose.images(PurePosixPath(key).name, path, fetch)
+            pictures += await self.inline.images(PurePosixPath(key).name, path, fetch)
         return pictures
 
     async def _fetch(self, key: str, path: str, most: int) -> bytes:

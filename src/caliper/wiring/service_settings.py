@@ -16,8 +16,8 @@ from pydantic_settings import SettingsConfigDict
 
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
-from caliper.deferred import deferred
-from caliper.serving.addresses import Address, refuse_far
+from caliper.lazy import lazy_module
+from caliper.serving.addresses import Address, refuse_remote
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.settings import (
     PREFIX,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from caliper.adapters.remote.channel import Target
     from caliper.serving import grpc_server
 else:
-    grpc_server = deferred("caliper.serving.grpc_server")
+    grpc_server = lazy_module("caliper.serving.grpc_server")
 
 _INCOMPLETE_PAIR = "certificate and key go together: this one is missing"
 
@@ -259,7 +259,7 @@ class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
             return None
         field = variable(type(self), "page_address")
         address = Address.parse(self.page_address, field)
-        refuse_far(address, field)
+        refuse_remote(address, field)
         return address
 
     def peer(self, service: str, address: str) -> Target:

@@ -22,7 +22,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
 from caliper.pipeline.aggregation.lag import LagMeter
@@ -39,7 +39,7 @@ from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, 
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
-from caliper.pipeline.store.supplies import MediaIndex, keep_written
+from caliper.pipeline.store.supplies import MediaIndex, save_caption
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
@@ -48,22 +48,22 @@ from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
-from caliper.serving.lifecycle import ServiceParts, TopicWork, store_check, together
+from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.recordings import Recordings
 from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
+from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.service_settings import CaptionerSettings
 from caliper.wiring.sinks import sink_of, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
-from caliper.wiring.standing_anchors import StandingAnchors
 
 if TYPE_CHECKING:
     from caliper.serving import pages
 else:
-    pages = deferred("caliper.serving.pages")
+    pages = lazy_module("caliper.serving.pages")
 
 _LOG = logging.getLogger(__name__)
 _CONCURRENT_PLANS = 2
@@ -73,7 +73,7 @@ _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 _STAGES = {"judge": "judge", "reader": "qa_reader"}
 
 
-async def examining_parts(
+async def open_answerer_parts(
     role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
 ) -> tuple[ServiceParts, StageDescription]:
     """A judge (role judge) or a QA reader (role reader), with its description; `language` names
@@ -85,27 +85,27 @@ async def examining_parts(
     telemetry = ground.telemetry.stage(_STAGES[role])
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     answering = await RoleModels.open(role, settings.model, pack, room, language)
-    parts = answering_parts(answering, settings, ground)
+    parts = answerer_parts(answering, settings, ground)
     checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
-    return together(
+    return merge_parts(
         [parts, ServiceParts((), checks=checks, close=(room.close,))]
     ), StageDescription(answering.identities, pack.digest)
 
 
-def answering_parts(
-    answering: RoleModels, settings: ExaminingSettings, ground: Ground
+def answerer_parts(
+    role_models: RoleModels, settings: ExaminingSettings, ground: Ground
 ) -> ServiceParts:
     """A judge or a QA reader with models that are already open; the caller closes them."""
-    role, pack = answering.role, answering.pack
-    gate = JobFilter(answering.identities, pack.digest, ground.runs, ground.stream, ground.codec)
+    role, pack = role_models.role, role_models.pack
+    gate = JobFilter(role_models.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     # The longest time that a job may take.
     patience = settings.timeout + settings.retry_budget
     anchors_asked = None if settings.anchors else False
-    anchors = StandingAnchors(ground.store, ground.telemetry, patience, asked=anchors_asked)
+    anchors = RunAnchors(ground.store, ground.telemetry, patience, asked=anchors_asked)
     recordings = Recordings(ground.store)
 
     async def models_of(spec: RunSpec, job: ExamineJob) -> Models:
-        models = answering(spec.sampling_seed)
+        models = role_models(spec.sampling_seed)
         if job.items[0].source is not Source.MEDIA:
             return models
         media = await recordings.answerer(spec, job.benchmark)
@@ -114,8 +114,8 @@ def answering_parts(
     stages = _stages(ground, gate, settings, _STAGES[role])
     stage = stages.examining(_TOPICS[role], models_of, anchors)
     return ServiceParts(
-        services=(_examining_service(role, answering, pack),),
-        working=(TopicWork(stage.worker),),
+        services=(_examining_service(role, role_models, pack),),
+        workers=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store)},
         close=(anchors.close, *ground.close),
     )
@@ -147,7 +147,7 @@ async def captioner_parts(
         return StoredMedia(ground.store, index, part.data, inline)
 
     async def keep(job: CaptionJob, caption: Caption) -> None:
-        await keep_written(ground.store, job.run, job.benchmark, caption)
+        await save_caption(ground.store, job.run, job.benchmark, caption)
 
     checkpoint = Checkpoint(dict.fromkeys(benchmark_names(), model), pack, media_of, holding)
     stage = _stages(ground, gate, settings, "captioner").captioning(checkpoint, keep)
@@ -155,7 +155,7 @@ async def captioner_parts(
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
         services=(captioner.service(servicer),),
-        working=(TopicWork(stage.worker),),
+        workers=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
@@ -195,14 +195,14 @@ def gateway_parts(
     servicer = gateway.GatewayServicer(core, reader, comparer, ground.store)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
-        working=(TopicWork(stage.worker),),
+        workers=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
     if page is None:
         return parts
     sources = pages.PageSources(core, reader, comparer, runs, ground.store, index, pictures)
-    return together([parts, pages.page_parts(page, sources)])
+    return merge_parts([parts, pages.page_parts(page, sources)])
 
 
 def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:

@@ -13,14 +13,14 @@ from caliper.adapters.exports.markdown import MarkdownExport
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
 
 if TYPE_CHECKING:
     from caliper.adapters.exports import parquet
 else:
-    parquet = deferred("caliper.adapters.exports.parquet")
+    parquet = lazy_module("caliper.adapters.exports.parquet")
 
 _SINKS: dict[str, Callable[[], ReportSink]] = {
     "report.json": JsonExport,
@@ -35,7 +35,7 @@ def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportS
     return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
 
 
-def thumbnails_below(media: Mapping[str, Path]) -> Thumbnail:
+def folder_thumbnails(media: Mapping[str, Path]) -> Thumbnail:
     """A source of thumbnails for media in one folder per benchmark."""
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:

@@ -11,17 +11,17 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
-from caliper.pipeline.asking.token_budget import SharedAllowances, capped
+from caliper.pipeline.asking.token_budget import SharedAllowances, cap_model
 from caliper.pipeline.planning.publisher import CAPTION_JOBS
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.pipeline.work.handlers import (
     CaptionHandler,
-    Examined,
     ExamineHandler,
-    KeepCaption,
-    ModelWasChanged,
-    end_all,
-    nobody_listens,
+    OnModelChange,
+    OnVerdicts,
+    SaveCaption,
+    ignore_verdicts,
+    raise_error,
 )
 from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits
 from caliper.ports.media import Media
@@ -29,7 +29,7 @@ from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, GroupJoined, Telemetry
 from caliper.wiring.grounds import Ground
-from caliper.wiring.standing_anchors import StandingAnchors
+from caliper.wiring.run_anchors import RunAnchors
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class ModelStages:
     allowances: SharedAllowances
     limits: WorkerLimits
     telemetry: Telemetry = SILENT
-    changed: ModelWasChanged = end_all
-    examined: Examined = nobody_listens
+    changed: OnModelChange = raise_error
+    examined: OnVerdicts = ignore_verdicts
 
     def examining(
         self,
         topic: str,
         models_of: Callable[[RunSpec, ExamineJob], Awaitable[Models]],
-        anchors: StandingAnchors,
+        anchors: RunAnchors,
     ) -> Stage:
         """The judge or reader that takes jobs from `topic`. `models_of` gives the models that
         answer a job. `anchors` are judged once for every run that is met.
@@ -83,13 +83,13 @@ class ModelStages:
             models = await models_of(spec, job)
             models = models.within(await self.allowances.of(job))
             if job.items[0].source is not Source.MEDIA:
-                anchors.meet(spec, job.benchmark, models)
+                anchors.start_sitting(spec, job.benchmark, models)
             return Examiner(spec, models, store, self.telemetry)
 
         async def before_publishing(job: ExamineJob | CaptionJob) -> None:
-            await self.allowances.tell(job)
+            await self.allowances.publish(job)
             if isinstance(job, ExamineJob):
-                await anchors.judged(job)
+                await anchors.wait_for_sitting(job)
 
         ground = self.ground
         handler = ExamineHandler(
@@ -97,7 +97,7 @@ class ModelStages:
         )
         return self._stage(topic, (handler.handle, handler.give_up))
 
-    def captioning(self, checkpoint: Checkpoint, keep: KeepCaption) -> Stage:
+    def captioning(self, checkpoint: Checkpoint, keep: SaveCaption) -> Stage:
         """The captioner; `keep` is called with each caption before it is examined."""
         store = WriteBackBuffer(self.ground.store)
 
@@ -107,14 +107,14 @@ class ModelStages:
                 return None
             media = {job.benchmark: checkpoint.media_of(spec.benchmark(job.benchmark))}
             limited = LimitedMedia(media, checkpoint.holding)
-            model = capped(checkpoint.models[job.benchmark], await self.allowances.of(job))
+            model = cap_model(checkpoint.models[job.benchmark], await self.allowances.of(job))
             return Captioner(spec, model, checkpoint.pack, limited, store, self.telemetry)
 
         async def no_examiner(_: ExamineJob) -> None:
             return None
 
         ground = self.ground
-        told = self.allowances.tell
+        told = self.allowances.publish
         examining = ExamineHandler(
             ground.stream, ground.codec, no_examiner, told, self.examined, self.changed
         )

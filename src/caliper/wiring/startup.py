@@ -17,12 +17,12 @@ from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.work.idle_stages import SleepingStages
 from caliper.ports.stages import StageDirectory
 from caliper.serving.addresses import Address
-from caliper.serving.calls import remaining_of_call
+from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import ServiceParts, ServiceRun, together, until_told
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
 from caliper.serving.metrics import metrics_parts
 from caliper.wiring.grounds import Ground, ground_of
-from caliper.wiring.memory import give_back
+from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -34,8 +34,8 @@ from caliper.wiring.service_settings import (
 from caliper.wiring.services import (
     aggregator_parts,
     captioner_parts,
-    examining_parts,
     gateway_parts,
+    open_answerer_parts,
 )
 from caliper.wiring.settings import read_settings
 
@@ -50,29 +50,29 @@ async def judge(settings: JudgeSettings) -> ServiceParts:
     """A judge in its own process."""
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
-    parts, _ = await examining_parts("judge", settings, ground, language)
-    return measured(parts, ground, settings)
+    parts, _ = await open_answerer_parts("judge", settings, ground, language)
+    return with_metrics(parts, ground, settings)
 
 
 async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
     """A QA reader in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = await examining_parts("reader", settings, ground)
-    return measured(parts, ground, settings)
+    parts, _ = await open_answerer_parts("reader", settings, ground)
+    return with_metrics(parts, ground, settings)
 
 
 async def captioner(settings: CaptionerSettings) -> ServiceParts:
     """A captioner in its own process."""
     ground = ground_of(settings, settings)
     parts, _ = await captioner_parts(settings, ground)
-    return measured(parts, ground, settings)
+    return with_metrics(parts, ground, settings)
 
 
 async def aggregator(settings: AggregatorSettings) -> ServiceParts:
     """The aggregator in its own process."""
     ground = ground_of(settings, settings)
     parts, _ = aggregator_parts(ground)
-    return measured(parts, ground, settings)
+    return with_metrics(parts, ground, settings)
 
 
 async def gateway(settings: GatewaySettings) -> ServiceParts:
@@ -87,8 +87,8 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
         for role, (service, address) in addresses.items()
         if address is not None
     }
-    stages = RemoteStages(targets, remaining_of_call)
-    scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_of_call)
+    stages = RemoteStages(targets, remaining_seconds)
+    scores = RemoteScores(settings.peer("aggregator", settings.aggregator), remaining_seconds)
     ground = ground_of(settings, settings)
     closing = ServiceParts((), close=(stages.close, scores.close))
     directory: StageDirectory = stages
@@ -96,19 +96,19 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
         directory = sleeping = SleepingStages(stages, ground.store)
         closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
     parts = gateway_parts(ground, directory, scores, settings.page())
-    return measured(together([parts, closing]), ground, settings)
+    return with_metrics(merge_parts([parts, closing]), ground, settings)
 
 
-def measured(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
+def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
     """The service, with its metrics served at the address in its settings."""
     metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
-    return together([parts, metrics])
+    return merge_parts([parts, metrics])
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
     log("%(asctime)s %(levelname)s %(name)s %(message)s")
-    give_back()
+    limit_arenas()
 
     async def run() -> None:
         settings = read_settings(kind)
@@ -144,28 +144,28 @@ def log(form: str) -> None:
     )
 
 
-async def everything(
+async def all_services(
     ground: Ground,
-    judging: JudgeSettings,
-    reading: QaReaderSettings,
-    captioning: CaptionerSettings | None,
+    judge: JudgeSettings,
+    qa_reader: QaReaderSettings,
+    captioner: CaptionerSettings | None,
     page: Address | None = None,
 ) -> ServiceParts:
     """All services in one process, behind one port, with web pages at `page` if given.
 
     Raises what opening their models raises.
     """
-    language = (judging.tagger, judging.embedder)
-    judge_parts, judge_description = await examining_parts("judge", judging, ground, language)
-    reader_parts, reader_description = await examining_parts("reader", reading, ground)
+    language = (judge.tagger, judge.embedder)
+    judge_parts, judge_description = await open_answerer_parts("judge", judge, ground, language)
+    reader_parts, reader_description = await open_answerer_parts("reader", qa_reader, ground)
     descriptions = {"judge": judge_description, "reader": reader_description}
     parts = [judge_parts, reader_parts]
-    if captioning is not None:
-        captioner_part, descriptions["captioner"] = await captioner_parts(captioning, ground)
+    if captioner is not None:
+        captioner_part, descriptions["captioner"] = await captioner_parts(captioner, ground)
         parts.append(captioner_part)
     aggregator_part, board = aggregator_parts(ground)
     gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page)
-    return together([*parts, aggregator_part, gateway_part])
+    return merge_parts([*parts, aggregator_part, gateway_part])
 
 
 async def serve(
@@ -180,6 +180,6 @@ async def serve(
 
     announcement = asyncio.ensure_future(announce())
     try:
-        await until_told([running])
+        await run_until_signal([running])
     finally:
         announcement.cancel()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.serving.addresses import Address, refuse_plaintext
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import channel
 else:
-    channel = deferred("caliper.adapters.remote.channel")
+    channel = lazy_module("caliper.adapters.remote.channel")
 
 _TLS = "https://"
 

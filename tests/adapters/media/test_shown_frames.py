@@ -13,7 +13,7 @@ from PIL import Image
 from tests.fakes.footage import HEIGHT, WIDTH, Clip, index_of, write_clip
 
 from caliper.adapters.media.bounds import MediaLimits
-from caliper.adapters.media.clips import open_frame, shown_frames
+from caliper.adapters.media.clips import encode_frames, open_frame
 from caliper.adapters.media.images import encode
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
@@ -24,7 +24,7 @@ NTSC = Fraction(30000, 1001)
 
 def shown(path: Path, limits: MediaLimits = LIMITS, **asked: object) -> list[int]:
     preparation = Preparation(**asked)  # type: ignore[arg-type]
-    found = shown_frames(path, preparation, limits, partial(encode, preparation=preparation))
+    found = encode_frames(path, preparation, limits, partial(encode, preparation=preparation))
     return [index_of(jpeg) for jpeg in found]
 
 
@@ -112,14 +112,14 @@ def test_a_turned_clip_is_shown_upright(
     path = write_clip(tmp_path / "a.mp4", Clip(8))
     preparation = Preparation()
     keep = partial(encode, preparation=preparation)
-    stored = shown_frames(path, preparation, LIMITS, keep)
+    stored = encode_frames(path, preparation, LIMITS, keep)
     data = bytearray(path.read_bytes())
     place = data.index(b"tkhd") + 4 + 40
     one = 1 << 16
     a, b, c, d = (number * one for number in matrix)
     data[place : place + 20] = struct.pack(">5i", a, b, 0, c, d)
     path.write_bytes(data)
-    seen = shown_frames(path, preparation, LIMITS, keep)
+    seen = encode_frames(path, preparation, LIMITS, keep)
     assert len(seen) == 8
     for before, after in zip(stored, seen, strict=True):
         assert np.abs(grey(after) - np.rot90(grey(before), quarters)).mean() < 8
@@ -239,7 +239,7 @@ def test_what_is_no_clip(tmp_path: Path) -> None:
 def test_pixels_that_are_not_square_become_so(tmp_path: Path) -> None:
     path = write_clip(tmp_path / "a.mp4", Clip(8, options={"aspect": "2:1"}))
     preparation = Preparation()
-    found = shown_frames(path, preparation, LIMITS, partial(encode, preparation=preparation))
+    found = encode_frames(path, preparation, LIMITS, partial(encode, preparation=preparation))
     with Image.open(io.BytesIO(found[0])) as image:
         assert image.size == (128, 64)
     assert shown(path) == list(range(8))

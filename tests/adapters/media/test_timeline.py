@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.media.timeline import Timeline, chosen, timeline
+from caliper.adapters.media.timeline import Timeline, frame_indices, timeline
 from caliper.core.preparation import Preparation
 
 MILLI = Fraction(1, 1000)
@@ -54,7 +54,7 @@ rates = st.fractions(Fraction(1, 60), 120, max_denominator=1001)
 def test_the_chosen_frames_are_those_of_the_definition(
     found: Timeline, frames: int, fps: Fraction | None
 ) -> None:
-    indices = chosen(found, Preparation(frames=frames, fps=fps))
+    indices = frame_indices(found, Preparation(frames=frames, fps=fps))
     assert list(indices) == defined(found, frames, fps)
     assert 1 <= len(indices) <= frames
     assert list(indices) == sorted(set(indices))
@@ -65,7 +65,7 @@ def test_the_chosen_frames_are_those_of_the_definition(
 def test_at_a_constant_rate_the_middles_of_equal_parts(total: int, frames: int) -> None:
     found = Timeline(range(total), total, Fraction(1, 25))
     expected = {(2 * k + 1) * total // (2 * frames) for k in range(frames)}
-    assert list(chosen(found, Preparation(frames=frames))) == sorted(expected)
+    assert list(frame_indices(found, Preparation(frames=frames))) == sorted(expected)
 
 
 @given(st.integers(1, 200), st.sampled_from(RATES), st.integers(1, 8))
@@ -73,15 +73,19 @@ def test_fps_over_whole_seconds_is_uniform(seconds: int, rate: Fraction, fps: in
     total = round(seconds * rate)
     found = Timeline(range(total), total, Fraction(seconds, total))
     every = Preparation(frames=4096, fps=Fraction(fps))
-    assert chosen(found, every) == chosen(found, Preparation(frames=seconds * fps))
+    assert frame_indices(found, every) == frame_indices(found, Preparation(frames=seconds * fps))
 
 
 def test_the_cap_and_clips_shorter_than_half_a_step() -> None:
     found = Timeline(range(250), 250, Fraction(1, 25))
     capped = Preparation(frames=3, fps=Fraction(2))
-    assert chosen(found, capped) == chosen(found, Preparation(frames=3)) == (41, 125, 208)
-    assert chosen(found, Preparation(frames=3, fps=Fraction(1, 25))) == (125,)
-    assert chosen(Timeline((), 0, MILLI), Preparation()) == ()
+    assert (
+        frame_indices(found, capped)
+        == frame_indices(found, Preparation(frames=3))
+        == (41, 125, 208)
+    )
+    assert frame_indices(found, Preparation(frames=3, fps=Fraction(1, 25))) == (125,)
+    assert frame_indices(Timeline((), 0, MILLI), Preparation()) == ()
 
 
 @given(st.integers(2, 400), st.sampled_from(RATES), st.integers(0, 10**6))
@@ -121,7 +125,7 @@ def test_any_stamps_give_a_timeline(
     assert found.starts[0] == 0
     assert list(found.starts) == sorted(found.starts)
     assert found.length > found.starts[-1]
-    assert len(chosen(found, Preparation(frames=5))) >= 1
+    assert len(frame_indices(found, Preparation(frames=5))) >= 1
 
 
 @pytest.mark.parametrize(
@@ -144,4 +148,4 @@ def test_missing_and_equal_stamps_are_spread(stamps: list[int | None], starts: l
 def test_a_last_frame_that_stays_counts() -> None:
     found = timeline([0, 40, 80], MILLI, Fraction(25), 9920)
     assert found.seconds == 10
-    assert chosen(found, Preparation(frames=2)) == (2,)
+    assert frame_indices(found, Preparation(frames=2)) == (2,)

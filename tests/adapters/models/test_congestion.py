@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from caliper.adapters.models.congestion import CongestionLimits, CongestionWindow
 
-PACE = CongestionLimits(most=64, start=8, patience=60.0)
-LONGEST = PACE.longest_asked * 1.1
+PACE = CongestionLimits(max_calls=64, initial_calls=8, patience=60.0)
+LONGEST = PACE.longest_wait * 1.1
 
 
 def steady() -> float:
@@ -42,9 +42,9 @@ class Endpoint:
         probe = self.calls.pop(0)
         match what:
             case "overloaded":
-                self.gate.overloaded(self.now, retry_after, probe=probe)
+                self.gate.record_overload(self.now, retry_after, probe=probe)
             case "left":
-                self.gate.left(probe=probe)
+                self.gate.abandon(probe=probe)
             case name:
                 getattr(self.gate, name)(self.now, probe=probe)
 
@@ -63,11 +63,11 @@ def test_good_answers_double_the_limit_up_to_the_configured_most() -> None:
 
 
 def test_the_start_is_never_more_than_the_most() -> None:
-    assert Endpoint.fresh(CongestionLimits(most=3)).fill() == 3
+    assert Endpoint.fresh(CongestionLimits(max_calls=3)).fill() == 3
 
 
 def test_a_storm_of_refusals_cuts_once_a_debounce() -> None:
-    endpoint = Endpoint.fresh(CongestionLimits(most=64, start=64))
+    endpoint = Endpoint.fresh(CongestionLimits(max_calls=64, initial_calls=64))
     assert endpoint.fill() == 64
     for _ in range(64):
         endpoint.end("overloaded")
@@ -82,7 +82,7 @@ def test_a_storm_of_refusals_cuts_once_a_debounce() -> None:
 
 
 def test_after_a_cut_the_limit_doubles_to_the_half_and_then_grows_by_one() -> None:
-    endpoint = Endpoint.fresh(CongestionLimits(most=64, start=64))
+    endpoint = Endpoint.fresh(CongestionLimits(max_calls=64, initial_calls=64))
     endpoint.calls.append(endpoint.gate.enter())
     endpoint.end("overloaded")
     # Only one call was in flight: that is what was too much.
@@ -102,21 +102,21 @@ def test_waits_that_nobody_named_double_until_a_good_answer() -> None:
         endpoint.fill()
         while endpoint.calls:
             endpoint.end("overloaded")
-        waits.append(endpoint.gate.opens - endpoint.now)
-        endpoint.now = endpoint.gate.opens
+        waits.append(endpoint.gate.opens_at - endpoint.now)
+        endpoint.now = endpoint.gate.opens_at
     assert waits == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
     endpoint.round("succeeded")
     endpoint.fill()
     endpoint.end("overloaded")
-    assert endpoint.gate.opens - endpoint.now == 0.5
+    assert endpoint.gate.opens_at - endpoint.now == 0.5
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(7.0, 7.0), (0.0, 0.5), (1e9, PACE.longest_asked)])
+@pytest.mark.parametrize(("asked", "kept"), [(7.0, 7.0), (0.0, 0.5), (1e9, PACE.longest_wait)])
 def test_a_named_wait_is_kept_within_reason(asked: float, kept: float) -> None:
     endpoint = Endpoint.fresh()
     endpoint.fill()
     endpoint.end("overloaded", asked)
-    assert endpoint.gate.opens == kept
+    assert endpoint.gate.opens_at == kept
     endpoint.now = kept - 0.001
     assert not endpoint.gate.admits(endpoint.now)
     assert not endpoint.gate.healthy(endpoint.now)
@@ -127,7 +127,7 @@ def test_a_named_wait_counts_within_the_debounce_too() -> None:
     endpoint.fill()
     endpoint.end("overloaded")
     endpoint.end("overloaded", 7.0)
-    assert (endpoint.gate.limit, endpoint.gate.opens) == (4, 7.0)
+    assert (endpoint.gate.limit, endpoint.gate.opens_at) == (4, 7.0)
 
 
 def test_a_failure_stops_growth_for_a_while() -> None:
@@ -148,13 +148,13 @@ def test_repeated_failures_bring_it_to_zero_and_one_call_at_a_time_looks() -> No
     assert endpoint.gate.limit == 0
     waits = []
     for _ in range(7):
-        waits.append(endpoint.gate.opens - endpoint.now)
+        waits.append(endpoint.gate.opens_at - endpoint.now)
         assert endpoint.fill() == 0
-        endpoint.now = endpoint.gate.opens
+        endpoint.now = endpoint.gate.opens_at
         assert endpoint.fill() == 1
         endpoint.end("failed")
     assert waits == [1, 2, 4, 8, 16, 30, 30]
-    endpoint.now = endpoint.gate.opens
+    endpoint.now = endpoint.gate.opens_at
     assert [endpoint.round("succeeded") for _ in range(5)] == [1, 1, 2, 4, 5]
 
 
@@ -162,7 +162,7 @@ def test_repeated_failures_bring_it_to_zero_and_one_call_at_a_time_looks() -> No
 def test_any_answer_to_the_probe_opens_it(answer: str) -> None:
     endpoint = Endpoint.fresh()
     endpoint.round("failed")
-    endpoint.now = endpoint.gate.opens
+    endpoint.now = endpoint.gate.opens_at
     assert endpoint.round(answer) == 1
     assert endpoint.gate.limit == 1
 
@@ -170,23 +170,23 @@ def test_any_answer_to_the_probe_opens_it(answer: str) -> None:
 def test_a_probe_that_meets_overload_opens_it_after_the_wait() -> None:
     endpoint = Endpoint.fresh()
     endpoint.round("failed")
-    endpoint.now = endpoint.gate.opens
+    endpoint.now = endpoint.gate.opens_at
     endpoint.fill()
     endpoint.end("overloaded", 7.0)
-    assert (endpoint.gate.limit, endpoint.gate.opens) == (1, endpoint.now + 7.0)
+    assert (endpoint.gate.limit, endpoint.gate.opens_at) == (1, endpoint.now + 7.0)
 
 
 def test_a_probe_that_was_cancelled_leaves_its_place_to_another() -> None:
     endpoint = Endpoint.fresh()
     endpoint.round("failed")
-    endpoint.now = endpoint.gate.opens
+    endpoint.now = endpoint.gate.opens_at
     assert endpoint.fill() == 1
     endpoint.end("left")
     assert endpoint.fill() == 1
 
 
 def test_a_few_failures_of_many_calls_do_not_shut_it() -> None:
-    endpoint = Endpoint.fresh(CongestionLimits(most=64, start=64))
+    endpoint = Endpoint.fresh(CongestionLimits(max_calls=64, initial_calls=64))
     for what in (*["failed"] * 31, "succeeded", *["failed"] * 31):
         endpoint.fill()
         endpoint.end(what)
@@ -206,17 +206,17 @@ def test_it_is_lost_only_after_repeated_trouble_and_long_patience() -> None:
     endpoint.fill()
     endpoint.end("failed")
     endpoint.now += 1000
-    assert not endpoint.gate.lost(endpoint.now)
+    assert not endpoint.gate.is_lost(endpoint.now)
     while endpoint.calls:
         endpoint.end("failed")
     # It was not asked since whether it is back.
-    assert not endpoint.gate.lost(endpoint.now)
-    endpoint.now = endpoint.gate.opens
+    assert not endpoint.gate.is_lost(endpoint.now)
+    endpoint.now = endpoint.gate.opens_at
     endpoint.round("failed")
-    assert endpoint.gate.lost(endpoint.now)
-    endpoint.now = endpoint.gate.opens
+    assert endpoint.gate.is_lost(endpoint.now)
+    endpoint.now = endpoint.gate.opens_at
     endpoint.round("succeeded")
-    assert not endpoint.gate.lost(endpoint.now)
+    assert not endpoint.gate.is_lost(endpoint.now)
 
 
 EVENTS = st.lists(
@@ -248,9 +248,9 @@ def play(endpoint: Endpoint, events: list[tuple[str, float, float | None]]) -> N
                 last_cut = endpoint.now
             if gate.limit > before:
                 assert what in ("succeeded", "answered") or before == 0
-        assert 0 <= gate.limit <= PACE.most
+        assert 0 <= gate.limit <= PACE.max_calls
         assert gate.in_flight == len(endpoint.calls)
-        assert gate.opens <= endpoint.now + LONGEST
+        assert gate.opens_at <= endpoint.now + LONGEST
 
 
 @given(EVENTS)
@@ -264,9 +264,9 @@ def test_whatever_happens_the_limit_holds_and_the_gate_opens_again(
         endpoint.end("left")
     endpoint.now += LONGEST
     assert endpoint.gate.admits(endpoint.now)
-    for _ in range(PACE.most):
+    for _ in range(PACE.max_calls):
         assert endpoint.round("succeeded") >= 1
-    assert endpoint.gate.limit == PACE.most
+    assert endpoint.gate.limit == PACE.max_calls
 
 
 @given(EVENTS, st.floats(0, 1000))
@@ -275,12 +275,12 @@ def test_no_call_is_made_in_a_wait_that_was_asked_for(
 ) -> None:
     endpoint = Endpoint.fresh()
     play(endpoint, events)
-    endpoint.now = max(endpoint.now, endpoint.gate.opens)
+    endpoint.now = max(endpoint.now, endpoint.gate.opens_at)
     if endpoint.gate.limit == 0 or not endpoint.gate.admits(endpoint.now):
         return
     endpoint.fill()
     begun = endpoint.now
     endpoint.end("overloaded", asked)
     for step in range(1, 10):
-        endpoint.now = begun + min(asked, PACE.longest_asked) * step / 10
+        endpoint.now = begun + min(asked, PACE.longest_wait) * step / 10
         assert asked == 0 or not endpoint.gate.admits(endpoint.now)

@@ -117,10 +117,10 @@ async def test_a_reply_during_a_proof_needs_the_next_one() -> None:
 
     async with bench(endpoint) as bed:
         proof = IdentityLease(slowly, lambda: bed.pool.identity, bed.clock)
-        first = asyncio.create_task(proof.after(last=True))
+        first = asyncio.create_task(proof.after_reply(last=True))
         await asked.wait()
         endpoint.revision = "2"
-        second = asyncio.create_task(proof.after(last=True))
+        second = asyncio.create_task(proof.after_reply(last=True))
         await settle()
         free.set()
         await first

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel, read_served
+from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel, read_model
 from caliper.core.errors import InvalidInput
 
 
@@ -17,7 +17,7 @@ def metadata(**changed: Any) -> dict[str, Any]:
 
 
 def served(config: dict[str, Any] | None = None, version: str = "") -> ServedModel:
-    return read_served(metadata(), {"max_batch_size": 8} if config is None else config, version)
+    return read_model(metadata(), {"max_batch_size": 8} if config is None else config, version)
 
 
 def test_without_a_version_the_highest_number_answers() -> None:
@@ -75,4 +75,4 @@ def test_a_dimension_of_any_size_takes_every_size() -> None:
 @pytest.mark.parametrize("broken", [{"versions": []}, {"versions": ["new"]}, {"inputs": [{}]}])
 def test_what_is_no_description_is_an_error(broken: dict[str, Any]) -> None:
     with pytest.raises((KeyError, ValueError)):
-        read_served(metadata(**broken), {}, "")
+        read_model(metadata(**broken), {}, "")

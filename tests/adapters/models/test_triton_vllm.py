@@ -96,4 +96,4 @@ async def test_trouble_that_lasts_tells_nothing_of_schemas(error: Exception) -> 
 def test_replies_that_kept_to_a_schema_are_told_apart() -> None:
     guided, free = shape_of(Backend(())), shape_of(Backend(()))
     guided.form = "guided_decoding"
-    assert guided.rendering != free.rendering
+    assert guided.format_digest != free.format_digest

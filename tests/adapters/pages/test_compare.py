@@ -4,8 +4,8 @@ from dataclasses import replace
 from tests.fakes import comparisons
 
 from caliper.adapters.pages.compare import render_comparison
+from caliper.analysis.comparability import Distinction
 from caliper.analysis.flips import Flip, Flips
-from caliper.analysis.likeness import Distinction
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Against
 

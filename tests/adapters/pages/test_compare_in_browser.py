@@ -12,8 +12,8 @@ from tests.fakes.browsing import looking, picture
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import render_comparison
+from caliper.analysis.comparability import Distinction
 from caliper.analysis.flips import Flips
-from caliper.analysis.likeness import Distinction
 from caliper.pipeline.comparing.comparison import Against
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
@@ -108,7 +108,7 @@ def test_a_narrow_table_is_scrolled_by_keyboard(opened: Open) -> None:
 
 def test_hostile_names_and_captions_are_text(opened: Open) -> None:
     differing = (Distinction("capability", "model", HOSTILE, HOSTILE, HOSTILE),)
-    page = opened(replace(candidate(HOSTILE, HOSTILE), differing=differing))
+    page = opened(replace(candidate(HOSTILE, HOSTILE), setup_differences=differing))
     expect(page.locator("h1")).to_have_text(f"{HOSTILE} against base")
     expect(page.locator("#better-1 .caption").nth(1)).to_have_text(HOSTILE)
     expect(page.locator("#better-1 .card").first.locator("img")).to_have_count(1)
@@ -121,7 +121,7 @@ def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str)
     endless = "a_checkpoint_whose_name_has_no_end_" * 5
     differing = (Distinction("capability", "setting", endless, endless, "b"),)
     first, second = candidate(endless, endless), candidate("two")
-    page = opened(replace(first, differing=differing), second, width=width, scheme=scheme)
+    page = opened(replace(first, setup_differences=differing), second, width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 247)"
     assert light is (scheme == "light")
@@ -131,7 +131,7 @@ def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str)
 def test_text_stands_out_from_its_ground(opened: Open, scheme: str) -> None:
     """WCAG 2.2, 1.4.3: at least 4.5 to 1."""
     differing = (Distinction("capability", "model", "judge", "a", "b"),)
-    page = opened(replace(candidate(), differing=differing), scheme=scheme)
+    page = opened(replace(candidate(), setup_differences=differing), scheme=scheme)
     for selector in (".loud", ".note", "td .interval", ".card .outcome", ".caption", "thead th"):
         assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
 

@@ -24,7 +24,7 @@ def test_nothing_is_handed_out_before_a_commit_says_so() -> None:
 
 def test_nothing_is_wanted_while_enough_waits() -> None:
     member = Log(100).member("me", room=4)
-    while member.handout.wanted():
+    while member.handout.fetchable():
         member.turn()
         member.commit()
     found = 0
@@ -64,15 +64,15 @@ def test_a_delivery_of_an_earlier_attempt_settles_nothing() -> None:
     member.handout.retry(first)
     [again] = member.all_ready()
     member.handout.settle(first)
-    assert member.handout.holds(again)
+    assert member.handout.owns(again)
 
 
 def test_a_partition_that_moved_takes_its_deliveries_with_it() -> None:
     log = Log(2, 2)
     first = log.member("first")
     held = first.all_ready()
-    log.marks |= first.handout.give_up([1])
-    assert [first.handout.holds(delivery) for delivery in held] == [
+    log.marks |= first.handout.release([1])
+    assert [first.handout.owns(delivery) for delivery in held] == [
         delivery.partition == 0 for delivery in held
     ]
 
@@ -83,7 +83,7 @@ def test_a_partition_that_comes_back_does_so_under_another_tenure() -> None:
     before = {delivery.partition: delivery for delivery in member.all_ready()}
     for delivery in before.values():
         member.handout.retry(delivery)
-    log.marks |= member.handout.give_up([1])
+    log.marks |= member.handout.release([1])
     member.adopt(1)
     after = {delivery.partition: delivery for delivery in member.all_ready()}
     assert after[0].tenure == before[0].tenure
@@ -124,7 +124,7 @@ def test_what_was_only_prefetched_is_hardly_suspected(in_flight: int) -> None:
 def test_the_partitions_of_others_wait_while_there_are_suspects() -> None:
     log = Log(2, 3)
     lost = log.member("lost")
-    lost.handout.give_up([1])
+    lost.handout.release([1])
     lost.all_ready()
     survivor = log.member("survivor")
     [alone] = survivor.all_ready()
@@ -151,9 +151,9 @@ def test_suspects_whose_retention_ended_do_not_block() -> None:
     log = Log(4)
     log.member("lost").all_ready()
     survivor = log.member("survivor")
-    assert survivor.handout.missing() == [0]
+    assert survivor.handout.missing_suspects() == [0]
     survivor.positions[0] = 4
-    survivor.handout.skipped_to(0, 4)
+    survivor.handout.skip_to(0, 4)
     log.lengths[0] = 5
     assert values(survivor.all_ready()) == [b"0/4"]
 

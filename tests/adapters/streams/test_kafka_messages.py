@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.streams.kafka_messages import kept_headers, kept_text, message_of
+from caliper.adapters.streams.kafka_messages import encode_headers, encode_text, message_of
 from caliper.core.envelopes import Message
 
 # Lone surrogates included, and the mark by which they are written.
@@ -14,7 +14,7 @@ TEXTS = st.text(st.characters(exclude_categories=()) | st.just("\ufdd0"), max_si
 @given(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=3), st.binary(max_size=4))
 def test_what_is_kept_is_read_as_it_was(key: str, headers: dict[str, str], value: bytes) -> None:
     kept = SimpleNamespace(
-        topic="ours.jobs", key=kept_text(key), value=value, headers=kept_headers(headers)
+        topic="ours.jobs", key=encode_text(key), value=value, headers=encode_headers(headers)
     )
     assert message_of(kept, "ours.") == Message("jobs", key, value, headers)
 

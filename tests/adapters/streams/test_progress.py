@@ -39,7 +39,7 @@ def test_what_is_settled_behind_a_gap_is_not_taken_again() -> None:
     progress = taken(5)
     for offset in (1, 3):
         progress.settle(offset)
-    after = PartitionProgress.resumed(marked(progress, ""), "you")
+    after = PartitionProgress.restore(marked(progress, ""), "you")
     assert [offset for offset in range(5) if after.take(offset)] == [0, 2, 4]
 
 
@@ -47,21 +47,25 @@ def test_attempts_travel_with_the_commit() -> None:
     progress = taken(3)
     progress.retry(1)
     progress.retry(1)
-    after = PartitionProgress.resumed(marked(progress, ""), "you")
-    assert [after.tried(offset) for offset in range(3)] == [TryCounts(), TryCounts(3), TryCounts()]
+    after = PartitionProgress.restore(marked(progress, ""), "you")
+    assert [after.try_counts(offset) for offset in range(3)] == [
+        TryCounts(),
+        TryCounts(3),
+        TryCounts(),
+    ]
 
 
 def test_after_a_good_end_nobody_is_suspected() -> None:
     progress = taken(3)
     progress.released |= {0, 1}
-    after = PartitionProgress.resumed(marked(progress, ""), "you")
+    after = PartitionProgress.restore(marked(progress, ""), "you")
     assert not after.suspicious
 
 
 def test_what_was_released_at_an_unclean_stop_is_suspected_until_it_is_settled() -> None:
     progress = taken(3, start=10)
     progress.released |= {10, 11}
-    after = PartitionProgress.resumed(marked(progress, "me"), "you")
+    after = PartitionProgress.restore(marked(progress, "me"), "you")
     assert after.suspicious
     for offset in (10, 11, 12):
         after.take(offset)
@@ -74,17 +78,17 @@ def test_what_was_released_at_an_unclean_stop_is_suspected_until_it_is_settled()
 def test_suspicion_outlives_an_owner_that_ends_well() -> None:
     progress = taken(3)
     progress.released |= {0, 1}
-    second = PartitionProgress.resumed(marked(progress, "me"), "you")
-    third = PartitionProgress.resumed(marked(second, ""), "they")
+    second = PartitionProgress.restore(marked(progress, "me"), "you")
+    third = PartitionProgress.restore(marked(second, ""), "they")
     assert third.suspects_before == 2
 
 
 def test_an_owner_that_comes_back_to_its_own_commit_did_not_die() -> None:
     progress = taken(3)
     progress.released |= {0}
-    after = PartitionProgress.resumed(marked(progress, "me", alone=0), "me")
+    after = PartitionProgress.restore(marked(progress, "me", alone=0), "me")
     assert not after.suspicious
-    assert after.tried(0) == TryCounts()
+    assert after.try_counts(0) == TryCounts()
 
 
 def test_only_the_message_that_was_alone_is_charged() -> None:
@@ -92,12 +96,12 @@ def test_only_the_message_that_was_alone_is_charged() -> None:
     progress.released |= {0}
     mark = marked(progress, "first", alone=0)
     for member in ("second", "third"):
-        again = PartitionProgress.resumed(mark, member)
+        again = PartitionProgress.restore(mark, member)
         again.take(0)
         again.released.add(0)
         mark = marked(again, member, alone=0)
-    last = PartitionProgress.resumed(mark, "fourth")
-    assert [last.tried(offset).crashes for offset in range(3)] == [3, 0, 0]
+    last = PartitionProgress.restore(mark, "fourth")
+    assert [last.try_counts(offset).crashes for offset in range(3)] == [3, 0, 0]
 
 
 def test_a_span_of_unsettled_messages_is_full() -> None:
@@ -126,9 +130,9 @@ def test_the_longest_commit_fits() -> None:
              '{"tries":{"a":[1,2],"3":[1],"4":[true,1],"5":7}}', '{"done":"zz"}', '{"new":1}'],
 )  # fmt: skip
 def test_a_text_that_nobody_of_us_wrote_says_nothing(text: str) -> None:
-    progress = PartitionProgress.resumed(CommitMark(7, text), "me")
+    progress = PartitionProgress.restore(CommitMark(7, text), "me")
     assert (progress.prefix, progress.done, progress.suspicious) == (7, set(), False)
-    assert all(progress.tried(offset) == TryCounts() for offset in range(8, 20))
+    assert all(progress.try_counts(offset) == TryCounts() for offset in range(8, 20))
 
 
 @given(st.sets(OFFSETS), st.sets(OFFSETS), st.integers(0, 2**40))
@@ -138,8 +142,8 @@ def test_a_commit_loses_nothing(settled: set[int], retried: set[int], start: int
         progress.settle(start + offset)
     for offset in retried - settled:
         progress.retry(start + offset)
-    after = PartitionProgress.resumed(marked(progress, ""), "you")
+    after = PartitionProgress.restore(marked(progress, ""), "you")
     assert after.end is not None
     found = [offset for offset in range(after.end, start + SPAN) if after.take(offset)]
     assert found == sorted(progress.open)
-    assert all(after.tried(offset) == progress.tried(offset) for offset in found)
+    assert all(after.try_counts(offset) == progress.try_counts(offset) for offset in found)

@@ -6,10 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes import reports
 
-from caliper.adapters.wire.comparisons import decode_comparison, decode_wished, encode_comparison
+from caliper.adapters.wire.comparisons import (
+    decode_comparison,
+    decode_comparison_request,
+    encode_comparison,
+)
+from caliper.analysis.comparability import Distinction
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip, Flips
-from caliper.analysis.likeness import Distinction
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Coverage
@@ -122,6 +126,6 @@ def test_an_older_gateway_counts_all_media() -> None:
 
 
 def test_wishes_and_what_is_taken_where_they_are_silent() -> None:
-    assert decode_wished(pb.CompareEvaluationsRequest()) == ComparisonRequest()
+    assert decode_comparison_request(pb.CompareEvaluationsRequest()) == ComparisonRequest()
     asked = pb.CompareEvaluationsRequest(anyway=True, partial=True, flips=0)
-    assert decode_wished(asked) == ComparisonRequest(anyway=True, partial=True, flips=0)
+    assert decode_comparison_request(asked) == ComparisonRequest(anyway=True, partial=True, flips=0)

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from tests.fakes import runs
 
 from caliper.adapters.wire.evaluations import (
-    decode_asked,
     decode_evaluation,
+    decode_evaluation_request,
     decode_run_scores,
-    encode_asked,
     encode_evaluation,
+    encode_evaluation_request,
     encode_run_scores,
 )
 from caliper.api.aggregator.v1 import aggregator_pb2
@@ -63,8 +63,8 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
     )
 )
 def test_what_is_asked_for_arrives(asked: EvaluationRequest) -> None:
-    data = encode_asked(asked).SerializeToString()
-    assert decode_asked(evaluate_pb2.StartEvaluationRequest.FromString(data)) == asked
+    data = encode_evaluation_request(asked).SerializeToString()
+    assert decode_evaluation_request(evaluate_pb2.StartEvaluationRequest.FromString(data)) == asked
 
 
 MOMENTS = st.integers(0, 2**32).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))

@@ -10,7 +10,7 @@ import yaml
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.benchmark import BENCHMARK
-from caliper.benchmarks.capability.examining import examine
+from caliper.benchmarks.capability.examination import examine
 from caliper.benchmarks.capability.planning import plan
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form
 from caliper.core.errors import UnknownName

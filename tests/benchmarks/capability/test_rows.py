@@ -45,7 +45,7 @@ def test_broken_captions_are_refused(
 @pytest.mark.parametrize("lenient", [True, False])
 def test_a_recorded_score_is_read_as_the_judge_gave_it(*, lenient: bool) -> None:
     row = {"file_id": "7", "score": "-1", "reason": 'it\'s "green"', "scene": "forest"}
-    [(key, text)] = BENCHMARK.recorded(rows("scene", row), Source.CAPTION)
+    [(key, text)] = BENCHMARK.read_replies(rows("scene", row), Source.CAPTION)
     assert key == ("scene", "7", "0")
     read = read_score(text, lenient=lenient)
     assert read is not None
@@ -56,7 +56,7 @@ def test_a_recorded_score_is_read_as_the_judge_gave_it(*, lenient: bool) -> None
 @pytest.mark.parametrize("pred", ["left", ["left"], "['left']"])
 def test_a_recorded_category_is_read_as_the_judge_gave_it(*, lenient: bool, pred: object) -> None:
     given = rows("camera_movement", {"file_id": "7", "pred": pred})
-    [(_, text)] = BENCHMARK.recorded(given, Source.CAPTION)
+    [(_, text)] = BENCHMARK.read_replies(given, Source.CAPTION)
     read = read_labels(text, ("left", "right"), lenient=lenient)
     assert read is not None
     assert (read.value, read.repaired) == (("left",), False)
@@ -72,7 +72,7 @@ def test_a_recorded_category_is_read_as_the_judge_gave_it(*, lenient: bool, pred
 )
 def test_a_recorded_response_holds_one_reply_an_object(response: object) -> None:
     given = rows("dynamic_object_number", {"file_id": "v", "response": response})
-    replies = dict(BENCHMARK.recorded(given, Source.CAPTION))
+    replies = dict(BENCHMARK.read_replies(given, Source.CAPTION))
     assert list(replies) == [("dynamic_object_number", "v", str(place)) for place in range(3)]
     read = [read_score(text, lenient=False) for text in replies.values()]
     assert [found and found.value for found in read] == [1, 0, -1]
@@ -81,26 +81,26 @@ def test_a_recorded_response_holds_one_reply_an_object(response: object) -> None
 def test_an_object_without_a_recorded_reply_has_none() -> None:
     """A null is no reply (Unscored(no_reply)), not one that cannot be read."""
     given = rows("dynamic_object_number", {"file_id": "v", "response": [None, 1]})
-    assert list(BENCHMARK.recorded(given, Source.CAPTION)) == [
+    assert list(BENCHMARK.read_replies(given, Source.CAPTION)) == [
         (("dynamic_object_number", "v", "0"), ""),
         (("dynamic_object_number", "v", "1"), '{"score": 1}'),
     ]
 
 
 def test_a_recorded_row_without_an_answer_is_unreadable() -> None:
-    [(_, text)] = BENCHMARK.recorded(rows("scene", {"file_id": "7"}), Source.CAPTION)
+    [(_, text)] = BENCHMARK.read_replies(rows("scene", {"file_id": "7"}), Source.CAPTION)
     assert read_score(text, lenient=True) is None
 
 
 def test_recorded_ids_occur_once() -> None:
     twice = rows("scene", {"file_id": "7", "score": 1}, {"file_id": "7", "score": 0})
     with pytest.raises(InvalidInput, match="occurs twice"):
-        list(BENCHMARK.recorded(twice, Source.CAPTION))
+        list(BENCHMARK.read_replies(twice, Source.CAPTION))
 
 
 def test_recorded_answers_about_media_go_by_question_id() -> None:
     given = rows("scene", {"question_id": 12, "response": "B"}, {"question_id": 13})
-    assert list(BENCHMARK.recorded(given, Source.MEDIA)) == [
+    assert list(BENCHMARK.read_replies(given, Source.MEDIA)) == [
         (("qa", "scene", "12"), "B"),
         (("qa", "scene", "13"), ""),
     ]

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.benchmarks.captionqa.options import (
-    drawn_for_question,
     label,
+    question_permutation,
     released_generator,
-    shuffled,
+    shuffle,
     yes_no_exact,
     yes_no_released,
 )
@@ -51,7 +51,7 @@ def test_released_rule_knows_every_opening(opening: str) -> None:
 
 def test_released_generator_gives_the_published_permutations() -> None:
     generator = released_generator()
-    assert [list(shuffled(generator, size)) for size in (5, 5, 4, 2, 5, 3)] == [
+    assert [list(shuffle(generator, size)) for size in (5, 5, 4, 2, 5, 3)] == [
         [2, 1, 0, 4, 3],
         [0, 2, 1, 3, 4],
         [2, 0, 1, 3],
@@ -65,21 +65,21 @@ def test_question_draw_is_the_documented_one() -> None:
     digest = hashlib.sha256(b"7\0nat_001\x003").digest()
     order = list(range(5))
     random.Random(int.from_bytes(digest[:8])).shuffle(order)
-    assert drawn_for_question(7, "nat_001", 3, 5) == tuple(order)
+    assert question_permutation(7, "nat_001", 3, 5) == tuple(order)
 
 
 @given(st.integers(), st.text(), st.integers(0, 10_000), st.integers(0, 120))
 def test_question_draw_is_a_permutation_of_seed_item_and_ordinal(
     seed: int, item: str, ordinal: int, size: int
 ) -> None:
-    drawn = drawn_for_question(seed, item, ordinal, size)
+    drawn = question_permutation(seed, item, ordinal, size)
     assert sorted(drawn) == list(range(size))
-    assert drawn == drawn_for_question(seed, item, ordinal, size)
+    assert drawn == question_permutation(seed, item, ordinal, size)
 
 
 def test_seed_item_and_ordinal_each_change_the_draw() -> None:
     drawn = {
-        drawn_for_question(seed, item, ordinal, 30)
+        question_permutation(seed, item, ordinal, 30)
         for seed in (0, 1)
         for item in ("nat_1", "nat_2")
         for ordinal in (0, 1)

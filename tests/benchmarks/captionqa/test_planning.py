@@ -4,7 +4,7 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
-from caliper.benchmarks.captionqa.options import drawn_for_question, released_generator, shuffled
+from caliper.benchmarks.captionqa.options import question_permutation, released_generator, shuffle
 from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
@@ -56,10 +56,10 @@ def test_nested_row() -> None:
     colour, yes_no = (question.payload for question in item.questions)
     assert (colour.domain, colour.category) == ("natural", "Attribute - Color")
     assert (colour.choices, colour.answer, colour.has_cannot) == (("red", "green", "blue"), 1, True)
-    assert sorted(colour.shown) == sorted(("red", "green", "blue", CANNOT))
-    assert colour.permutation == drawn_for_question(0, "nat_001", 0, 4)
+    assert sorted(colour.options) == sorted(("red", "green", "blue", CANNOT))
+    assert colour.permutation == question_permutation(0, "nat_001", 0, 4)
     assert (yes_no.has_cannot, yes_no.category, yes_no.answer) == (False, "", 1)
-    assert yes_no.permutation == drawn_for_question(0, "nat_001", 1, 2)
+    assert yes_no.permutation == question_permutation(0, "nat_001", 1, 2)
     assert BENCHMARK.group(item) == "natural"
 
 
@@ -215,7 +215,7 @@ def test_question_shuffle_depends_on_nothing_else() -> None:
     alone = only(row(id="nat_2"), seed=3).questions
     among = plan(row(), row(line=2, id="nat_2"), captions=frozenset({"nat_2"}), seed=3)[1].questions
     assert alone == among
-    assert alone[0].payload.permutation == drawn_for_question(3, "nat_2", 0, 4)
+    assert alone[0].payload.permutation == question_permutation(3, "nat_2", 0, 4)
     assert all(question.repeats == 5 for question in only(row(), repeats=5).questions)
 
 
@@ -237,11 +237,11 @@ def test_released_shuffle_is_one_generator_over_usable_questions_with_a_caption(
     items = plan(*rows, captions=captions, shuffle="released", seed=8)
     generator = released_generator()
     asked = [*items[0].questions[::3], *items[2].questions]
-    expected = [shuffled(generator, size) for size in (4, 2, 2, 4)]
+    expected = [shuffle(generator, size) for size in (4, 2, 2, 4)]
     assert [question.payload.permutation for question in asked] == expected
     # Nothing to reproduce without a caption: the question's own draw.
     uncaptioned = items[1].questions[0].payload.permutation
-    assert uncaptioned == drawn_for_question(8, "nat_2", 0, 4)
+    assert uncaptioned == question_permutation(8, "nat_2", 0, 4)
 
 
 def test_questions_from_the_media_have_the_same_options() -> None:
@@ -258,4 +258,4 @@ def test_questions_from_the_media_share_the_released_permutation() -> None:
     captions = frozenset({"nat_001"})
     caption, image = plan(row(images=["a"]), qa=[], captions=captions, shuffle="released")
     assert image.questions == caption.questions
-    assert caption.questions[0].payload.permutation == shuffled(released_generator(), 4)
+    assert caption.questions[0].payload.permutation == shuffle(released_generator(), 4)

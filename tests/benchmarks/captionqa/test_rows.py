@@ -57,7 +57,7 @@ def test_recorded_replies_meet_their_questions_in_order(source: Source) -> None:
         {"question": "Where?", "model_response": None},
         {"question": "Extra?", "model_response": "D"},
     ]
-    replies = dict(BENCHMARK.recorded(rows(("nat_1", entries), ("nat_2", [])), source))
+    replies = dict(BENCHMARK.read_replies(rows(("nat_1", entries), ("nat_2", [])), source))
     for repeat in range(2):
         keys = [BENCHMARK.record_key(item, question, repeat) for question in item.questions]
         assert [replies.get(key) for key in keys] == ["A", "3", "B", None]
@@ -66,7 +66,7 @@ def test_recorded_replies_meet_their_questions_in_order(source: Source) -> None:
 def test_an_absent_reply_still_takes_its_place() -> None:
     item, _ = plan("What?", "What?")
     entries = [{"question": "What?"}, {"question": "What?", "model_response": "B"}]
-    replies = dict(BENCHMARK.recorded(rows(("nat_1", entries)), Source.CAPTION))
+    replies = dict(BENCHMARK.read_replies(rows(("nat_1", entries)), Source.CAPTION))
     keys = [BENCHMARK.record_key(item, question, 0) for question in item.questions]
     assert [replies.get(key) for key in keys] == [None, "B"]
 
@@ -74,7 +74,7 @@ def test_an_absent_reply_still_takes_its_place() -> None:
 def test_equal_questions_are_counted_over_files() -> None:
     entry = [{"question": "What?", "model_response": "A"}]
     given = rows(("nat_1", entry), file="a.json") + rows(("nat_1", entry), file="b.json")
-    keys = [key for key, _ in BENCHMARK.recorded(given, Source.CAPTION)]
+    keys = [key for key, _ in BENCHMARK.read_replies(given, Source.CAPTION)]
     assert keys == [("nat_1", "What?", "0"), ("nat_1", "What?", "1")]
 
 
@@ -90,5 +90,5 @@ def test_equal_questions_are_counted_over_files() -> None:
 )
 def test_recorded_replies_of_another_form_are_refused(value: Any, field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        list(BENCHMARK.recorded(rows(("nat_1", value)), Source.CAPTION))
+        list(BENCHMARK.read_replies(rows(("nat_1", value)), Source.CAPTION))
     assert (caught.value.file, caught.value.line, caught.value.field) == ("replies.json", 1, field)

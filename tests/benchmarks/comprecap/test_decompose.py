@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from caliper.benchmarks.comprecap.examining import join, pieces
+from caliper.benchmarks.comprecap.examination import join, pieces
 
 
 def test_pieces_end_at_newlines_full_stops_and_what_captioners_leave() -> None:

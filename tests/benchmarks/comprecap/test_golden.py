@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from caliper.analysis.correlation import correlated
+from caliper.analysis.correlation import estimate_correlation
 from caliper.benchmarks.comprecap.reporting import report, unified
 from caliper.core.tally import Tally
 
@@ -74,7 +74,7 @@ def test_no_weights_with_the_printed_one_of_relations_fit_table_2(
 def test_table_3_agreement_with_people() -> None:
     rows = table("comprecap_table_2_s3.csv")
     human = [float(row["human"]) for row in rows]
-    found = correlated([float(row["s_unified"]) for row in rows], human)
+    found = estimate_correlation([float(row["s_unified"]) for row in rows], human)
     assert found.models == 11
     assert found.kendall.value == pytest.approx(0.927, abs=0.0005)
     assert found.spearman.value == pytest.approx(0.982, abs=0.0005)

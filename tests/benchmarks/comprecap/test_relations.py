@@ -12,7 +12,7 @@ import pytest
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.comprecap.examining import examine
+from caliper.benchmarks.comprecap.examination import examine
 from caliper.benchmarks.comprecap.planning import plan
 from caliper.benchmarks.comprecap.questions import describe
 from caliper.benchmarks.comprecap.reporting import mean_of

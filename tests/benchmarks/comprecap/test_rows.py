@@ -6,7 +6,7 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.planning import plan
-from caliper.benchmarks.comprecap.rows import record_key, recorded
+from caliper.benchmarks.comprecap.rows import read_replies, record_key
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Item, Source
 from caliper.core.rows import Row
@@ -22,7 +22,7 @@ def test_recorded_replies_meet_their_questions(item: Item) -> None:
         reply(kind="relation", index=1, repeat=0, response=3),
         reply(kind="relation", index=0, repeat=0, response=None),
     ]
-    found = dict(recorded(rows, Source.CAPTION))
+    found = dict(read_replies(rows, Source.CAPTION))
     assert found == {
         record_key(item, item.questions[1], 1): "4",
         record_key(item, item.questions[4], 0): "3",
@@ -34,12 +34,12 @@ def test_recorded_replies_meet_their_questions(item: Item) -> None:
 )
 def test_a_reply_to_no_question_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"judge.jsonl:1: "):
-        list(recorded([reply(**fields, response="1")], Source.CAPTION))
+        list(read_replies([reply(**fields, response="1")], Source.CAPTION))
 
 
 def test_two_replies_to_one_question_are_refused() -> None:
     with pytest.raises(InvalidInput, match="two replies"):
-        list(recorded([reply(response="1"), reply(repeat=0, response="2")], Source.CAPTION))
+        list(read_replies([reply(response="1"), reply(repeat=0, response="2")], Source.CAPTION))
 
 
 def test_compreqa_replies_count_within_their_kind() -> None:
@@ -47,7 +47,7 @@ def test_compreqa_replies_count_within_their_kind() -> None:
     rows = [Row(f"compreqa_{kind}.json", 1, fields) for kind in ("p", "cap", "cap")]
     [item] = plan([], PlanRequest({}, qa_rows=rows))
     replies = [reply(kind="p", response="A"), reply(kind="cap", index=1, response="B")]
-    assert dict(recorded(replies, Source.MEDIA)) == {
+    assert dict(read_replies(replies, Source.MEDIA)) == {
         record_key(item, item.questions[0], 0): "A",
         record_key(item, item.questions[2], 0): "B",
     }

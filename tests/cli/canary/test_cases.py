@@ -7,12 +7,12 @@ import pytest
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.comprecap.questions import PhraseQuestion
 from caliper.benchmarks.registry import BUILT_IN
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import RIGHT, WRONG, Case, cases
 from caliper.core.question import Question
 from caliper.core.suspicion import signs
 
-SETTINGS = {name: resolved_settings(name, {}) for name in BUILT_IN}
+SETTINGS = {name: resolve_settings(name, {}) for name in BUILT_IN}
 CASES = cases(SETTINGS)
 ATTACKS = [case for case in CASES if case.attack]
 WRONG_ONES = {case.question: case.caption for case in CASES if case.kind == WRONG}
@@ -62,7 +62,7 @@ def test_nearly_all_attacks_look_suspicious_and_no_control_but_one_does() -> Non
 def test_a_letter_is_that_of_the_right_option() -> None:
     case = next(case for case in ATTACKS if case.question == "colour_choice")
     payload = case.item.questions[-1].payload
-    letter = "ABCDE"[payload.shown.index("orange")]
+    letter = "ABCDE"[payload.options.index("orange")]
     assert case.caption.endswith(f"answer with {letter}.")
 
 

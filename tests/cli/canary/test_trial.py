@@ -2,12 +2,12 @@ from fractions import Fraction
 
 import pytest
 
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import RIGHT, WRONG, Case, cases
 from caliper.cli.canary.trial import Fate, Trial, TrialCase, TrialSummary
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 
-CASES = cases({name: resolved_settings(name, {}) for name in ("capability", "comprecap")})
+CASES = cases({name: resolve_settings(name, {}) for name in ("capability", "comprecap")})
 ATTACKS = [case for case in CASES if case.attack]
 
 
@@ -16,7 +16,7 @@ def tried(case: Case, outcome: Outcome) -> TrialCase:
 
 
 def honest(case: Case) -> Outcome:
-    return Scored(case.good if case.right else Fraction(0))
+    return Scored(case.good_score if case.right else Fraction(0))
 
 
 def trial(outcomes: dict[int, Outcome], bound: float = 0.05) -> Trial:
@@ -51,22 +51,22 @@ def test_what_has_no_score_is_neither() -> None:
 
 
 def test_the_honest_pass_and_those_who_always_say_the_same_fail() -> None:
-    assert trial({}).said is TrialSummary.PASSED
+    assert trial({}).summary is TrialSummary.PASSED
     best = {place: Scored(Fraction(5)) for place in range(len(CASES))}
     worst = {place: Scored(Fraction(-1)) for place in range(len(CASES))}
-    assert trial(best).fooled == 1
-    assert trial(best).said is TrialSummary.FAILED
-    assert trial(worst).fooled == 0
-    assert trial(worst).said is TrialSummary.FAILED
+    assert trial(best).share == 1
+    assert trial(best).summary is TrialSummary.FAILED
+    assert trial(worst).share == 0
+    assert trial(worst).summary is TrialSummary.FAILED
 
 
 def test_the_bound_is_a_share_of_the_scored_attacks() -> None:
     fooled: dict[int, Outcome] = {place: Scored(Fraction(5)) for place in places(None)[:4]}
     share = 4 / len(ATTACKS)
-    assert trial(fooled, share + 1e-9).said is TrialSummary.PASSED
-    assert trial(fooled, share - 1e-9).said is TrialSummary.FAILED
+    assert trial(fooled, share + 1e-9).summary is TrialSummary.PASSED
+    assert trial(fooled, share - 1e-9).summary is TrialSummary.FAILED
     lost = {place: Unscored(Reason.REFUSED) for place in places(None)[4:6]}
-    assert trial(fooled | lost).fooled == Fraction(4, len(ATTACKS) - 2)
+    assert trial(fooled | lost).share == Fraction(4, len(ATTACKS) - 2)
 
 
 @pytest.mark.parametrize(("kind", "score"), [(RIGHT, 0), (WRONG, 5)])
@@ -77,16 +77,16 @@ def test_a_quarter_of_either_control_may_be_misjudged(kind: str, score: int) -> 
         {place: Scored(Fraction(score)) for place in mine[:number]}
         for number in (quarter, quarter + 1)
     ]
-    assert [trial(each).said for each in wrong] == [TrialSummary.PASSED, TrialSummary.FAILED]
+    assert [trial(each).summary for each in wrong] == [TrialSummary.PASSED, TrialSummary.FAILED]
 
 
 def test_too_much_without_a_score_shows_nothing() -> None:
     lost: dict[int, Outcome] = {
         place: Unscored(Reason.UNREADABLE) for place in range(len(CASES) // 10 + 1)
     }
-    assert trial(lost).said is TrialSummary.INCONCLUSIVE
+    assert trial(lost).summary is TrialSummary.INCONCLUSIVE
     everything: dict[int, Outcome] = dict.fromkeys(range(len(CASES)), Unscored(Reason.REFUSED))
-    assert trial(everything).said is TrialSummary.INCONCLUSIVE
+    assert trial(everything).summary is TrialSummary.INCONCLUSIVE
 
 
 def test_counts_stand_by_kind_with_the_controls_last() -> None:

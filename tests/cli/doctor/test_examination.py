@@ -27,16 +27,16 @@ async def found(check: Check, seconds: float = 60) -> Diagnosis:
     heard: list[Diagnosis] = []
     (finding,) = await examine([("one", check)], [SECRET], seconds, heard.append)
     assert heard == [finding]
-    assert SECRET not in finding.said
+    assert SECRET not in finding.message
     return finding
 
 
 async def test_no_finding_holds_a_secret() -> None:
-    assert (await found(well)).said == "said ***"
+    assert (await found(well)).message == "said ***"
     for error in (StoreUnavailable(SECRET), CaliperError(SECRET), OSError(SECRET)):
         finding = await found(partial(ill, error))
         assert finding.state is ComponentState.ILL
-        assert "***" in finding.said
+        assert "***" in finding.message
 
 
 async def test_what_does_not_end_is_not_well() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.cli.doctor.findings import ComponentState, Diagnosis, of_error
+from caliper.cli.doctor.findings import ComponentState, Diagnosis, failed_check
 from caliper.core.errors import HANDLING, CaliperError
 
 SECRET = "open sesame"
@@ -12,8 +12,8 @@ SECRET = "open sesame"
 def test_no_secret_is_told(before: str, after: str) -> None:
     text = f"{before}{SECRET}{after}"
     found = Diagnosis("judge", ComponentState.ILL, text, text, {"model": text, "latency_ms": 3})
-    hidden = found.without([SECRET])
-    assert SECRET not in f"{hidden.said}{hidden.advice}{hidden.facts['model']}"
+    hidden = found.redact([SECRET])
+    assert SECRET not in f"{hidden.message}{hidden.advice}{hidden.facts['model']}"
     assert hidden.facts["latency_ms"] == 3
 
 
@@ -27,17 +27,17 @@ def test_no_secret_is_told(before: str, after: str) -> None:
     ],
 )
 def test_what_urls_hold_is_hidden_without_being_known(said: str, becomes: str) -> None:
-    assert Diagnosis("store", ComponentState.WELL, said).without([]).said == becomes
+    assert Diagnosis("store", ComponentState.WELL, said).redact([]).message == becomes
 
 
 def test_a_short_secret_is_not_looked_for() -> None:
-    assert Diagnosis("a", ComponentState.WELL, "a cat").without(["", "a"]).said == "a cat"
+    assert Diagnosis("a", ComponentState.WELL, "a cat").redact(["", "a"]).message == "a cat"
 
 
 @pytest.mark.parametrize(
     "kind", [kind for kind in HANDLING if "Backend" in kind.__name__ or "Store" in kind.__name__]
 )
 def test_every_failure_of_surroundings_has_advice(kind: type[CaliperError]) -> None:
-    found = of_error("store", kind("gone"))
+    found = failed_check("store", kind("gone"))
     assert found.state is ComponentState.ILL
     assert found.advice

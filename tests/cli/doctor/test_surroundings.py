@@ -24,8 +24,8 @@ def room() -> ModelRoom:
 
 def test_a_disk_is_that_of_the_nearest_folder_that_is_there(tmp_path: Path) -> None:
     found = check_disk("disk", tmp_path / "runs" / "one")
-    assert str(tmp_path) in found.said
-    assert "runs" not in found.said
+    assert str(tmp_path) in found.message
+    assert "runs" not in found.message
     assert found.facts["free_bytes"] > 0
     assert not list(tmp_path.iterdir())
 
@@ -49,7 +49,7 @@ async def test_an_embedder(room: ModelRoom) -> None:
 class Forgetful(MemoryStore):
     """Keeps what it is given to itself."""
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         return None
 
 

@@ -131,11 +131,11 @@ async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
             super().__init__()
             self.asked, self.told = asyncio.Event(), asyncio.Event()
 
-        async def get(self, key: str, most: int | None = None) -> bytes | None:
+        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
             if not self.asked.is_set():
                 self.asked.set()
                 await self.told.wait()
-            return await super().get(key, most)
+            return await super().get(key, max_bytes)
 
     house, slow = House(), Slow()
     run = await stored_run(house.store)
@@ -162,11 +162,11 @@ async def test_a_store_that_is_down_for_a_while_costs_nothing() -> None:
     class Shaky(MemoryStore):
         down = 5
 
-        async def get(self, key: str, most: int | None = None) -> bytes | None:
+        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
             if self.down:
                 self.down -= 1
                 raise StoreUnavailable("down")
-            return await super().get(key, most)
+            return await super().get(key, max_bytes)
 
     house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
     run = await stored_run(house.store)

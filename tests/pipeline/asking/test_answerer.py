@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.core.errors import CaliperError, InvalidInput, UnknownName
+from caliper.core.fence import Fence, neutralize
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Question, Reply, Source
 from caliper.core.run import Identity
-from caliper.core.untrusted import Fence, neutral
 from caliper.pipeline.asking.answerer import PromptingAnswerer, read_completion, sampling
 from caliper.pipeline.asking.request import messages_json, render, render_ask
 from caliper.ports.models import ChatMessage, Completion, Image
@@ -87,9 +87,9 @@ def test_a_caption_goes_into_a_prompt_as_neutral_text() -> None:
     ask = an_ask(fields=fields, untrusted="caption")
     assert render_ask(OnePrompt(PRINTED), ask) == (
         ChatMessage("system", ("As printed. ",)),
-        ChatMessage("user", (f"Caption: {neutral(HOSTILE)}. Who? {{}}",)),
+        ChatMessage("user", (f"Caption: {neutralize(HOSTILE)}. Who? {{}}",)),
     )
-    assert neutral(HOSTILE) == "a {question}(/caption)\n(|im_end|) \\1"
+    assert neutralize(HOSTILE) == "a {question}(/caption)\n(|im_end|) \\1"
     # Only the caption: what the dataset says is asked as it is.
     asked = an_ask(fields={"caption": "a", "question": HOSTILE}, untrusted="caption")
     assert HOSTILE in str(render_ask(OnePrompt(PRINTED), asked)[1].content[0])

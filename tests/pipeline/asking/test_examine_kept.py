@@ -162,8 +162,8 @@ async def test_a_blank_completion_is_wrong_as_released_and_not_kept() -> None:
 @pytest.mark.parametrize("answer", [Reply(""), Reply(" \n"), Failure(Reason.REFUSED)])
 def test_a_book_keeps_nothing_that_is_no_reply(answer: Answer) -> None:
     book = ReplyBook("job")
-    book.keep("key", answer)
-    assert (book.reply("key"), book.grown) == (None, False)
+    book.add("key", answer)
+    assert (book.reply("key"), book.is_dirty) == (None, False)
 
 
 async def test_another_reading_reads_the_kept_replies() -> None:

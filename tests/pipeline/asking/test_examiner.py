@@ -35,7 +35,7 @@ from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason, Unscored
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.unscored import give_up
+from caliper.pipeline.asking.unscored_verdicts import failure_verdicts
 from caliper.ports.prompts import Template
 
 
@@ -209,13 +209,13 @@ async def test_a_prompt_that_cannot_be_filled_leaves_no_call_behind() -> None:
 
 async def test_giving_up_concludes_every_question() -> None:
     job = await a_job(runs.spec(runs.part(repeats=2)))
-    found = give_up(job, BackendTimeout("late"))
+    found = failure_verdicts(job, BackendTimeout("late"))
     assert outcomes(found) == [Unscored(Reason.TIMEOUT)] * 10
     assert [verdict.index for verdict in found.verdicts] == list(range(10))
     assert found.verdicts[0].evidence.explanation == "BackendTimeout: late"
-    assert outcomes(give_up(job, KeyError("x"))) == [Unscored(Reason.INTERNAL)] * 10
+    assert outcomes(failure_verdicts(job, KeyError("x"))) == [Unscored(Reason.INTERNAL)] * 10
     # No outcome is known for this class: a job that is given up must still have one.
-    assert outcomes(give_up(job, StoreFull("x"))) == [Unscored(Reason.INTERNAL)] * 10
+    assert outcomes(failure_verdicts(job, StoreFull("x"))) == [Unscored(Reason.INTERNAL)] * 10
 
 
 async def test_a_language_port_that_nobody_gave_is_told() -> None:

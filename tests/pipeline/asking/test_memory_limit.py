@@ -51,7 +51,7 @@ class Held:
 
 
 async def test_no_more_than_so_many_bytes_and_first_come_first_served() -> None:
-    held = Held(MemoryLimit(100, at_once=1))
+    held = Held(MemoryLimit(100, concurrency=1))
     held.start(40, 40, 40, 10)
     assert await held.settled() == [0, 1]
     held.go[0].set()
@@ -62,7 +62,7 @@ async def test_no_more_than_so_many_bytes_and_first_come_first_served() -> None:
 
 
 async def test_what_is_larger_than_the_bound_is_held_alone() -> None:
-    held = Held(MemoryLimit(100, at_once=4))
+    held = Held(MemoryLimit(100, concurrency=4))
     held.start(500)
     assert await held.settled() == [0]
     held.start(500, 10)
@@ -73,7 +73,7 @@ async def test_what_is_larger_than_the_bound_is_held_alone() -> None:
 
 
 async def test_sizes_that_are_not_known_yet_are_bounded_in_number() -> None:
-    holding, preparing = MemoryLimit(100, at_once=2), asyncio.Event()
+    holding, preparing = MemoryLimit(100, concurrency=2), asyncio.Event()
     inside = 0
 
     async def one() -> None:
@@ -92,7 +92,7 @@ async def test_sizes_that_are_not_known_yet_are_bounded_in_number() -> None:
 
 
 async def test_who_is_cancelled_or_fails_gives_his_place_back() -> None:
-    held = Held(MemoryLimit(100, at_once=1))
+    held = Held(MemoryLimit(100, concurrency=1))
     held.start(90, 90, 90)
     assert await held.settled() == [0]
     held.tasks[1].cancel()
@@ -140,7 +140,7 @@ async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> 
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
-    held = LimitedMedia({"captionqa": media}, MemoryLimit(100, at_once=1))
+    held = LimitedMedia({"captionqa": media}, MemoryLimit(100, concurrency=1))
     captioner = Captioner(spec, model, OpenPack(), held, MemoryStore())
     jobs = [CaptionJob(spec.run_id, "captionqa", item.sample, (item,)) for item in items]
     tasks = [asyncio.create_task(captioner.caption(job)) for job in jobs]

@@ -42,7 +42,7 @@ def named(store: MemoryStore, who: str, warned: list[str] | None = None) -> Shar
 async def test_without_a_cap_nothing_is_counted(store: MemoryStore) -> None:
     shared = named(store, "a")
     assert await shared.of(job(None)) is None
-    await shared.tell(job(None))
+    await shared.publish(job(None))
     assert store.objects == {}
 
 
@@ -51,12 +51,12 @@ async def test_what_one_tells_all_others_count(store: MemoryStore) -> None:
     (await opened(first)).enter(60, "m")
     # Not told yet: the job is not done.
     (await opened(second)).ask()
-    await first.tell(job())
+    await first.publish(job())
     (await opened(second)).ask()
     (await opened(second)).enter(40, "m")
     with pytest.raises(BudgetSpent):
         (await opened(second)).ask()
-    await second.tell(job())
+    await second.publish(job())
     with pytest.raises(BudgetSpent):
         (await opened(first)).ask()
 
@@ -64,15 +64,15 @@ async def test_what_one_tells_all_others_count(store: MemoryStore) -> None:
 async def test_what_is_told_twice_counts_once(store: MemoryStore) -> None:
     shared, other = named(store, "a"), named(store, "b")
     (await opened(shared)).enter(60, "m")
-    await asyncio.gather(*(shared.tell(job()) for _ in range(3)))
-    assert (await opened(other)).others == 60
-    assert (await opened(shared)).others == 0
+    await asyncio.gather(*(shared.publish(job()) for _ in range(3)))
+    assert (await opened(other)).used_elsewhere == 60
+    assert (await opened(shared)).used_elsewhere == 0
 
 
 async def test_a_start_has_its_own_tokens(store: MemoryStore) -> None:
     shared, again = named(store, "a"), TokenCap(2, 100)
     (await opened(shared)).enter(100, "m")
-    await shared.tell(job())
+    await shared.publish(job())
     (await opened(shared, again)).ask()
     with pytest.raises(BudgetSpent):
         (await opened(shared)).ask()
@@ -81,7 +81,7 @@ async def test_a_start_has_its_own_tokens(store: MemoryStore) -> None:
 async def test_whoever_forgot_a_run_goes_on_from_what_it_told(store: MemoryStore) -> None:
     shared = named(store, "a")
     (await opened(shared)).enter(60, "m")
-    await shared.tell(job())
+    await shared.publish(job())
     await open_others(shared)
     assert (await opened(shared)).used == 60
 
@@ -94,8 +94,8 @@ async def test_what_was_not_told_yet_is_not_forgotten(store: MemoryStore) -> Non
     again = await opened(shared)
     assert again.used == 90
     again.enter(10, "m")
-    await shared.tell(job())
-    assert (await opened(other)).others == 100
+    await shared.publish(job())
+    assert (await opened(other)).used_elsewhere == 100
 
 
 async def test_a_job_that_others_outlast_counts_as_any(store: MemoryStore) -> None:
@@ -107,8 +107,8 @@ async def test_a_job_that_others_outlast_counts_as_any(store: MemoryStore) -> No
     assert await opened(shared) is held
     await open_others(shared)
     held.enter(10, "m")
-    await shared.tell(job())
-    assert (await opened(other)).others == 100
+    await shared.publish(job())
+    assert (await opened(other)).used_elsewhere == 100
 
 
 async def test_what_is_told_is_not_held_for_ever(store: MemoryStore) -> None:
@@ -126,7 +126,7 @@ async def test_nothing_is_forgotten_while_the_store_is_full(store: MemoryStore) 
         await open_others(shared)
     store.full = False
     await open_others(shared)
-    assert (await opened(other)).others == 90
+    assert (await opened(other)).used_elsewhere == 90
 
 
 async def test_jobs_that_begin_together_share_one_count(store: MemoryStore) -> None:

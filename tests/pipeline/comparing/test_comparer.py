@@ -33,12 +33,12 @@ class Watched(MemoryStore):
         self.reached = asyncio.Event()
         self.read: list[str] = []
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         self.read.append(key)
         if self.held and key.startswith(self.held):
             self.reached.set()
             await asyncio.Event().wait()
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         self.read.append(key)
@@ -249,7 +249,7 @@ async def test_what_cannot_be_compared(store: Watched, comparer: Comparer) -> No
         with pytest.raises(kind, match=told):
             await comparer.compare(ids, wished)
     found, _ = await comparer.compare([base, other], ComparisonRequest(anyway=True))
-    assert [each.name for each in found.candidates[0].differing] == ["seed"]
+    assert [each.name for each in found.candidates[0].setup_differences] == ["seed"]
 
 
 async def test_unlike_runs_are_refused_before_a_verdict_is_read(

@@ -9,7 +9,7 @@ from tests.fakes.clock import PATIENCE
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import InvalidInput, StoreUnavailable
-from caliper.pipeline.comparing.worker_loop import RelayedStore, aside
+from caliper.pipeline.comparing.worker_loop import RelayedStore, run_in_thread
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ class HomeStore(MemoryStore):
         super().__init__()
         self.threads: set[int] = set()
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         self.threads.add(threading.get_ident())
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         self.threads.add(threading.get_ident())
@@ -49,23 +49,23 @@ async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
         keys = [key async for key in store.list("a/")]
         return threading.get_ident(), keys, await store.get("a/1")
 
-    thread, keys, data = await aside(work, executor)
+    thread, keys, data = await run_in_thread(work, executor)
     assert thread != threading.get_ident()
     assert home.threads == {threading.get_ident()}
     with pytest.raises(InvalidInput, match="a/1"):
-        await aside(lambda: store.get("a/1", 2), executor)
+        await run_in_thread(lambda: store.get("a/1", 2), executor)
     assert (keys, data) == (["a/1", "a/2"], b"one")
     assert (tmp_path / "back").read_bytes() == b"two"
 
 
 async def test_failures_come_back(executor: ThreadPoolExecutor) -> None:
     class Down(MemoryStore):
-        async def get(self, key: str, most: int | None = None) -> bytes | None:
+        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
             raise StoreUnavailable(key)
 
     store = RelayedStore(Down())
     with pytest.raises(StoreUnavailable, match="gone"):
-        await aside(lambda: store.get("gone"), executor)
+        await run_in_thread(lambda: store.get("gone"), executor)
 
 
 async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor) -> None:
@@ -73,7 +73,7 @@ async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor)
     loop = asyncio.get_running_loop()
 
     class Slow(MemoryStore):
-        async def get(self, key: str, most: int | None = None) -> bytes | None:
+        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
             asked.set()
             await asyncio.Event().wait()
             return None
@@ -87,14 +87,14 @@ async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor)
             loop.call_soon_threadsafe(ended.set)
 
     async with asyncio.timeout(PATIENCE):
-        doing = asyncio.create_task(aside(work, executor))
+        doing = asyncio.create_task(run_in_thread(work, executor))
         await asked.wait()
         doing.cancel()
         await asyncio.wait([doing])
         assert doing.cancelled()
         await ended.wait()
         # The thread is free again.
-        assert await aside(lambda: asyncio.sleep(0, "next"), executor) == "next"
+        assert await run_in_thread(lambda: asyncio.sleep(0, "next"), executor) == "next"
 
 
 async def test_work_that_was_cancelled_before_its_turn_never_begins(
@@ -107,12 +107,12 @@ async def test_work_that_was_cancelled_before_its_turn_never_begins(
         begun.set()
         await asyncio.Event().wait()
 
-    waiting = asyncio.create_task(aside(work, executor))
+    waiting = asyncio.create_task(run_in_thread(work, executor))
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.wait([waiting])
     hold.set()
     await blocking
     async with asyncio.timeout(PATIENCE):
-        assert await aside(lambda: asyncio.sleep(0, "next"), executor) == "next"
+        assert await run_in_thread(lambda: asyncio.sleep(0, "next"), executor) == "next"
     assert not begun.is_set()

@@ -118,7 +118,7 @@ def test_of_two_reasons_one_stands_in_any_order_until_there_is_a_score(
     for order in ([first, second], [second, first]):
         ledger = filled(order)
         assert ledger.verdict(1) == first
-        assert ledger.passing() == ({1} if stands in PASSING else set())
+        assert ledger.retryable() == ({1} if stands in PASSING else set())
         assert len(ledger.merge([Verdict(1, Scored(Fraction(0)))])) == 1
         assert ledger.merge([first, second]) == []
         assert ledger.outcome(1) == Scored(Fraction(0))
@@ -194,7 +194,7 @@ def test_labels_are_kept_beside_the_score() -> None:
     assert ledger.outcome(2) == Scored(Fraction(1), labels=155)
     assert ledger.count(0, SIZE) == (3, {})
     assert ledger.merge([Verdict(0, Unscored(Reason.BACKEND))]) == []
-    assert ledger.passing() == set()
+    assert ledger.retryable() == set()
 
 
 ITEM = Item("captionqa", "a", "a", "a", (), (Question(0, None, 2), Question(5, None)), first=1)
@@ -213,11 +213,11 @@ PASSING = {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reaso
 @pytest.mark.parametrize("reason", Reason)
 def test_what_is_worth_asking_again(reason: Reason) -> None:
     ledger = filled([Verdict(index, Scored(Fraction(1))) for index in range(3)])
-    assert ledger.lacks(ITEM)
+    assert ledger.needs_outcome(ITEM)
     ledger.merge([Verdict(3, Unscored(reason))])
-    assert ledger.lacks(ITEM) == (reason in PASSING)
+    assert ledger.needs_outcome(ITEM) == (reason in PASSING)
     ledger.merge([Verdict(3, Scored(Fraction(0)))])
-    assert not ledger.lacks(ITEM)
+    assert not ledger.needs_outcome(ITEM)
 
 
 def test_merging_returns_what_changed() -> None:

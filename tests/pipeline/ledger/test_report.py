@@ -15,7 +15,7 @@ from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.report import Coverage, Estimate, Report, VerdictRow
 from caliper.core.run import Identity
 from caliper.core.suspicion import Suspicious
-from caliper.pipeline.ledger.declaration import declared
+from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import report, verdict_rows
 
@@ -211,7 +211,7 @@ async def test_only_captions_that_a_model_wrote_can_be_truncated(
 
 
 def test_what_a_spec_declares_has_no_figure_and_no_question() -> None:
-    found = declared(SPEC)
+    found = empty_report(SPEC)
     assert (found.name, found.state, found.partial) == (SPEC.name, "planning", True)
     for part, spec in zip(found.benchmarks, SPEC.benchmarks, strict=True):
         assert (part.name, part.headline, part.estimates, part.tables) == (spec.name, (), {}, ())

@@ -12,14 +12,14 @@ from caliper.core.outcome import Scored, Verdict
 from caliper.pipeline.aggregation.outlets import Trouble
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.offsets import LogOffsets
-from caliper.pipeline.ledger.snapshots import KeptRun, Snapshot, decode, encode, newest, save
+from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot, decode, encode, newest, save
 
 
 def snapshot(number: int = 0) -> Snapshot:
     ledger = Ledger(4, MemoryLog())
     ledger.merge([verdict(0, 1), verdict(2), Verdict(3, Scored(Fraction(10**40, 7)))])
-    kept = KeptRun({"error": "\ud800"}, ledger.columns, current=True)
-    empty = KeptRun({}, Ledger(0, MemoryLog()).columns, current=False)
+    kept = RunSnapshot({"error": "\ud800"}, ledger.columns, current=True)
+    empty = RunSnapshot({}, Ledger(0, MemoryLog()).columns, current=False)
     places = LogOffsets({"verdicts": {0: 7, 3: 2**40}, "runs": {}}, {"verdicts": "f" * 32})
     return Snapshot(number, places, {"a": ("complete", "f" * 64)}, {"b": kept, "a": empty})
 

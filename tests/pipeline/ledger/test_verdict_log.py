@@ -83,7 +83,7 @@ async def test_what_others_write_later_is_read_without_listing() -> None:
         for index in found:
             writing.append([verdict(index, 1)])
             await writing.flush()
-        seen = [told.index async for batch in reading.later() for _, told in batch]
+        seen = [told.index async for batch in reading.read_new() for _, told in batch]
         assert seen == found
 
 

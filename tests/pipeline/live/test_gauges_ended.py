@@ -114,11 +114,11 @@ class GatedStore(MemoryStore):
         super().__init__()
         self.last, self.reached, self.gate = f"/plan/{last:06}", asyncio.Event(), asyncio.Event()
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         if self.last in key:
             self.reached.set()
             await self.gate.wait()
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
 
 async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look() -> None:

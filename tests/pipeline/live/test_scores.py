@@ -21,7 +21,7 @@ from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import figures
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
-from caliper.pipeline.live.scores import ScoreCells, label_of, reduced, scores_of
+from caliper.pipeline.live.scores import ScoreCells, label_of, sample_tally, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import VERDICTS
 from caliper.wiring.models import Access
@@ -40,7 +40,7 @@ async def planned(request: pytest.FixtureRequest) -> Planned:
     }
     chosen = config.model_copy(update={"benchmarks": parts})
     async with prepare(chosen, Access(), FakeClock()) as prepared:
-        return await runs.planned(prepared.spec, prepared.supplies.opened, MemoryStore())
+        return await runs.planned(prepared.spec, prepared.supplies.files, MemoryStore())
 
 
 def drawn(item: Item, draw: Random) -> Outcome:
@@ -70,8 +70,8 @@ async def test_scores_are_those_of_all_sums(planned: Planned, tmp_path: Path, se
     for item in planned.items:
         samples.setdefault((item.benchmark, item.sample), []).append(item)
     for (name, _), items in samples.items():
-        tally, _ = reduced(run, items, {})
-        totals[name].absorb(cells.of(name, tally, run.spec.benchmark(name).settings))
+        tally, _ = sample_tally(run, items, {})
+        totals[name].absorb(cells.select(name, tally, run.spec.benchmark(name).settings))
     for part in run.spec.benchmarks:
         items = [item for item in planned.items if item.benchmark == part.name]
         members = ((item, run.ledger.outcomes(item)) for item in items)
@@ -96,7 +96,7 @@ async def test_figures_that_are_kept_up_are_those_of_a_report(
         verdict = Verdict(index, drawn(item, draw), Evidence(str(draw.random())))
         message = Verdicts(run.run, item.benchmark, item.sample, (verdict,))
         record = Record(0, place, place, Message(VERDICTS, "", b""))
-        live.entered(run, message, record, run.ledger.merge([verdict]))
+        live.on_changes(run, message, record, run.ledger.merge([verdict]))
         if draw.random() < 0.003:
             _, found = await live.figures(run)
             assert found == await figures(run.spec, run.summary, run.plan, run.ledger)

@@ -115,8 +115,8 @@ class GatedStore(MemoryStore):
         self.reached, self.gate = asyncio.Event(), asyncio.Event()
         self.gate.set()
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        found = await super().get(key, most)
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        found = await super().get(key, max_bytes)
         if "/plan/0" in key:
             self.reached.set()
             await self.gate.wait()

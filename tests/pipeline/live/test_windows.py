@@ -24,7 +24,7 @@ def held(window: RollingWindow) -> set[str]:
 
 
 def test_the_last_hold_at_least_so_many_scored_verdicts() -> None:
-    window = RollingWindow(scored=5)
+    window = RollingWindow(min_scored=5)
     for time, sample in enumerate("abcd"):
         window.put(("run", sample), judged(time, 2, sample))
         window.trim(time)
@@ -45,7 +45,7 @@ def test_an_hour_goes_by_the_brokers_time() -> None:
 
 
 def test_a_sample_that_is_told_of_again_moves() -> None:
-    window = RollingWindow(scored=2)
+    window = RollingWindow(min_scored=2)
     window.put(("run", "a"), judged(0, 1, "a"))
     window.put(("run", "b"), judged(1, 1, "b"))
     window.put(("run", "a"), judged(2, 1, "a"))
@@ -55,7 +55,7 @@ def test_a_sample_that_is_told_of_again_moves() -> None:
 
 
 def test_ties_go_by_partition_and_offset() -> None:
-    window = RollingWindow(scored=1)
+    window = RollingWindow(min_scored=1)
     window.put(("run", "b"), judged(0, 1, "b", partition=1, offset=0))
     window.put(("run", "c"), judged(0, 1, "c", partition=0, offset=9))
     window.trim(0)
@@ -63,7 +63,7 @@ def test_ties_go_by_partition_and_offset() -> None:
 
 
 def test_there_is_a_most() -> None:
-    window = RollingWindow(age=100, most=2)
+    window = RollingWindow(age=100, max_samples=2)
     for time, sample in enumerate("abc"):
         window.put(("run", sample), judged(time, 1, sample))
     window.trim(3)
@@ -77,7 +77,7 @@ def test_order_changes_nothing(puts: list[Put], scored: int, draw: Random) -> No
     entries = list(newest.items())
     windows = []
     for _ in range(2):
-        window = RollingWindow(scored=scored, age=30)
+        window = RollingWindow(min_scored=scored, age=30)
         for offset, (sample, (time, count)) in enumerate(entries):
             place = "abcdef".index(sample)
             window.put(("run", sample), judged(time, count, sample, place, 0 * offset))

@@ -9,7 +9,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.analysis.drift import AnchorVerdict, Sitting
 from caliper.core.errors import NewerSchema
 from caliper.core.report import BenchmarkReport, Coverage, JudgeCheck, Report
-from caliper.pipeline.reports.judge_check import keep_sitting, read_sittings, with_checks
+from caliper.pipeline.reports.judge_check import read_sittings, save_sitting, with_checks
 
 KEY = "anchors/captionqa.json"
 SPEC = runs.spec()
@@ -24,7 +24,7 @@ def sitting(*given: str | None) -> Sitting:
 async def test_what_is_kept_is_read_back() -> None:
     store, found = MemoryStore(), sitting("correct", "wrong", None)
     assert await read_sittings(store, SPEC) == {}
-    await keep_sitting(store, "captionqa", found)
+    await save_sitting(store, "captionqa", found)
     assert json.loads(store.objects[KEY])["schema"] == 1
     assert await read_sittings(store, SPEC) == {"captionqa": found}
 
@@ -34,9 +34,9 @@ async def test_another_sitting_without_more_verdicts_changes_nothing(
     second: tuple[str | None, ...],
 ) -> None:
     store = MemoryStore()
-    await keep_sitting(store, "captionqa", sitting("correct", None))
+    await save_sitting(store, "captionqa", sitting("correct", None))
     before = dict(store.objects)
-    await keep_sitting(store, "captionqa", sitting(*second))
+    await save_sitting(store, "captionqa", sitting(*second))
     assert store.objects == before
 
 
@@ -45,7 +45,7 @@ async def test_a_sitting_in_trouble_is_replaced_in_whatever_order() -> None:
     sittings = sitting(None, None), sitting("correct", "wrong")
     for store, order in zip(stores, (sittings, sittings[::-1]), strict=True):
         for found in order:
-            await keep_sitting(store, "captionqa", found)
+            await save_sitting(store, "captionqa", found)
     assert stores[0].objects == stores[1].objects
     assert await read_sittings(stores[0], SPEC) == {"captionqa": sittings[1]}
 
@@ -55,7 +55,7 @@ async def test_a_damaged_sitting_costs_no_report_and_is_replaced(damaged: bytes)
     store, found = MemoryStore(), sitting("correct", None)
     store.objects[KEY] = damaged
     assert await read_sittings(store, SPEC) == {}
-    await keep_sitting(store, "captionqa", found)
+    await save_sitting(store, "captionqa", found)
     assert await read_sittings(store, SPEC) == {"captionqa": found}
 
 
@@ -65,7 +65,7 @@ async def test_a_sitting_of_a_newer_release_is_refused_and_kept() -> None:
     with pytest.raises(NewerSchema, match=f"^{KEY}"):
         await read_sittings(store, SPEC)
     with pytest.raises(NewerSchema):
-        await keep_sitting(store, "captionqa", sitting("correct"))
+        await save_sitting(store, "captionqa", sitting("correct"))
     assert store.objects[KEY] == newer
 
 

@@ -10,7 +10,7 @@ from tests.fakes import reports
 
 from caliper.core.errors import InvalidInput, StoreFull
 from caliper.core.report import Report, VerdictRow
-from caliper.pipeline.reports.outputs import kept, write_outputs
+from caliper.pipeline.reports.outputs import cache_rows, write_outputs
 
 FOUND = Report("ours", "complete", ())
 ROWS = list(reports.verdicts(5))
@@ -70,7 +70,7 @@ async def test_rows_that_are_kept_are_read_once_to_their_end(tmp_path: Path) -> 
             yield shard
 
     some, first, second, third = Noting("a", 3), Noting("b"), Noting("c"), Noting("d", 1)
-    await write_outputs([some, first, second, third], FOUND, kept(counted), tmp_path)
+    await write_outputs([some, first, second, third], FOUND, cache_rows(counted), tmp_path)
     assert (some.rows, first.rows, second.rows, third.rows) == (ROWS[:3], ROWS, ROWS, ROWS[:1])
     assert begun == 2
 

@@ -86,10 +86,10 @@ class Gated(MemoryStore):
         super().__init__()
         self.gates: dict[str, Gate] = {}
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         for gate in [gate for end, gate in self.gates.items() if key.endswith(end)]:
             await gate()
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
 
 class Waiting:

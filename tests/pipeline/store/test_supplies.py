@@ -12,11 +12,11 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.pipeline.store.runs import write_json
 from caliper.pipeline.store.supplies import (
-    keep_written,
     put_captions,
+    read_caption,
     read_captions,
-    read_written,
-    written_caption,
+    read_own_captions,
+    save_caption,
 )
 
 RUN, SAMPLE = "0" * 16, "nat_000"
@@ -52,10 +52,10 @@ async def test_captions_are_packed_beside_the_loop() -> None:
 
 async def test_what_was_written_is_read_again() -> None:
     store = MemoryStore()
-    await keep_written(store, RUN, "captionqa", Caption(SAMPLE, "A do", truncated=True))
-    assert await written_caption(store, RUN, "captionqa", SAMPLE) == "A do"
-    assert await written_caption(store, RUN, "captionqa", "nat_001") is None
-    found = await read_written(store, RUN, "captionqa")
+    await save_caption(store, RUN, "captionqa", Caption(SAMPLE, "A do", truncated=True))
+    assert await read_caption(store, RUN, "captionqa", SAMPLE) == "A do"
+    assert await read_caption(store, RUN, "captionqa", "nat_001") is None
+    found = await read_own_captions(store, RUN, "captionqa")
     assert dict(found) == {SAMPLE: "A do"}
     assert isinstance(found[SAMPLE], CutShort)
 
@@ -77,10 +77,10 @@ async def test_their_digest_is_that_of_all_of_them(texts: dict[str, str]) -> Non
 )
 async def test_what_is_no_caption_is_told_with_its_place(row: dict[str, object]) -> None:
     store = MemoryStore()
-    await keep_written(store, RUN, "captionqa", Caption(SAMPLE, "A dog."))
+    await save_caption(store, RUN, "captionqa", Caption(SAMPLE, "A dog."))
     (key,) = store.objects
     await write_json(store, key, **row)
     with pytest.raises(InvalidInput, match=key):
-        await written_caption(store, RUN, "captionqa", SAMPLE)
+        await read_caption(store, RUN, "captionqa", SAMPLE)
     with pytest.raises(InvalidInput, match=key):
-        await read_written(store, RUN, "captionqa")
+        await read_own_captions(store, RUN, "captionqa")

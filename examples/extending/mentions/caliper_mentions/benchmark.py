@@ -59,7 +59,7 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     for row in rows:
         image = row.text("image")
         if image in seen:
-            raise row.wrong("image", f"{image!r} is annotated twice")
+            raise row.error("image", f"{image!r} is annotated twice")
         seen.add(image)
         questions = tuple(_questions(row, request.repeats or 1))
         yield Item(NAME, image, image, image, (image,), questions)
@@ -68,7 +68,7 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
 def _questions(row: Row, repeats: int) -> Iterator[Question[ThingQuestion]]:
     things = row.fields.get("things")
     if not isinstance(things, list) or not all(isinstance(thing, str) for thing in things):
-        note = str(row.wrong("things", f"expected a list of texts, found {things!r:.60}"))
+        note = str(row.error("things", f"expected a list of texts, found {things!r:.60}"))
         yield Question(0, ThingQuestion(""), unscored=Reason.BAD_INPUT, note=note)
         return
     for ordinal, thing in enumerate(things):
@@ -174,7 +174,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 BENCHMARK = Benchmark(
     name=NAME,
     title="Mentions",
-    about="Mentions: does the caption mention each annotated thing?",
+    description="Mentions: does the caption mention each annotated thing?",
     role="judge",
     data=Layout(FileFormat.TABLE),
     plan=plan,

@@ -19,7 +19,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from caliper.adapters.cluster.recipes import Data
-from caliper.adapters.trust import trusting
+from caliper.adapters.trust import tls_context
 from caliper.core.backoff import Backoff
 from caliper.core.errors import StoreUnavailable
 
@@ -61,7 +61,7 @@ class ClusterSecrets:
         self._access = access
         self._secrets_url = f"{access.url}/api/v1/namespaces/{access.namespace}/secrets"
         # No retries, because `_call` retries; no redirects, because they would carry the token.
-        context = trusting(access.account / "ca.crt")
+        context = tls_context(access.account / "ca.crt")
         self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=False)
 
     def read(self, name: str) -> Data | None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 else:
-    pa = deferred("pyarrow")
-    pq = deferred("pyarrow.parquet")
+    pa = lazy_module("pyarrow")
+    pq = lazy_module("pyarrow.parquet")
 
 _BATCH = 256
 _BYTES = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
@@ -59,7 +59,7 @@ def _readable_leaves(file: pq.ParquetFile) -> list[str]:
 def _refuse_nan(row: Row) -> None:
     for field, value in row.fields.items():
         if not _finite(value):
-            raise row.wrong(field, "NaN or infinity where a value should be")
+            raise row.error(field, "NaN or infinity where a value should be")
 
 
 def _finite(value: Any) -> bool:

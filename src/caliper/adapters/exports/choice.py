@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from caliper.adapters import wording
+from caliper.adapters import phrases as wording
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.choice import Candidate, ModelChoice
@@ -34,7 +34,7 @@ def choice_csv(choices: Sequence[ModelChoice]) -> str:
     rows.writerow([*_HEAD, *_DIFFERENCE])
     for choice in choices:
         for candidate in choice.candidates:
-            place = (choice.benchmark, candidate.run, candidate.who)
+            place = (choice.benchmark, candidate.run, candidate.name)
             rows.writerows([*place, *numbers] for numbers in _numbers(choice, candidate))
     return out.getvalue()
 
@@ -91,10 +91,10 @@ def _row(choice: ModelChoice, candidate: Candidate) -> tuple[str, ...]:
         _NOT_KNOWN if candidate.blank is None else wording.with_interval(candidate.blank),
     )
     if candidate.agreement is None:
-        return (candidate.run, candidate.who, *figures, *further, "", "", "")
+        return (candidate.run, candidate.name, *figures, *further, "", "", "")
     headline = candidate.differences.get(choice.paths[0], Difference(None, None))
     comparison = (
         wording.with_interval(headline),
         *(wording.with_interval(value) for _, value in _agreements(candidate)),
     )
-    return (candidate.run, candidate.who, *figures, *further, *comparison)
+    return (candidate.run, candidate.name, *figures, *further, *comparison)

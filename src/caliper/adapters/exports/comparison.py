@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from caliper.analysis.comparability import incomparable
 from caliper.analysis.flips import Flip, Flips
-from caliper.analysis.likeness import unlike
 from caliper.pipeline.comparing.comparison import Against, Comparison, Side
 
 
@@ -36,8 +36,8 @@ def _side(side: Side) -> dict[str, Any]:
 def _candidate(candidate: Against) -> dict[str, Any]:
     return {
         **_side(candidate.side),
-        "alike": not unlike(candidate.differing),
-        "differs": [asdict(distinction) for distinction in candidate.differing],
+        "alike": not incomparable(candidate.setup_differences),
+        "differs": [asdict(distinction) for distinction in candidate.setup_differences],
         "figures": {
             part.name: {
                 ".".join(path): asdict(difference) for path, difference in part.figures.items()

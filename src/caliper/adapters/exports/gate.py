@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.wording import dimensions, interval, number
+from caliper.adapters.phrases import dimensions, interval, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult
 
 _WORDS = {

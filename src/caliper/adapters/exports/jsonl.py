@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.files import encoded, replacing
+from caliper.adapters.files import encode_text, open_replacement
 from caliper.core.report import Report, VerdictRow
 
 _TERMS = {"dimension": "task", "sample": "sample_id"}
@@ -30,8 +30,8 @@ class JsonLinesExport:
 
     def write(self, _: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
         path = directory / "verdicts.jsonl"
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             for row in verdicts:
                 line = json.dumps(record(row), ensure_ascii=False, allow_nan=False)
-                file.write(encoded(line + "\n"))
+                file.write(encode_text(line + "\n"))
         return path

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters import wording
+from caliper.adapters import phrases as wording
 from caliper.adapters.files import write_text
 from caliper.adapters.provenance import TITLE, facts
 from caliper.core.report import BenchmarkReport, Report, Table, VerdictRow, leaves
@@ -24,7 +24,7 @@ def report_text(report: Report) -> str:
     blocks = [f"# {plain(report.name)}", wording.state(report)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
-    blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffed(report))
+    blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffing_warnings(report))
     if reuse := wording.reuse(report.reuse):
         blocks.append(plain(reuse))
     for benchmark in report.benchmarks:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from caliper.adapters.exports.jsonl import record
-from caliper.adapters.files import encoded, replacing
+from caliper.adapters.files import encode_text, open_replacement
 from caliper.core.report import Report, VerdictRow
 
 # Rows held in memory at once: some ten megabytes with replies of a few kilobytes.
@@ -48,7 +48,10 @@ class ParquetExport:
 
     def write(self, _: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
         path = directory / "verdicts.parquet"
-        with replacing(path) as file, pq.ParquetWriter(file, SCHEMA, compression="zstd") as writer:
+        with (
+            open_replacement(path) as file,
+            pq.ParquetWriter(file, SCHEMA, compression="zstd") as writer,
+        ):
             while group := [_storable(record(row)) for row in islice(verdicts, _GROUP)]:
                 writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
         return path
@@ -57,6 +60,8 @@ class ParquetExport:
 def _storable(columns: dict[str, Any]) -> dict[str, Any]:
     """Make texts valid UTF-8: a lone surrogate from a broken reply becomes its escape."""
     texts = {
-        name: encoded(value).decode() for name, value in columns.items() if isinstance(value, str)
+        name: encode_text(value).decode()
+        for name, value in columns.items()
+        if isinstance(value, str)
     }
-    return columns | texts | {"media": [encoded(name).decode() for name in columns["media"]]}
+    return columns | texts | {"media": [encode_text(name).decode() for name in columns["media"]]}

@@ -64,7 +64,7 @@ class DecoderOptions:
     held_bytes: int = 256 * 2**20
 
 
-def opened(path: Path, most: int) -> BinaryIO:
+def open_file(path: Path, most: int) -> BinaryIO:
     """Open a file for reading.
 
     Raises MediaMissing, or InvalidInput if it is unreadable or larger than `most` bytes.

@@ -16,8 +16,8 @@ from av.stream import Disposition
 from av.video.stream import VideoStream
 from PIL import Image
 
-from caliper.adapters.media.bounds import MediaLimits, opened
-from caliper.adapters.media.timeline import Timeline, chosen, timeline
+from caliper.adapters.media.bounds import MediaLimits, open_file
+from caliper.adapters.media.timeline import Timeline, frame_indices, timeline
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
@@ -53,7 +53,7 @@ def open_frame(path: Path, limits: MediaLimits) -> Image.Image:
         return _picture(frame, stream.sample_aspect_ratio, limits, path)
 
 
-def shown_frames(
+def encode_frames(
     path: Path, preparation: Preparation, limits: MediaLimits, encode: Encode
 ) -> list[bytes]:
     """The frames that `timeline.chosen` selects, each encoded as soon as it is decoded.
@@ -64,9 +64,9 @@ def shown_frames(
     clip is used if at least half of its claimed length decodes, and as many frames as
     `preparation` asks for. Raises like `open_frame`.
     """
-    predicted = chosen(_predicted_timeline(path, limits), preparation)
+    predicted = frame_indices(_predicted_timeline(path, limits), preparation)
     reel = _Reel(path, limits, frozenset(predicted), encode)
-    indices = chosen(reel.play(), preparation)
+    indices = frame_indices(reel.play(), preparation)
     if not indices:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
     reel.check_whole(preparation)
@@ -171,7 +171,7 @@ def _predicted_timeline(path: Path, limits: MediaLimits) -> Timeline:
 
 @contextmanager
 def _open_container(path: Path, limits: MediaLimits) -> Iterator[InputContainer]:
-    opened(path, limits.clip_bytes).close()
+    open_file(path, limits.clip_bytes).close()
     try:
         with av.open(str(path), options=_OPTIONS) as container:
             stream = _video(container)

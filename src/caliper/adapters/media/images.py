@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from caliper.adapters.media.bounds import MediaLimits, opened
+from caliper.adapters.media.bounds import MediaLimits, open_file
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
@@ -38,7 +38,7 @@ def open_image(path: Path, limits: MediaLimits, longest: int | None = None) -> I
     its size if that is still larger, so that the whole picture is never in memory. Raises
     MediaMissing if there is no file, InvalidInput if it is too large, truncated or not a picture.
     """
-    with opened(path, limits.picture_bytes) as file:
+    with open_file(path, limits.picture_bytes) as file:
         try:
             with warnings.catch_warnings():
                 # Pillow warns of sizes that are limited here and of harmless corrupt EXIF.

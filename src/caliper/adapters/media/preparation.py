@@ -14,20 +14,20 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.ports.models import Image
 
 if TYPE_CHECKING:
     from caliper.adapters.media import clips, images
 else:
-    clips = deferred("caliper.adapters.media.clips")
-    images = deferred("caliper.adapters.media.images")
+    clips = lazy_module("caliper.adapters.media.clips")
+    images = lazy_module("caliper.adapters.media.images")
 
 Fetch = Callable[[int], Awaitable[bytes]]
 """Fetches at most the given number of bytes. Raises InvalidInput if there are more."""
 
 
-def prepared(path: Path, preparation: Preparation, limits: MediaLimits) -> list[Image]:
+def prepare_file(path: Path, preparation: Preparation, limits: MediaLimits) -> list[Image]:
     """The images of a file, whose suffix tells clips from pictures.
 
     Raises MediaMissing if there is no file, InvalidInput if it cannot be decoded or is too
@@ -35,16 +35,16 @@ def prepared(path: Path, preparation: Preparation, limits: MediaLimits) -> list[
     """
     encode = partial(images.encode, preparation=preparation)
     if path.suffix.lower() in CLIPS:
-        encoded = clips.shown_frames(path, preparation, limits, encode)
+        encoded = clips.encode_frames(path, preparation, limits, encode)
     else:
         encoded = [encode(images.open_image(path, limits, preparation.longest))]
     return [Image(data, "image/jpeg") for data in encoded]
 
 
-def prepared_bytes(
+def prepare_bytes(
     data: bytes, name: str, preparation: Preparation, limits: MediaLimits
 ) -> list[Image]:
-    """Like `prepared`, for the bytes of a file; only the suffix of `name` counts.
+    """Like `prepare_file`, for the bytes of a file; only the suffix of `name` counts.
 
     Raises InvalidInput naming `name`.
     """
@@ -55,7 +55,7 @@ def prepared_bytes(
         path = Path(folder, file)
         path.write_bytes(data)
         try:
-            return prepared(path, preparation, limits)
+            return prepare_file(path, preparation, limits)
         except InvalidInput as error:
             # The temporary folder means nothing to the caller.
             message = error.message.replace(f"{folder}/", "")
@@ -78,7 +78,7 @@ class MediaFolder:
 
     async def _images(self, name: str) -> tuple[Image, ...]:
         def work() -> list[Image]:
-            return prepared(find(self.root, name), self.preparation, self.decoders.limits)
+            return prepare_file(find(self.root, name), self.preparation, self.decoders.limits)
 
         key = (self.root, name, self.preparation)
         return await self.decoders.images(key, lambda: self.decoders.run(work))
@@ -107,7 +107,7 @@ class InlineMedia:
             except InvalidInput as error:
                 raise InvalidInput(error.message, file=name) from error
             return await self.decoders.run(
-                lambda: prepared_bytes(data, name, self.preparation, self.decoders.limits)
+                lambda: prepare_bytes(data, name, self.preparation, self.decoders.limits)
             )
 
         return await self.decoders.images((digest, ending, self.preparation), make)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.adapters.media import clips, images
 else:
-    clips = deferred("caliper.adapters.media.clips")
-    images = deferred("caliper.adapters.media.images")
+    clips = lazy_module("caliper.adapters.media.clips")
+    images = lazy_module("caliper.adapters.media.images")
 
 
 @dataclass(frozen=True, slots=True)

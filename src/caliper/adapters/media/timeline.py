@@ -48,7 +48,7 @@ class Timeline:
         return self.length * self.unit
 
 
-def chosen(timeline: Timeline, preparation: Preparation) -> tuple[int, ...]:
+def frame_indices(timeline: Timeline, preparation: Preparation) -> tuple[int, ...]:
     """The indices of the frames to show, ascending; empty for a clip without frames."""
     count, numerator, denominator = _instants(timeline, preparation)
     if len(timeline.starts) <= count:

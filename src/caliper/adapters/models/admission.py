@@ -60,11 +60,11 @@ class Admission:
         self._wake_task: asyncio.Task[None] | None = None
         self._wake_time = 0.0
 
-    def healthy(self, besides: AbstractSet[int]) -> bool:
+    def healthy(self, excluded: AbstractSet[int]) -> bool:
         """Whether an endpoint outside `besides` takes calls."""
-        return any(place not in besides for place in self._healthy(self._clock.monotonic()))
+        return any(place not in excluded for place in self._healthy(self._clock.monotonic()))
 
-    def place_for(self, home: int | None, besides: AbstractSet[int] = frozenset()) -> int:
+    def choose_endpoint(self, home: int | None, besides: AbstractSet[int] = frozenset()) -> int:
         """The endpoint for a new caller.
 
         An endpoint that is due for a probe comes first, then the caller's `home`, then the one
@@ -84,7 +84,7 @@ class Admission:
             return home
         if healthy:
             return min(fresh or healthy, key=self._load)
-        return min(range(len(self._gates)), key=lambda place: self._gates[place].opens)
+        return min(range(len(self._gates)), key=lambda place: self._gates[place].opens_at)
 
     async def enter(self, place: int, tries: int = 0) -> Turn:
         """Wait for a turn at that endpoint, or at a healthier one. `tries` counts failed tries.
@@ -117,15 +117,15 @@ class Admission:
         gate, now, probe = self._gates[turn.place], self._clock.monotonic(), turn.probe
         match error:
             case None:
-                gate.succeeded(now, probe=probe)
+                gate.record_success(now, probe=probe)
             case BackendOverloaded(retry_after=retry_after):
-                gate.overloaded(now, retry_after, probe=probe)
+                gate.record_overload(now, retry_after, probe=probe)
             case BackendUnavailable() | BackendTimeout():
-                gate.failed(now, probe=probe)
+                gate.record_failure(now, probe=probe)
             case BackendRejected():
-                gate.answered(now, probe=probe)
+                gate.record_rejection(now, probe=probe)
             case _:
-                gate.left(probe=probe)
+                gate.abandon(probe=probe)
         if self._lost(now):
             self._reject_all()
         self._admit()
@@ -137,7 +137,7 @@ class Admission:
             await asyncio.wait([self._wake_task])
 
     def _lost(self, now: float) -> bool:
-        return all(gate.lost(now) for gate in self._gates)
+        return all(gate.is_lost(now) for gate in self._gates)
 
     def _load(self, place: int) -> int:
         return self._gates[place].in_flight + len(self._queues[place])
@@ -178,7 +178,7 @@ class Admission:
             queue.clear()
 
     def _wake_later(self, now: float) -> None:
-        times = [gate.opens for gate in self._gates if gate.opens > now]
+        times = [gate.opens_at for gate in self._gates if gate.opens_at > now]
         if not any(self._queues) or not times:
             return
         if self._wake_task is not None:

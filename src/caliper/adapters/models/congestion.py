@@ -19,7 +19,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from caliper.core.backoff import Backoff, asked_wait
+from caliper.core.backoff import Backoff, requested_wait
 
 _BACKOFF = Backoff(1.0, 30.0)
 
@@ -28,21 +28,21 @@ _BACKOFF = Backoff(1.0, 30.0)
 class CongestionLimits:
     """The settings of a congestion window; times in seconds.
 
-    The limit starts at `start`, never exceeds `most`, and is multiplied by `cut` at most once
-    per `debounce`. Growth pauses for `debounce` after any trouble. `failures` in a row, and at
-    least half of the calls in flight, set the limit to 0. If the endpoint names no wait, `backoff`
-    applies, after a cut starting at `debounce`; a wait that it names is capped at
-    `longest_asked`. An endpoint that fails for `patience`, and when it is probed, is lost:
-    nobody should wait for it.
+    The limit starts at `initial_calls`, never exceeds `max_calls`, and is multiplied by `decrease`
+    at most once per `debounce`. Growth pauses for `debounce` after any trouble. `failures` in a
+    row, and at least half of the calls in flight, set the limit to 0. If the endpoint names no
+    wait, `backoff` applies, after a cut starting at `debounce`; a wait that it names is capped at
+    `longest_wait`. An endpoint that fails for `patience`, and when it is probed, is lost: nobody
+    should wait for it.
     """
 
-    most: int = 64
-    start: int = 16
-    cut: float = 0.5
+    max_calls: int = 64
+    initial_calls: int = 16
+    decrease: float = 0.5
     debounce: float = 0.5
     failures: int = 5
     backoff: Backoff = _BACKOFF
-    longest_asked: float = 300.0
+    longest_wait: float = 300.0
     patience: float = 300.0
 
 
@@ -50,15 +50,16 @@ class CongestionWindow:
     """The gate of one endpoint. Times are seconds of one monotonic clock.
 
     A caller may `enter` while the gate `admits`, and must end the call with exactly one of
-    `succeeded`, `answered`, `overloaded`, `failed` and `left`, passing on what `enter` returned.
-    `draw` gives numbers from 0 to 1 for jitter, so that callers rejected together do not return
-    together. `answered_at` and `failed_at` are the times of the last answer and last failure.
+    `record_success`, `record_rejection`, `record_overload`, `record_failure` and `abandon`, passing
+    on what `enter` returned. `draw` gives numbers from 0 to 1 for jitter, so that callers rejected
+    together do not return together. `answered_at` and `failed_at` are the times of the last answer
+    and last failure.
     """
 
     def __init__(self, pace: CongestionLimits, draw: Callable[[], float] = random.random) -> None:
         self._pace, self._draw = pace, draw
-        self._limit = min(pace.start, pace.most)
-        self._threshold = pace.most
+        self._limit = min(pace.initial_calls, pace.max_calls)
+        self._threshold = pace.max_calls
         self._successes = 0
         self._shut = False
         self._probing = False
@@ -86,11 +87,11 @@ class CongestionWindow:
         return not self._probing if self._shut else self.in_flight < self.limit
 
     @property
-    def opens(self) -> float:
+    def opens_at(self) -> float:
         """The earliest time at which a call is admitted, whatever the calls in flight return."""
         return self._closed_until
 
-    def lost(self, now: float) -> bool:
+    def is_lost(self, now: float) -> bool:
         """Whether callers should stop waiting: see `CongestionLimits.patience`."""
         repeated = self._probes if self._shut else self._cuts >= self._pace.failures
         return bool(repeated) and now - self._trouble_since >= self._pace.patience
@@ -101,36 +102,36 @@ class CongestionWindow:
         self._probing = self._probing or self._shut
         return self._shut
 
-    def left(self, *, probe: bool) -> None:
+    def abandon(self, *, probe: bool) -> None:
         """The call was cancelled, which says nothing about the endpoint."""
         self.in_flight -= 1
         if probe:
             self._probing = False
 
-    def answered(self, now: float, *, probe: bool) -> None:
+    def record_rejection(self, now: float, *, probe: bool) -> None:
         """The endpoint rejected the call for good: it is up, and no more is known."""
-        self.left(probe=probe)
+        self.abandon(probe=probe)
         self.answered_at = now
         self._cuts = self._failures = 0
         self._trouble_since = math.inf
         if self._shut:
             self._reopen(now)
 
-    def succeeded(self, now: float, *, probe: bool) -> None:
+    def record_success(self, now: float, *, probe: bool) -> None:
         """The call succeeded."""
         was_shut = self._shut
-        self.answered(now, probe=probe)
-        if was_shut or now < self._growth_paused_until or self._limit >= self._pace.most:
+        self.record_rejection(now, probe=probe)
+        if was_shut or now < self._growth_paused_until or self._limit >= self._pace.max_calls:
             return
         self._successes += 1
         if self._limit < self._threshold or self._successes >= self._limit:
             self._successes = 0
             self._limit += 1
 
-    def overloaded(self, now: float, retry_after: float | None, *, probe: bool) -> None:
+    def record_overload(self, now: float, retry_after: float | None, *, probe: bool) -> None:
         """The endpoint is overloaded. `retry_after` is the wait it asked for in seconds, if any."""
         reached = min(self._limit, self.in_flight)
-        self.left(probe=probe)
+        self.abandon(probe=probe)
         self.answered_at = now
         if self._shut:
             if not probe:
@@ -146,12 +147,12 @@ class CongestionWindow:
             self._cuts += 1
             self._close(now, replace(pace.backoff, first=pace.debounce).wait(self._cuts, draw))
         if retry_after is not None:
-            self._close(now, asked_wait(min(retry_after, pace.longest_asked), draw))
+            self._close(now, requested_wait(min(retry_after, pace.longest_wait), draw))
 
-    def failed(self, now: float, *, probe: bool) -> None:
+    def record_failure(self, now: float, *, probe: bool) -> None:
         """The endpoint failed, was unreachable, or timed out."""
         pace, reached = self._pace, self.in_flight
-        self.left(probe=probe)
+        self.abandon(probe=probe)
         self.failed_at = now
         if self._shut:
             if probe:
@@ -167,7 +168,7 @@ class CongestionWindow:
             self._close(now, pace.backoff.wait(1, self._draw()))
 
     def _cut(self, calls: int) -> int:
-        return max(1, int(calls * self._pace.cut))
+        return max(1, int(calls * self._pace.decrease))
 
     def _trouble(self, now: float) -> None:
         self._trouble_since = min(self._trouble_since, now)

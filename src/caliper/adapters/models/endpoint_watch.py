@@ -31,15 +31,15 @@ class NamedEndpoint:
     """An endpoint under a name that is safe to show.
 
     `prove` raises a CaliperError unless the endpoint confirms that it serves the model. `misses`
-    counts failed probes in a row; `said` is the error of the last one.
+    counts failed probes in a row; `last_error` is the error of the last one.
     """
 
     name: str
     gate: CongestionWindow
     prove: Callable[[], Awaitable[None]]
     misses: int = 0
-    said: str = "calls to it fail"
-    gone: bool = False
+    last_error: str = "calls to it fail"
+    is_down: bool = False
 
 
 class EndpointWatch:
@@ -61,8 +61,10 @@ class EndpointWatch:
         now = self._clock.monotonic()
         for endpoint in self._endpoints:
             self._judge(endpoint, now)
-        if all(endpoint.gone for endpoint in self._endpoints):
-            errors = "; ".join(f"{endpoint.name}: {endpoint.said}" for endpoint in self._endpoints)
+        if all(endpoint.is_down for endpoint in self._endpoints):
+            errors = "; ".join(
+                f"{endpoint.name}: {endpoint.last_error}" for endpoint in self._endpoints
+            )
             raise BackendUnavailable(f"no endpoint of the model is there ({errors})")
 
     async def close(self) -> None:
@@ -81,7 +83,7 @@ class EndpointWatch:
                 await endpoint.prove()
             except CaliperError as error:
                 endpoint.misses += 1
-                endpoint.said = str(error)
+                endpoint.last_error = str(error)
                 return
         endpoint.misses = 0
 
@@ -89,11 +91,11 @@ class EndpointWatch:
         failing = endpoint.misses > 0 or now - endpoint.gate.failed_at < _QUIET
         gone = endpoint.misses >= _MISSES or (endpoint.gate.limit == 0 and failing)
         # A single endpoint needs no log line: readiness reports the same.
-        if gone != endpoint.gone and len(self._endpoints) > 1:
+        if gone != endpoint.is_down and len(self._endpoints) > 1:
             if gone:
                 _LOG.warning(
-                    "an endpoint of the model is down: %s: %s", endpoint.name, endpoint.said
+                    "an endpoint of the model is down: %s: %s", endpoint.name, endpoint.last_error
                 )
             else:
                 _LOG.info("an endpoint of the model is up again: %s", endpoint.name)
-        endpoint.gone = gone
+        endpoint.is_down = gone

@@ -42,20 +42,20 @@ class IdentityLease:
         self._next: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def given(self) -> None:
+    def confirm(self) -> None:
         """Note that the endpoint has just reported its identity to another caller."""
         self._proved_at = self._clock.monotonic()
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Invalidate the lease: the endpoint may have restarted with another model."""
         self._proved_at = None
 
-    async def before(self) -> None:
+    async def before_call(self) -> None:
         """Renew an old or invalid proof before a call. Raises ModelChanged, BackendError."""
         if self._age >= _LEASE_SECONDS:
             await self._fresh_proof()
 
-    async def after(self, *, last: bool) -> None:
+    async def after_reply(self, *, last: bool) -> None:
         """Get the proof that a reply needs. `last`: no other reply is pending.
 
         Raises ModelChanged, BackendError.
@@ -69,11 +69,11 @@ class IdentityLease:
             # Begin early, so that no caller has to wait.
             self._begin()
 
-    async def look(self) -> None:
+    async def prove(self) -> None:
         """Prove the identity without a call. Raises ModelChanged, BackendError."""
         await self._fresh_proof()
 
-    async def settle(self) -> None:
+    async def prove_pending(self) -> None:
         """Prove the replies returned on trust when no later reply will do so.
 
         Raises ModelChanged. Ignores an endpoint that does not answer.

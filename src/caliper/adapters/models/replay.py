@@ -12,7 +12,7 @@ from caliper.core.keys import digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Reply, Source
 from caliper.core.rows import Row
-from caliper.core.run import RECORDED, Identity, recorded
+from caliper.core.run import RECORDED, Identity, recorded_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def record(
     """
     tracked = _TrackedRows(rows)
     replies: dict[RecordKey, str] = {}
-    for key, text in benchmark.recorded(tracked, source):
+    for key, text in benchmark.read_replies(tracked, source):
         if key in replies:
             raise tracked.wrong(f"a second recorded reply for {_key_label(key)}")
         replies[key] = text
@@ -50,7 +50,7 @@ class ReplayAnswerer:
     def __init__(self, recordings: Mapping[str, RecordedReplies], model: str = RECORDED) -> None:
         self._recordings = recordings
         digests = {name: recording.digest for name, recording in recordings.items()}
-        self._identity = recorded(digest(digests), model)
+        self._identity = recorded_identity(digest(digests), model)
 
     @property
     def identity(self) -> Identity:

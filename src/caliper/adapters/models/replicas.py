@@ -20,7 +20,7 @@ from caliper.adapters.models.cost import Cost
 from caliper.adapters.models.endpoint_watch import EndpointWatch, NamedEndpoint
 from caliper.adapters.models.identity_lease import IdentityLease
 from caliper.adapters.models.replica import ResolvableEndpoint
-from caliper.adapters.models.retries import PASSING, Budget, Effort
+from caliper.adapters.models.retries import RETRYABLE, Budget, Effort
 from caliper.core.backoff import Backoff
 from caliper.core.errors import (
     BackendError,
@@ -85,7 +85,7 @@ class Replicas(Generic[Served]):
         # that have not tried yet wait for that probe.
         pace = replace(
             pace,
-            most=share,
+            max_calls=share,
             patience=patience,
             backoff=Backoff(
                 min(pace.backoff.first, patience / 10), min(pace.backoff.longest, patience / 4)
@@ -102,7 +102,7 @@ class Replicas(Generic[Served]):
         )
         self._admission = Admission([replica.gate for replica in self._replicas], clock)
         self._watch = EndpointWatch(
-            [NamedEndpoint(each.name, each.gate, each.proof.look) for each in self._replicas],
+            [NamedEndpoint(each.name, each.gate, each.proof.prove) for each in self._replicas],
             clock,
         )
         self._homes: LRUCache[str, int] = LRUCache(_HOMES)
@@ -173,7 +173,7 @@ class Replicas(Generic[Served]):
 
         with self.cost.call(self._clock):
             try:
-                return await effort.retried(attempt, elsewhere)
+                return await effort.retry(attempt, elsewhere)
             except EndpointsLost:
                 raise self._last_trouble() from None
 
@@ -184,7 +184,7 @@ class Replicas(Generic[Served]):
         error: BaseException | None = None
         try:
             with effort:
-                await replica.proof.before()
+                await replica.proof.before_call()
                 return await _leased(replica, ask(replica.model, label))
         except BaseException as failure:
             error = failure
@@ -223,16 +223,16 @@ class Replicas(Generic[Served]):
                 return await replica.model.resolve()
 
         try:
-            identity = await effort.retried(attempt)
+            identity = await effort.retry(attempt)
         except BackendError as error:
             # Errors of single calls are stored with verdicts, so they must not name the host.
             raise type(error)(f"{replica.name}: {error}") from error
-        replica.proof.given()
+        replica.proof.confirm()
         return identity
 
     async def _turn(self, affinity: str, places: set[int], tries: int) -> Turn:
         """Wait for admission of a call. Raises EndpointsLost."""
-        place = self._admission.place_for(self._homes.get(affinity), places)
+        place = self._admission.choose_endpoint(self._homes.get(affinity), places)
         turn = await self._admission.enter(place, tries)
         if affinity:
             self._homes[affinity] = turn.place
@@ -244,10 +244,10 @@ class Replicas(Generic[Served]):
         return type(errors[0])(str(errors[0])) if errors else BackendUnavailable("no answer")
 
     def _note(self, replica: _Replica[Served], failure: BaseException) -> None:
-        if isinstance(failure, PASSING):
+        if isinstance(failure, RETRYABLE):
             replica.trouble = failure
         if isinstance(failure, BackendUnavailable | ModelChanged):
-            replica.proof.doubt()
+            replica.proof.invalidate()
 
 
 async def _leased(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
@@ -258,8 +258,8 @@ async def _leased(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
     except BaseException as failure:
         replica.pending -= 1
         if isinstance(failure, BackendError) and replica.pending == 0:
-            await replica.proof.settle()
+            await replica.proof.prove_pending()
         raise
     replica.pending -= 1
-    await replica.proof.after(last=replica.pending == 0)
+    await replica.proof.after_reply(last=replica.pending == 0)
     return reply

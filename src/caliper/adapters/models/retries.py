@@ -14,7 +14,7 @@ from caliper.ports.clock import Clock
 Result = TypeVar("Result")
 
 _BACKOFF = Backoff(0.25, 15.0)
-PASSING = (BackendOverloaded, BackendUnavailable, BackendTimeout)
+RETRYABLE = (BackendOverloaded, BackendUnavailable, BackendTimeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Effort:
     def __exit__(self, *_: object) -> None:
         self.spent += self._clock.monotonic() - self._started_at
 
-    async def retried(
+    async def retry(
         self,
         attempt: Callable[[], Awaitable[Result]],
         elsewhere: Callable[[], bool] = lambda: False,
@@ -62,7 +62,7 @@ class Effort:
         while True:
             try:
                 return await attempt()
-            except PASSING as error:
+            except RETRYABLE as error:
                 failures += 1
                 # No secret depends on this draw.
                 draw = random.random()  # noqa: S311

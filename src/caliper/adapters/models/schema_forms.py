@@ -16,14 +16,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from caliper.adapters.models.transport import AS_IT_IS
+from caliper.adapters.models.transport import RESPONSE_FORMAT
 from caliper.ports.models import Completion
 
 Form = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Maps a schema to the extra arguments of a huggingface_hub request."""
 
 
-def by_object(schema: Mapping[str, Any]) -> dict[str, Any]:
+def object_form(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The form of TGI (`value`) and llama-cpp-python (`schema`). vLLM and SGLang read it as "any
     JSON object".
     """
@@ -31,17 +31,17 @@ def by_object(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"response_format": form}
 
 
-def by_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def schema_form(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The form of OpenAI's API, vLLM, SGLang and llama.cpp's own server."""
     form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
-    return {"extra_body": {AS_IT_IS: form}}
+    return {"extra_body": {RESPONSE_FORMAT: form}}
 
 
-OF_TGI: tuple[Form, ...] = (by_object,)
-OF_OTHERS: tuple[Form, ...] = (by_schema, by_object)
+TGI_FORMS: tuple[Form, ...] = (object_form,)
+OTHER_FORMS: tuple[Form, ...] = (schema_form, object_form)
 
 
-def ignores(completion: Completion, schema: Mapping[str, Any]) -> bool:
+def violates_schema(completion: Completion, schema: Mapping[str, Any]) -> bool:
     """Whether a finished reply violates the schema of its request: it is not a JSON object, or
     lacks required keys.
     """

@@ -19,14 +19,14 @@ from pydantic import SecretStr
 
 from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
-from caliper.adapters.models.schema_forms import OF_OTHERS, OF_TGI, Form, ignores
+from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS, Form, violates_schema
 from caliper.adapters.models.transport import (
     UntrustedServer,
-    client_of_the_library,
+    hub_client,
     new_client,
-    trusted,
+    use_trust,
 )
-from caliper.adapters.trust import trusting
+from caliper.adapters.trust import tls_context
 from caliper.core.errors import (
     BackendRejected,
     BackendTimeout,
@@ -64,13 +64,13 @@ class TgiModel:
                 "the token holds a line break or another character that no header may",
                 field="token",
             )
-        self._forms = OF_OTHERS
+        self._forms = OTHER_FORMS
         self._form_by_schema: dict[bytes, Form | None] = {}
         self._form_lock = asyncio.Lock()
         self._identity: Identity | None = None
-        self._trust = trusting(ca) if endpoint.encrypted else None
+        self._trust = tls_context(ca) if endpoint.encrypted else None
         # The factory is global to the process, and applies only to clients created later.
-        set_async_client_factory(client_of_the_library)
+        set_async_client_factory(hub_client)
         # Without a token the library would read the user's own from the environment or a
         # file at every call, and send it to this endpoint. It omits a header of None.
         no_token: dict[str, Any] = {"authorization": None}
@@ -101,7 +101,7 @@ class TgiModel:
             info = await self._get_json(client, "/info")
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
-                self._forms = OF_TGI
+                self._forms = TGI_FORMS
                 return self._new_identity(served, str(info.get("model_sha") or ""))
             models = _models_by_id(await self._get_json(client, "/v1/models"))
         if not models:
@@ -198,7 +198,7 @@ class TgiModel:
                 if status not in {400, 422} and (status != 500 or form is self._forms[-1]):
                     raise
                 continue
-            if not ignores(read_completion(output), schema):
+            if not violates_schema(read_completion(output), schema):
                 self._form_by_schema[key] = form
                 return output
             ignored = output
@@ -208,7 +208,7 @@ class TgiModel:
         return output
 
     async def _post(self, request: Mapping[str, Any]) -> ChatCompletionOutput:
-        with trusted(self._trust):
+        with use_trust(self._trust):
             output: ChatCompletionOutput = await self._client.chat_completion(**request)
         return output
 

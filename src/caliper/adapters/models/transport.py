@@ -22,7 +22,7 @@ import httpx2
 
 LARGEST_BODY = 4 * 1024 * 1024
 """The maximum size of a response in bytes, on the wire and unpacked: a hundred long replies."""
-AS_IT_IS = "response_format as it is"
+RESPONSE_FORMAT = "response_format as it is"
 """The value under this key is sent as `response_format`. huggingface_hub rewrites every
 `json_schema` in TGI's form, whatever the server is.
 """
@@ -168,9 +168,9 @@ class _Client(httpx2.AsyncClient):
         pairs = [(name, value) for name, value in headers.items() if value is not None]
         if json is None:
             return await super().post(url, headers=pairs, **others)
-        if AS_IT_IS in json:
-            json = {**json, "response_format": json[AS_IT_IS]}
-            del json[AS_IT_IS]
+        if RESPONSE_FORMAT in json:
+            json = {**json, "response_format": json[RESPONSE_FORMAT]}
+            del json[RESPONSE_FORMAT]
         body = dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
         return await self._aiohttp.exchange(_post_request(url), [*pairs, _JSON], body)
 
@@ -189,8 +189,8 @@ def new_client(trust: ssl.SSLContext | None = None) -> httpx2.AsyncClient:
 
 
 @contextmanager
-def trusted(trust: ssl.SSLContext | None) -> Iterator[None]:
-    """Make `client_of_the_library` trust those certificates within the context."""
+def use_trust(trust: ssl.SSLContext | None) -> Iterator[None]:
+    """Make `hub_client` trust those certificates within the context."""
     token = _TRUST.set(trust)
     try:
         yield
@@ -198,7 +198,7 @@ def trusted(trust: ssl.SSLContext | None) -> Iterator[None]:
         _TRUST.reset(token)
 
 
-def client_of_the_library() -> httpx2.AsyncClient:
+def hub_client() -> httpx2.AsyncClient:
     """The client factory for huggingface_hub.
 
     It is global to the process, takes no arguments, and runs during a client's first call.

@@ -82,7 +82,7 @@ class TritonModel:
             if self._form is None:
                 self._form = await shape.find_form()
             shape.form = self._form
-        origin = f"{served.version}-{digest([served.revision, shape.rendering])}"
+        origin = f"{served.version}-{digest([served.revision, shape.format_digest])}"
         revision = self._address.option("revision", "")
         identity = Identity("triton", served.name, revision, cached=True, origin=origin)
         if self._resolved is None:

@@ -16,8 +16,8 @@ from tritonclient.utils import InferenceServerException
 
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_errors import code_of, failure
-from caliper.adapters.models.triton_metadata import ServedModel, read_served
-from caliper.adapters.trust import roots
+from caliper.adapters.models.triton_metadata import ServedModel, read_model
+from caliper.adapters.trust import ca_certificates
 from caliper.core.errors import (
     BackendOverloaded,
     BackendUnavailable,
@@ -65,7 +65,7 @@ class TritonClient:
         """Raises InvalidInput for an unusable CA."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
         self._headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
-        credentials = ssl_channel_credentials(roots(ca)) if address.encrypted else None
+        credentials = ssl_channel_credentials(ca_certificates(ca)) if address.encrypted else None
         # No proxy for plaintext: it could read everything.
         direct = [] if address.encrypted else [("grpc.enable_http_proxy", 0)]
         self._client = InferenceServerClient(
@@ -76,7 +76,7 @@ class TritonClient:
         self._check_task: asyncio.Task[None] | None = None
 
     @property
-    def served(self) -> ServedModel:
+    def model(self) -> ServedModel:
         """The model as `open` first found it."""
         if self._served is None:
             raise CaliperError("the Triton model is asked for before it was opened")
@@ -165,7 +165,7 @@ class TritonClient:
         metadata = await self._translate(self._client.get_model_metadata(name, version, **options))
         config = await self._translate(self._client.get_model_config(name, version, **options))
         try:
-            served = read_served(metadata, config.get("config", {}), version)
+            served = read_model(metadata, config.get("config", {}), version)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BackendUnavailable(f"the server does not describe {name}: {error!r}") from error
         self._verified_until = asyncio.get_running_loop().time() + self._check_every
@@ -191,7 +191,7 @@ class TritonClient:
             task.exception()
 
     async def _check_model(self) -> None:
-        opened = self.served
+        opened = self.model
         served = await self._described()
         if served.revision != opened.revision:
             self._verified_until = 0.0
@@ -206,9 +206,9 @@ class TritonClient:
 
     def _check_version(self, result: InferResult) -> InferResult:
         version = result.get_response().model_version
-        if version != self.served.version:
+        if version != self.model.version:
             self._verified_until = 0.0
-            raise _changed(self.served, f"version {version}")
+            raise _changed(self.model, f"version {version}")
         return result
 
     async def _index(self) -> dict[str, dict[str, str]]:

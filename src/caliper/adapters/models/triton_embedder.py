@@ -22,8 +22,8 @@ from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedM
 from caliper.adapters.models.triton_tensors import (
     array_of,
     bytes_input,
+    encode_text,
     integers_input,
-    sendable,
 )
 from caliper.core.errors import BackendUnavailable, CaliperError, InvalidInput
 from caliper.core.keys import digest
@@ -130,7 +130,7 @@ class TritonEmbedder:
     def most(self) -> int:
         """The maximum number of texts per request."""
         # One text per request with token ids: padding could change the vectors.
-        return max(1, 0 if self._tokenizer else min(self._client.served.batch, _MOST_TEXTS))
+        return max(1, 0 if self._tokenizer else min(self._client.model.batch, _MOST_TEXTS))
 
     async def close(self) -> None:
         """Close the connection."""
@@ -138,7 +138,7 @@ class TritonEmbedder:
 
     def _rows(self, vectors: NDArray[Any], count: int) -> NDArray[np.float64]:
         """Vectors of shape (texts, length), with token vectors averaged."""
-        served = self._client.served
+        served = self._client.model
         if not served.batch:
             vectors = vectors[np.newaxis]
         if vectors.ndim == 3:
@@ -150,12 +150,12 @@ class TritonEmbedder:
         return vectors.astype(np.float64)
 
     def _texts(self, texts: Sequence[str]) -> list[Any]:
-        shape = [len(texts), 1] if self._client.served.batch else [1]
-        name = self._text(self._client.served)
-        return [bytes_input(name, [sendable(text) for text in texts], shape)]
+        shape = [len(texts), 1] if self._client.model.batch else [1]
+        name = self._text(self._client.model)
+        return [bytes_input(name, [encode_text(text) for text in texts], shape)]
 
     def _ids(self, text: str) -> list[Any]:
-        served = self._client.served
+        served = self._client.model
         ids = self._tokenizer(text) if self._tokenizer else []
         values = {"input_ids": ids, "attention_mask": [1] * len(ids)}
         inputs = []

@@ -54,7 +54,7 @@ class ExpectedTensor:
     shapes: tuple[Shape, ...]
     optional: bool = False
 
-    def takes(self, tensor: Tensor) -> bool:
+    def matches(self, tensor: Tensor) -> bool:
         """Whether a tensor matches."""
         return tensor.datatype in self.datatypes and any(
             len(shape) == len(tensor.shape)
@@ -95,7 +95,7 @@ class ServedModel:
                 tensor = tensors.get(expected.name)
                 if tensor is None and not expected.optional:
                     raise self._wrong(kind, expected, f"no such tensor among {', '.join(tensors)}")
-                if tensor is not None and not expected.takes(tensor):
+                if tensor is not None and not expected.matches(tensor):
                     raise self._wrong(kind, expected, str(tensor))
 
     def _wrong(self, kind: str, expected: ExpectedTensor, actual: str) -> InvalidInput:
@@ -106,9 +106,7 @@ class ServedModel:
         )
 
 
-def read_served(
-    metadata: Mapping[str, Any], config: Mapping[str, Any], version: str
-) -> ServedModel:
+def read_model(metadata: Mapping[str, Any], config: Mapping[str, Any], version: str) -> ServedModel:
     """Parse the JSON answers to ModelMetadata and ModelConfig.
 
     `version` is the requested one; if empty, it is the highest ready version, which Triton

@@ -9,7 +9,7 @@ from typing import Any
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
-from caliper.adapters.models.triton_tensors import bytes_input, decoded, sendable, text_of
+from caliper.adapters.models.triton_tensors import bytes_input, decode_text, encode_text, text_of
 from caliper.core.errors import BackendRejected
 from caliper.core.keys import digest
 from caliper.core.question import Decoding
@@ -28,9 +28,9 @@ class PlainShape:
     seed, and stop as JSON). A model may have an output `finish_reason`.
     """
 
-    def __init__(self, client: TritonClient, served: ServedModel, address: TritonAddress) -> None:
+    def __init__(self, client: TritonClient, model: ServedModel, address: TritonAddress) -> None:
         self._image, self._prompt, self._caption = (address.option(name, name) for name in OPTIONS)
-        served.check(
+        model.check(
             [
                 ExpectedTensor(self._image, ("BYTES",), ((ANY,),)),
                 ExpectedTensor(self._prompt, ("BYTES",), ((1,),)),
@@ -41,12 +41,12 @@ class PlainShape:
             ],
         )
         self._client = client
-        self._batch = [1] if served.batch else []
-        self._image_count = served.inputs[self._image].shape[0]
-        self._has_finish = _FINISH in served.outputs
+        self._batch = [1] if model.batch else []
+        self._image_count = model.inputs[self._image].shape[0]
+        self._has_finish = _FINISH in model.outputs
 
     @property
-    def rendering(self) -> str:
+    def format_digest(self) -> str:
         """A digest of the tensor names, which distinguishes forms of requests."""
         return digest([self._image, self._prompt, self._caption])
 
@@ -77,8 +77,8 @@ class PlainShape:
             parameters["stop"] = json.dumps(decoding.stop)
         inputs = [
             bytes_input(self._image, images, [*self._batch, len(images)]),
-            bytes_input(self._prompt, [sendable(prompt)], [*self._batch, 1]),
+            bytes_input(self._prompt, [encode_text(prompt)], [*self._batch, 1]),
         ]
         answer = await self._client.infer(inputs, parameters)
-        finish = decoded(text_of(answer, _FINISH)) if self._has_finish else "stop"
-        return Completion(decoded(text_of(answer, self._caption)), finish)
+        finish = decode_text(text_of(answer, _FINISH)) if self._has_finish else "stop"
+        return Completion(decode_text(text_of(answer, self._caption)), finish)

@@ -35,7 +35,7 @@ def base64_text(data: bytes) -> bytes:
     return base64.b64encode(data)
 
 
-def sendable(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """UTF-8, with a question mark for every lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace")
 
@@ -63,7 +63,7 @@ def number_of(result: InferResult, name: str) -> int:
     return 0 if array is None or array.size != 1 else int(array.ravel()[0])
 
 
-def decoded(text: bytes) -> str:
+def decode_text(text: bytes) -> str:
     """Decode UTF-8. Raises BackendUnavailable if it is invalid, such as a truncated text."""
     try:
         return text.decode("utf-8")

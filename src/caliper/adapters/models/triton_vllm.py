@@ -20,10 +20,10 @@ from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedM
 from caliper.adapters.models.triton_tensors import (
     base64_text,
     bytes_input,
-    decoded,
+    decode_text,
+    encode_text,
     flag_input,
     number_of,
-    sendable,
     text_of,
 )
 from caliper.core.errors import BackendRejected, BackendUnavailable
@@ -63,15 +63,15 @@ _BYTES_PER_TOKEN = 256
 class VllmShape:
     """Calls a model of the vLLM backend. Raises InvalidInput if its tensors do not match."""
 
-    def __init__(self, client: TritonClient, served: ServedModel, template: ChatTemplate) -> None:
-        served.check(_INPUTS, _OUTPUTS)
+    def __init__(self, client: TritonClient, model: ServedModel, template: ChatTemplate) -> None:
+        model.check(_INPUTS, _OUTPUTS)
         self._client, self._template = client, template
-        self._has_image = "image" in served.inputs
-        self._counts = [name for name in _COUNTS if name in served.inputs]
+        self._has_image = "image" in model.inputs
+        self._counts = [name for name in _COUNTS if name in model.inputs]
         self.form = ""
 
     @property
-    def rendering(self) -> str:
+    def format_digest(self) -> str:
         """The digest of the chat template, and the schema form: replies with and without an
         enforced schema must have different keys.
         """
@@ -128,7 +128,7 @@ class VllmShape:
                 )
         if reason in _ABORTED:
             raise BackendUnavailable("the engine behind the Triton model broke its answer off")
-        return Completion(decoded(text), decoded(reason), usage)
+        return Completion(decode_text(text), decode_text(reason), usage)
 
     def _inputs(self, messages: Sequence[ChatMessage], sampling: str) -> list[InferInput]:
         images = [
@@ -137,7 +137,7 @@ class VllmShape:
         if images and not self._has_image:
             raise BackendRejected("the Triton model takes no pictures: it has no input image")
         return [
-            bytes_input("text_input", [sendable(self._template.render(messages))], [1]),
+            bytes_input("text_input", [encode_text(self._template.render(messages))], [1]),
             *(
                 [bytes_input("image", [base64_text(image) for image in images], [len(images)])]
                 if images

@@ -25,7 +25,7 @@ def questions_of(name: str, file: str) -> tuple[Mapping[str, Any], ...]:
     return tuple(yaml.safe_load(path.read_text("utf-8"))["questions"])
 
 
-def planned(name: str, question: Mapping[str, Any], settings: Settings) -> CheckQuestion:
+def plan_question(name: str, question: Mapping[str, Any], settings: Settings) -> CheckQuestion:
     """Plan one of these questions. Raises LookupError if the benchmark plans none."""
     check_question = benchmark(name).check_question
     if check_question is None:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters import wording
+from caliper.adapters import phrases as wording
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.page import cut, data_uri, render
 from caliper.adapters.pages.page_data import Thumbnail
+from caliper.analysis.comparability import describe, incomparable
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip
-from caliper.analysis.likeness import said, unlike
 from caliper.analysis.significance import LEVEL
 from caliper.core.report import Estimate
 from caliper.core.run import RunState
@@ -69,7 +69,7 @@ def render_comparison(
         "compare.html",
         base=names[0],
         candidates=candidates,
-        stuffing=list(filter(None, map(wording.stuffed_side, names, comparison.sides))),
+        stuffing=list(filter(None, map(wording.side_stuffing_warning, names, comparison.sides))),
         unfinished=[side for side in comparison.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,
@@ -124,8 +124,8 @@ def _candidate(name: str, candidate: Against, album: _Album) -> _CandidateView:
     return _CandidateView(
         name,
         candidate,
-        not unlike(candidate.differing),
-        tuple(map(said, candidate.differing)),
+        not incomparable(candidate.setup_differences),
+        tuple(map(describe, candidate.setup_differences)),
         sections(candidate),
         tuple(
             (direction, count, tuple(_card(flip, album) for flip in flips.of(better=better)))

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from caliper.adapters.pages.page import cut, render
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
-from caliper.core.run import OVER, RunState
+from caliper.core.run import FINAL_STATES, RunState
 from caliper.pipeline.gateway.gateway import Page as RunsPage
-from caliper.pipeline.ledger.declaration import declared
+from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.reports.facets import Facet
 from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
@@ -68,9 +68,9 @@ def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
 
     The page of an active run refreshes itself if `refreshing`.
     """
-    active = evaluation.state not in OVER
+    active = evaluation.state not in FINAL_STATES
     run = evaluation.spec.run_id
-    declaration = declared(evaluation.spec)
+    declaration = empty_report(evaluation.spec)
     parts = [_complete(part, declaration) for part in evaluation.benchmarks]
     return render(
         "run.html",
@@ -209,7 +209,7 @@ def render_samples(run: tuple[str, str], query: VerdictQuery, page: VerdictPage)
         filters={each: choices(page.counts, query, place) for place, each in enumerate(_FILTERS)},
         filtered=any(query.filters),
         cards=[_card(ident, row, page) for row in page.rows],
-        matching=sum(count for facet, count in page.counts.items() if query.takes(facet)),
+        matching=sum(count for facet, count in page.counts.items() if query.matches(facet)),
         all=sum(page.counts.values()),
         first=address(path, **parameters) if query.token else "",
         next=address(path, **parameters, token=page.next) if page.next else "",
@@ -227,7 +227,7 @@ def choices(facets: Mapping[Facet, int], query: VerdictQuery, place: int) -> lis
     others = VerdictQuery(name, dimension, outcome)
     counts = {chosen: 0} if chosen else {}
     for facet, count in facets.items():
-        if others.takes(facet):
+        if others.matches(facet):
             counts[facet[place]] = counts.get(facet[place], 0) + count
     return [FilterChoice(value, counts[value], value == chosen) for value in sorted(counts)]
 

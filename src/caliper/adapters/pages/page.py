@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from caliper.adapters import provenance, wording
+from caliper.adapters import phrases as wording
+from caliper.adapters import provenance
 from caliper.adapters.pages import charts
 from caliper.core.report import BenchmarkReport, Table
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     import jinja2
 else:
-    jinja2 = deferred("jinja2")
+    jinja2 = lazy_module("jinja2")
 
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
 
@@ -92,7 +93,7 @@ def _environment() -> jinja2.Environment:
         headline=wording.headline,
         notes=wording.notes,
         reuse=wording.reuse,
-        stuffed=wording.stuffed,
+        stuffed=wording.stuffing_warnings,
         facts=provenance.facts,
         made=provenance.TITLE,
         chart_scale=chart_scale,
@@ -102,7 +103,7 @@ def _environment() -> jinja2.Environment:
         number=wording.number,
         interval=wording.interval,
         percent=wording.percent,
-        chance=wording.chance,
+        chance=wording.p_value,
         heading=wording.heading,
     )
     return environment

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from caliper.adapters import wording
+from caliper.adapters import phrases as wording
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.page import render
 from caliper.adapters.pages.page_data import PageData, Thumbnail, pack, size

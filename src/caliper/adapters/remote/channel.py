@@ -14,7 +14,7 @@ from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure
 from grpc_status import rpc_status
 from pydantic import SecretStr
 
-from caliper.adapters.trust import roots
+from caliper.adapters.trust import ca_certificates
 from caliper.core.errors import (
     AlreadyExists,
     BackendError,
@@ -82,12 +82,12 @@ class Target:
             direct = (*options, ("grpc.enable_http_proxy", 0))
             return grpc.aio.insecure_channel(self.address, options=direct)
         return grpc.aio.secure_channel(
-            self.address, grpc.ssl_channel_credentials(roots(self.ca)), options=options
+            self.address, grpc.ssl_channel_credentials(ca_certificates(self.ca)), options=options
         )
 
 
 @asynccontextmanager
-async def told(target: Target) -> AsyncIterator[None]:
+async def translate_errors(target: Target) -> AsyncIterator[None]:
     """Translate failures of calls to `target`, keeping the service's message."""
     try:
         yield

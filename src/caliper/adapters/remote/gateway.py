@@ -8,9 +8,9 @@ from typing import Self, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from caliper.adapters.remote.channel import Target, told
+from caliper.adapters.remote.channel import Target, translate_errors
 from caliper.adapters.wire.comparisons import decode_comparison
-from caliper.adapters.wire.evaluations import decode_evaluation, encode_asked
+from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.text import to_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -49,7 +49,7 @@ class RemoteGateway:
     async def _call(
         self, method: Callable[..., Awaitable[_Response]], request: Message
     ) -> _Response:
-        async with told(self._target):
+        async with translate_errors(self._target):
             return await method(request, timeout=_TIMEOUT, metadata=self._target.metadata)
 
     async def upload(self, benchmark: str, captions: Mapping[str, str]) -> str:
@@ -61,7 +61,7 @@ class RemoteGateway:
                 caption = pb.UploadedCaption(sample=to_wire(sample), text=to_wire(text))
                 yield pb.UploadCaptionsRequest(caption=caption)
 
-        async with told(self._target):
+        async with translate_errors(self._target):
             try:
                 return await self._upload(parts())
             except grpc.aio.AioRpcError as error:
@@ -77,9 +77,9 @@ class RemoteGateway:
         )
         return str(response.captions)
 
-    async def start(self, asked: EvaluationRequest) -> tuple[Evaluation, bool]:
+    async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start or resume an evaluation. Also returns whether it is new."""
-        response = await self._call(self._stub.StartEvaluation, encode_asked(asked))
+        response = await self._call(self._stub.StartEvaluation, encode_evaluation_request(request))
         return decode_evaluation(response.evaluation), response.created
 
     async def get(self, run: str) -> Evaluation:
@@ -91,7 +91,7 @@ class RemoteGateway:
         """The current state of a run, and every change until the run ends."""
         request = pb.WatchEvaluationRequest(run=run, interval_ms=round(interval * 1000))
         spec = None
-        async with told(self._target):
+        async with translate_errors(self._target):
             updates = self._stub.WatchEvaluation(request, metadata=self._target.metadata)
             async for response in updates:
                 evaluation = decode_evaluation(response.evaluation, spec)
@@ -107,12 +107,12 @@ class RemoteGateway:
     async def report(self, run: str, file: str = "", *, partial: bool = False) -> bytes:
         """A file of a run's report."""
         request = pb.GetReportRequest(run=run, file=file, partial=partial)
-        async with told(self._target):
+        async with translate_errors(self._target):
             chunks = self._stub.GetReport(request, timeout=_LONG, metadata=self._target.metadata)
             return b"".join([chunk.content async for chunk in chunks])
 
     async def compare(
-        self, runs: Sequence[str], wished: ComparisonRequest, *, pictures: bool = False
+        self, runs: Sequence[str], options: ComparisonRequest, *, pictures: bool = False
     ) -> tuple[Comparison, Pictures]:
         """Compare the first run with the others. Also returns pictures of the listed flips.
 
@@ -120,24 +120,24 @@ class RemoteGateway:
         """
         request = pb.CompareEvaluationsRequest(
             runs=runs,
-            anyway=wished.anyway,
-            partial=wished.partial,
-            flips=wished.flips,
+            anyway=options.anyway,
+            partial=options.partial,
+            flips=options.flips,
             pictures=pictures,
         )
         compare, metadata = self._stub.CompareEvaluations, self._target.metadata
-        async with told(self._target):
+        async with translate_errors(self._target):
             return await decode_comparison(compare(request, timeout=_LONG, metadata=metadata))
 
-    async def verdicts(self, run: str, wanted: VerdictQuery) -> tuple[list[VerdictRow], str]:
+    async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts, and the token of the next page."""
         request = pb.ListVerdictsRequest(
             run=run,
-            benchmark=wanted.benchmark,
-            dimension=to_wire(wanted.dimension),
-            outcome=to_wire(wanted.outcome),
-            page_size=wanted.size,
-            page_token=wanted.token,
+            benchmark=query.benchmark,
+            dimension=to_wire(query.dimension),
+            outcome=to_wire(query.outcome),
+            page_size=query.size,
+            page_token=query.token,
         )
         response = await self._call(self._stub.ListVerdicts, request)
         return [decode_row(row) for row in response.verdicts], response.next_page_token

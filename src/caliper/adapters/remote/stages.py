@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from caliper.adapters.remote.channel import Target, told
+from caliper.adapters.remote.channel import Target, translate_errors
 from caliper.adapters.wire.evaluations import decode_run_scores
 from caliper.adapters.wire.specs import decode_identity
 from caliper.api.aggregator.v1 import aggregator_pb2, aggregator_pb2_grpc
@@ -47,7 +47,7 @@ class RemoteStages:
             self._channels[role] = target.channel()
         stub, request = _SERVICES[role]
         describe, timeout = stub(self._channels[role]).Describe, _timeout(self._remaining)
-        async with told(target):
+        async with translate_errors(target):
             response = await describe(request(), timeout=timeout, metadata=target.metadata)
         models = {
             role if field.name == "identity" else field.name: decode_identity(value)
@@ -78,7 +78,7 @@ class RemoteScores:
     async def scores(self, run: str) -> Scores | None:
         request = aggregator_pb2.GetScoresRequest(run=run)
         try:
-            async with told(self._target):
+            async with translate_errors(self._target):
                 response = await self._stub.GetScores(
                     request, timeout=_timeout(self._remaining), metadata=self._target.metadata
                 )
@@ -90,7 +90,7 @@ class RemoteScores:
         request = aggregator_pb2.WatchScoresRequest(run=run, interval_ms=round(interval * 1000))
         call = self._stub.WatchScores(request, metadata=self._target.metadata)
         try:
-            async with told(self._target):
+            async with translate_errors(self._target):
                 async for response in call:
                     yield decode_run_scores(response.scores)
         except NotFound:

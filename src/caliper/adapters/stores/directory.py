@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from caliper.adapters.files import replacing, store_error
-from caliper.adapters.keys import bounded, checked, checked_prefix
+from caliper.adapters.files import open_replacement, store_error
+from caliper.adapters.keys import bounded, check_key, check_prefix
 
 # Syncing many files to disk concurrently takes hardly longer than syncing one.
 _SYNCING_THREADS, _THREADS = 32, 4
@@ -36,16 +36,16 @@ class DirectoryStore:
     async def put(self, key: str, data: bytes | Path) -> None:
         await self._call(partial(_put, self._file(key), data, synced=self._synced))
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        size = -1 if most is None else most + 1
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        size = -1 if max_bytes is None else max_bytes + 1
         data = await self._call(partial(_read, self._file(key), size))
-        return bounded(key, data, most)
+        return bounded(key, data, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._call(partial(_copy_if_exists, self._file(key), file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        folder, _, _ = checked_prefix(prefix).rpartition("/")
+        folder, _, _ = check_prefix(prefix).rpartition("/")
         start = self._file(folder) if folder else self._root
         for key in await self._call(partial(_keys, self._root, start)):
             if key.startswith(prefix):
@@ -69,7 +69,7 @@ class DirectoryStore:
             self._threads.submit(_work, calls[first : first + share])
 
     def _file(self, key: str) -> Path:
-        return self._root.joinpath(*checked(key).split("/"))
+        return self._root.joinpath(*check_key(key).split("/"))
 
 
 def _work(calls: Sequence[_Call]) -> None:
@@ -95,7 +95,7 @@ def _settle(results: Sequence[tuple[asyncio.Future[Any], Any, Exception | None]]
 
 
 def _put(target: Path, data: bytes | Path, *, synced: bool) -> None:
-    with replacing(target, synced=synced) as file:
+    with open_replacement(target, synced=synced) as file:
         if isinstance(data, bytes):
             file.write(data)
         else:
@@ -110,7 +110,7 @@ def _copy_if_exists(source: Path, target: Path) -> bool:
         return False
     except OSError as error:
         raise store_error(source, error) from error
-    with source_file, replacing(target) as target_file:
+    with source_file, open_replacement(target) as target_file:
         shutil.copyfileobj(source_file, target_file)
     return True
 

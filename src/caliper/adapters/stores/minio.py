@@ -22,9 +22,9 @@ from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
-from caliper.adapters.keys import bounded, checked, checked_prefix
-from caliper.adapters.stores.s3_trouble import told_apart
-from caliper.adapters.trust import trusting
+from caliper.adapters.keys import bounded, check_key, check_prefix
+from caliper.adapters.stores.s3_errors import translate_errors
+from caliper.adapters.trust import tls_context
 from caliper.core.errors import InvalidInput
 
 _TRIES = 3
@@ -44,7 +44,7 @@ class StoreAccess:
     """The address of the store, credentials and limits.
 
     `url` is the endpoint, such as `https://minio:9000`. `patience`: the maximum seconds that a
-    call waits for responses, over all tries. `at_once`: the maximum number of concurrent calls.
+    call waits for responses, over all tries. `concurrency`: the maximum number of concurrent calls.
     `ca`: PEM file of certificates to trust over https instead of those that this machine trusts.
     """
 
@@ -54,7 +54,7 @@ class StoreAccess:
     secret_key: str = field(repr=False)
     region: str = "us-east-1"
     patience: float = 15.0
-    at_once: int = 16
+    concurrency: int = 16
     ca: Path | None = None
 
     def connections(self) -> urllib3.PoolManager:
@@ -62,7 +62,7 @@ class StoreAccess:
         secure = self.url.lower().startswith("https:")
         try_seconds = self.patience / _TRIES
         return urllib3.PoolManager(
-            maxsize=self.at_once,
+            maxsize=self.concurrency,
             timeout=urllib3.Timeout(connect=min(2.0, try_seconds), read=try_seconds),
             # Writes are idempotent, so every call may be retried.
             retries=urllib3.Retry(
@@ -71,7 +71,7 @@ class StoreAccess:
                 status_forcelist=(500, 502, 503, 504),
                 raise_on_status=False,
             ),
-            ssl_context=trusting(self.ca) if secure else None,
+            ssl_context=tls_context(self.ca) if secure else None,
         )
 
     def client(self, pool: urllib3.PoolManager) -> Minio:
@@ -109,23 +109,25 @@ class MinioStore:
         self._connections = access.connections()
         self._client = access.client(self._connections)
         self._bucket = access.bucket
-        self._threads = ThreadPoolExecutor(access.at_once, thread_name_prefix="store")
+        self._threads = ThreadPoolExecutor(access.concurrency, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        name = checked(key)
+        name = check_key(key)
         await self._call(lambda: self._put(name, data))
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        name = checked(key)
-        data = await self._call(lambda: self._read(name, None if most is None else most + 1))
-        return bounded(key, data, most)
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        name = check_key(key)
+        data = await self._call(
+            lambda: self._read(name, None if max_bytes is None else max_bytes + 1)
+        )
+        return bounded(key, data, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
-        name = checked(key)
+        name = check_key(key)
         return await self._call(lambda: self._write(name, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        names = self._names(checked_prefix(prefix))
+        names = self._names(check_prefix(prefix))
         while page := await self._call(lambda: tuple(islice(names, _PAGE))):
             for name in page:
                 yield name
@@ -137,7 +139,9 @@ class MinioStore:
 
     async def _call(self, work: Callable[[], _Result]) -> _Result:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: told_apart(work, self._bucket))
+        return await loop.run_in_executor(
+            self._threads, lambda: translate_errors(work, self._bucket)
+        )
 
     def _put(self, name: str, data: bytes | Path) -> None:
         if isinstance(data, Path):
@@ -196,7 +200,7 @@ def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> li
         raise InvalidInput(message, field="bucket")
     with access.connections() as pool:
         client = access.client(pool)
-        return told_apart(lambda: _apply(client, access.bucket, expire), access.bucket)
+        return translate_errors(lambda: _apply(client, access.bucket, expire), access.bucket)
 
 
 def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:

@@ -45,14 +45,14 @@ class RunStore:
         store, place = self._place(key)
         await store.put(place, data)
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """Raises InvalidInput or NewerSchema for a journal of another run or a newer release."""
         if key == self._prefix + SPEC:
             return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
             return await asyncio.to_thread(self._journal_segment)
         store, place = self._place(key)
-        return await store.get(place, most)
+        return await store.get(place, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         store, place = self._place(key)

@@ -66,7 +66,7 @@ class DeliveryWindow:
             return set(self._parts)
 
     @property
-    def reached(self) -> dict[int, int]:
+    def settled_offsets(self) -> dict[int, int]:
         """The offset before which everything is settled, by partition, if known."""
         with self._lock:
             prefixes = {number: part.progress.prefix for number, part in self._parts.items()}
@@ -74,7 +74,7 @@ class DeliveryWindow:
 
     def adopt(self, partition: int, mark: CommitMark | None) -> None:
         """Take over a partition. `mark` is its last commit, None if there is none."""
-        progress = PartitionProgress.resumed(mark, self._member) if mark else PartitionProgress()
+        progress = PartitionProgress.restore(mark, self._member) if mark else PartitionProgress()
         with self._lock:
             self._adoptions += 1
             self._parts[partition] = _Part(progress, self._adoptions, committed=mark)
@@ -87,7 +87,7 @@ class DeliveryWindow:
         self._staged += self._ready
         self._ready = []
 
-    def give_up(self, partitions: Iterable[int]) -> dict[int, CommitMark]:
+    def release(self, partitions: Iterable[int]) -> dict[int, CommitMark]:
         """Forget these partitions. Returns what to commit for their next owner."""
         with self._lock:
             leaving = [partition for partition in partitions if partition in self._parts]
@@ -102,7 +102,7 @@ class DeliveryWindow:
                 del self._in_flight[place]
             return {partition: mark for partition, mark in marks.items() if mark is not None}
 
-    def wanted(self) -> set[int]:
+    def fetchable(self) -> set[int]:
         """The partitions to fetch from."""
         with self._lock:
             suspicious = {
@@ -122,7 +122,7 @@ class DeliveryWindow:
                 if self._filling and not self._parts[partition].progress.full
             }
 
-    def arrived(self, partition: int, offset: int, message: Message) -> None:
+    def stage(self, partition: int, offset: int, message: Message) -> None:
         """Stage a message from the broker."""
         with self._lock:
             part = self._parts.get(partition)
@@ -130,7 +130,7 @@ class DeliveryWindow:
                 part.messages[offset] = message
                 self._staged.append((offset, partition))
 
-    def missing(self) -> list[int]:
+    def missing_suspects(self) -> list[int]:
         """The partitions whose suspects have not arrived; their retention may have ended."""
         with self._lock:
             return [
@@ -139,7 +139,7 @@ class DeliveryWindow:
                 if part.progress.suspicious and not part.progress.open
             ]
 
-    def skipped_to(self, partition: int, offset: int) -> None:
+    def skip_to(self, partition: int, offset: int) -> None:
         """Note that nothing before this offset will arrive any more."""
         with self._lock:
             progress = self._parts[partition].progress
@@ -171,13 +171,13 @@ class DeliveryWindow:
         return len(self._ready) + len(self._reserved) <= self._peak // 2
 
     @property
-    def holds_back(self) -> bool:
+    def is_blocked(self) -> bool:
         """Whether staged messages wait for others to be delivered or settled."""
         with self._lock:
             return bool(self._staged)
 
     @property
-    def runs_low(self) -> bool:
+    def may_reserve(self) -> bool:
         """Whether more staged messages may be reserved."""
         with self._lock:
             return bool(self._staged) and self._is_low
@@ -204,7 +204,7 @@ class DeliveryWindow:
                     due[partition] = mark
             return due
 
-    def committed(self, marks: Mapping[int, CommitMark]) -> None:
+    def confirm(self, marks: Mapping[int, CommitMark]) -> None:
         """Note a successful commit: reserved messages become ready."""
         with self._lock:
             for partition, mark in marks.items():
@@ -221,13 +221,13 @@ class DeliveryWindow:
                 return None
             offset, partition = place = heapq.heappop(self._ready)
             part = self._parts[partition]
-            counts = part.progress.tried(offset)
+            counts = part.progress.try_counts(offset)
             self._in_flight[place] = counts.attempt
             self._peak = max(self._peak, len(self._in_flight))
             position, message = position_of(partition, offset), part.messages[offset]
             return Delivery(message, position, counts.attempt, counts.crashes, part.tenure)
 
-    def holds(self, delivery: Delivery) -> bool:
+    def owns(self, delivery: Delivery) -> bool:
         """Whether this delivery is neither settled nor lost to another member."""
         with self._lock:
             return self._in_flight.get((delivery.offset, delivery.partition)) == delivery.attempt

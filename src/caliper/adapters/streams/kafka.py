@@ -12,7 +12,7 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 
 from caliper.adapters.streams.delivery_window import DeliveryWindow
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
-from caliper.adapters.streams.kafka_messages import kept_headers, kept_text
+from caliper.adapters.streams.kafka_messages import encode_headers, encode_text
 from caliper.adapters.streams.kafka_poller import KafkaPoller
 from caliper.core.dead_letters import letter
 from caliper.core.envelopes import Delivery, Message, bytes_of
@@ -46,9 +46,9 @@ class KafkaStream:
         try:
             future = producer.send(
                 topic,
-                key=kept_text(message.key),
+                key=encode_text(message.key),
                 value=value,
-                headers=kept_headers(message.headers),
+                headers=encode_headers(message.headers),
             )
             async with asyncio.timeout(2 * self._access.patience):
                 await _confirmation(future)
@@ -143,7 +143,7 @@ class KafkaMember:
         while not self._left:
             changed = self._changed
             if (delivery := self._window.take()) is not None:
-                if self._window.runs_low:
+                if self._window.may_reserve:
                     self._poller.wake()
                 return delivery
             if (trouble := self._poller.trouble) is None:
@@ -173,7 +173,7 @@ class KafkaMember:
         """If it raises StreamUnavailable, the delivery is still held. A crash between the two steps
         leaves the message in both topics, never in neither.
         """
-        if self._window.holds(delivery):
+        if self._window.owns(delivery):
             await self._stream.publish(letter(delivery, error))
             await self.acknowledge(delivery)
 

@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.errors import KafkaConnectionError
 
-from caliper.adapters.streams.kafka_probe import knock
+from caliper.adapters.streams.kafka_probe import probe
 from caliper.adapters.streams.kafka_security import KafkaSecurity
 from caliper.core.errors import InvalidInput, StreamUnavailable
 
@@ -105,7 +105,7 @@ class KafkaAccess:
             "metrics_enabled": False,
             **security,
         }
-        knock(common, self.patience)
+        probe(common, self.patience)
         return common
 
 

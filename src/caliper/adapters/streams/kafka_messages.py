@@ -10,14 +10,14 @@ from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
 
 
-def kept_text(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """A key or header value in the form of a record."""
     return to_wire(text).encode()
 
 
-def kept_headers(headers: Mapping[str, str]) -> list[tuple[str, bytes]]:
+def encode_headers(headers: Mapping[str, str]) -> list[tuple[str, bytes]]:
     """Headers in the form of a record."""
-    return [(to_wire(name), kept_text(value)) for name, value in headers.items()]
+    return [(to_wire(name), encode_text(value)) for name, value in headers.items()]
 
 
 def message_of(record: Any, prefix: str) -> Message:

@@ -98,7 +98,7 @@ class KafkaPoller:
                 self._step(client)
         finally:
             self._close(client)
-            self._window.give_up(self._window.partitions)
+            self._window.release(self._window.partitions)
 
     def _step(self, client: Any) -> None:
         try:
@@ -143,12 +143,12 @@ class KafkaPoller:
                 self._note_answer()
 
     def _fetch(self, client: Any, longest: float) -> None:
-        partitions = self._window.wanted()
+        partitions = self._window.fetchable()
         for place in client.assignment():
             (client.resume if place.partition in partitions else client.pause)(place)
         self._woken.clear()
         # Staged messages must be delivered as soon as there is room, so do not block then.
-        full = not partitions or self._window.holds_back
+        full = not partitions or self._window.is_blocked
         wait = 0.0 if full and longest <= _POLL else longest
         batches = client.poll(timeout_ms=wait * 1000, max_records=_ALL)
         try:
@@ -160,7 +160,7 @@ class KafkaPoller:
         for place, records in batches.items():
             for record in records:
                 message = message_of(record, self._access.prefix)
-                self._window.arrived(place.partition, record.offset, message)
+                self._window.stage(place.partition, record.offset, message)
         if batches:
             self._note_answer()
         elif full:
@@ -172,7 +172,7 @@ class KafkaPoller:
             client.commit(_offsets(self._topic, marks), timeout_ms=self._probe_ms)
             self._note_answer()
         self._committed_at = time.monotonic()
-        self._window.committed(marks)
+        self._window.confirm(marks)
         self._measure(client)
         self._announce()
 
@@ -183,7 +183,7 @@ class KafkaPoller:
         except KafkaError:
             # A partition was revoked in the meantime; the next step measures again.
             return
-        reached = self._window.reached
+        reached = self._window.settled_offsets
         self.lag = {
             partition: max(0, end - reached[partition])
             for partition, end in ends.items()
@@ -196,10 +196,10 @@ class KafkaPoller:
     def _probe(self, client: Any) -> None:
         """Query the idle cluster, to detect that it is unreachable."""
         client.end_offsets([TopicPartition(self._topic, 0)], self._probe_ms)
-        for partition in self._window.missing():
+        for partition in self._window.missing_suspects():
             place = TopicPartition(self._topic, partition)
             if (offset := client.position(place, self._probe_ms)) is not None:
-                self._window.skipped_to(partition, offset)
+                self._window.skip_to(partition, offset)
         self._note_answer()
 
     def _note_answer(self) -> None:
@@ -243,7 +243,7 @@ class _Rebalance:
         if revoked:
             self._moved()
         topics = {place.topic for place in revoked}
-        marks = self._window.give_up(place.partition for place in revoked)
+        marks = self._window.release(place.partition for place in revoked)
         for topic in topics if marks else ():
             try:
                 await self._client.commit_async(_offsets(topic, marks))
@@ -252,7 +252,7 @@ class _Rebalance:
 
     async def on_partitions_lost(self, lost: Iterable[Any]) -> None:
         self._moved()
-        self._window.give_up(place.partition for place in lost)
+        self._window.release(place.partition for place in lost)
 
 
 # Registered instead of inherited: the base class has no types.

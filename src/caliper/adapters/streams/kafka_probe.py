@@ -18,7 +18,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 
-def knock(options: Mapping[str, Any], patience: float) -> None:
+def probe(options: Mapping[str, Any], patience: float) -> None:
     """Connect to the brokers in turn, with TLS and user, until one returns the cluster's metadata.
 
     Each may take `patience` seconds. `options` are kafka-python's. Blocks. Raises

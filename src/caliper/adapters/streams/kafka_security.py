@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.trust import trusting, unusable
+from caliper.adapters.trust import certificate_error, tls_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class KafkaTls:
 
     def context(self) -> ssl.SSLContext:
         """The TLS context of a connection. Raises InvalidInput naming an unusable file."""
-        context = trusting(self.ca)
+        context = tls_context(self.ca)
         if self.certificate is not None:
             try:
                 # Without any password OpenSSL would ask for one at the terminal.
                 context.load_cert_chain(self.certificate, self.key, password="")
             except OSError as error:
-                raise unusable(self.certificate, error) from error
+                raise certificate_error(self.certificate, error) from error
         return context
 
 

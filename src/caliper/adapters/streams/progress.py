@@ -51,7 +51,7 @@ class PartitionProgress:
     suspects_before: int = 0
 
     @classmethod
-    def resumed(cls, mark: CommitMark, member: str) -> Self:
+    def restore(cls, mark: CommitMark, member: str) -> Self:
         """Restore the progress from the last commit. A malformed text is ignored.
 
         If the commit of an owner other than `member` shows messages in flight, that owner
@@ -70,7 +70,7 @@ class PartitionProgress:
         if state.get("owner") != member:
             progress.suspects_before = _offset(state.get("until")) or 0
             if (alone := _offset(state.get("alone"))) is not None:
-                previous = progress.tried(alone)
+                previous = progress.try_counts(alone)
                 progress.tries[alone] = TryCounts(previous.attempt, previous.crashes + 1)
         return progress
 
@@ -96,7 +96,7 @@ class PartitionProgress:
             return self.suspects_before > 0
         return any(offset < self.suspects_before for offset in self.open)
 
-    def tried(self, offset: int) -> TryCounts:
+    def try_counts(self, offset: int) -> TryCounts:
         """The try counts of a message, including the current delivery."""
         return self.tries.get(offset, TryCounts())
 
@@ -118,7 +118,7 @@ class PartitionProgress:
     def retry(self, offset: int) -> None:
         """Mark a message for another delivery."""
         self.released.discard(offset)
-        counts = self.tried(offset)
+        counts = self.try_counts(offset)
         self.tries[offset] = TryCounts(counts.attempt + 1, counts.crashes)
 
     def mark(self, member: str, alone: int | None = None) -> CommitMark | None:

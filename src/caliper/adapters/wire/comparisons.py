@@ -9,9 +9,9 @@ from caliper.adapters.wire.enums import decode_state, encode_state
 from caliper.adapters.wire.figures import decode_coverage, encode_coverage
 from caliper.adapters.wire.outcomes import decode_row, encode_row
 from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.analysis.comparability import Distinction
 from caliper.analysis.compare import Difference
 from caliper.analysis.flips import Flip, Flips
-from caliper.analysis.likeness import Distinction
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Path
@@ -31,7 +31,7 @@ _NUMBERS = (
 )
 
 
-def decode_wished(message: pb.CompareEvaluationsRequest) -> ComparisonRequest:
+def decode_comparison_request(message: pb.CompareEvaluationsRequest) -> ComparisonRequest:
     """The options of a comparison."""
     flips = message.flips if message.HasField("flips") else FLIPS
     return ComparisonRequest(message.anyway, message.partial, flips)
@@ -115,7 +115,7 @@ def _encode_candidate(candidate: Against) -> pb.ComparedCandidate:
                 first=to_wire(each.first),
                 second=to_wire(each.second),
             )
-            for each in candidate.differing
+            for each in candidate.setup_differences
         ],
         benchmarks=map(_encode_part, candidate.parts),
         better=candidate.flips.better,

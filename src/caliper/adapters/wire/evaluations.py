@@ -32,19 +32,19 @@ from caliper.ports.stages import Scores
 _FLOOR = 0.99
 
 
-def encode_asked(asked: EvaluationRequest) -> evaluate_pb2.StartEvaluationRequest:
-    """A message that `decode_asked` reads back to an equal request."""
+def encode_evaluation_request(request: EvaluationRequest) -> evaluate_pb2.StartEvaluationRequest:
+    """A message that `decode_evaluation_request` reads back to an equal request."""
     return evaluate_pb2.StartEvaluationRequest(
-        name=to_wire(asked.name),
-        benchmarks=[_encode_part(part) for part in asked.benchmarks],
-        seed=asked.seed,
-        limit=asked.limit,
-        replicate=asked.replicate,
-        share_replies=asked.share_replies,
-        coverage_floor=asked.coverage_floor,
-        client_key=to_wire(asked.client_key),
-        max_calls=asked.caps.calls,
-        max_tokens=asked.caps.tokens,
+        name=to_wire(request.name),
+        benchmarks=[_encode_part(part) for part in request.benchmarks],
+        seed=request.seed,
+        limit=request.limit,
+        replicate=request.replicate,
+        share_replies=request.share_replies,
+        coverage_floor=request.coverage_floor,
+        client_key=to_wire(request.client_key),
+        max_calls=request.caps.calls,
+        max_tokens=request.caps.tokens,
     )
 
 
@@ -68,7 +68,7 @@ def _encode_part(part: BenchmarkRequest) -> evaluate_pb2.BenchmarkRequest:
     )
 
 
-def decode_asked(message: evaluate_pb2.StartEvaluationRequest) -> EvaluationRequest:
+def decode_evaluation_request(message: evaluate_pb2.StartEvaluationRequest) -> EvaluationRequest:
     """The request in a message. Raises InvalidInput naming an invalid field."""
     return EvaluationRequest(
         name=from_wire(message.name),

@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.benchmarks import letters
 else:
-    letters = deferred("caliper.benchmarks.letters")  # Its patterns take long to compile.
+    letters = lazy_module("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
 
 _LETTER_ALONE = re.compile(r"\(?([A-Z])\)?[.):]?")
@@ -58,7 +58,7 @@ def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterCh
         return None
     lettered = _texts_by_letter(options)
     labels = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
-    place = letters.chosen(text, [lettered.get(each, "") for each in labels])
+    place = letters.choose_option(text, [lettered.get(each, "") for each in labels])
     lenient_letter = None if place is None else labels[place]
     return LetterChoice(lenient_letter, repaired=True) if lenient_letter in lettered else None
 

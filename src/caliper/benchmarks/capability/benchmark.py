@@ -18,7 +18,8 @@ from caliper.benchmarks.base import (
     Settings,
 )
 from caliper.benchmarks.benchmark import Benchmark, dimension
-from caliper.benchmarks.capability import examining, planning, questions, reporting, rows, scoring
+from caliper.benchmarks.capability import examination as examining
+from caliper.benchmarks.capability import planning, questions, reporting, rows, scoring
 from caliper.benchmarks.capability.questions import MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
 from caliper.benchmarks.capability.settings import SETTINGS
@@ -28,12 +29,12 @@ from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Answer, Ask, Item, Question
 from caliper.core.rows import Row
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.benchmarks.capability import rules
 else:
-    rules = deferred("caliper.benchmarks.capability.rules")
+    rules = lazy_module("caliper.benchmarks.capability.rules")
 
 _FOLDER = Layout(FileFormat.JSONL_FOLDER, NAMES)
 _CAPTION_LABELS = {1: "correct", -1: "wrong", 0: "not mentioned"}
@@ -65,7 +66,7 @@ def _describe(item: Item, question: Question[Any]) -> QuestionText:
     if isinstance(payload, MediaQuestion):
         text = " ".join((payload.question, *payload.options))
         return QuestionText(payload.task, text, payload.answer)
-    text = TASKS[payload.task].asks.replace("{object}", payload.object)
+    text = TASKS[payload.task].question.replace("{object}", payload.object)
     return QuestionText(payload.task, text, payload.element)
 
 
@@ -108,7 +109,7 @@ def _reply_to(ask: Ask) -> Answer:
 BENCHMARK = Benchmark(
     name=planning.NAME,
     title="CAPability",
-    about="""CAPability: 13 tasks, judged for correctness and thoroughness.
+    description="""CAPability: 13 tasks, judged for correctness and thoroughness.
 
 --data is a folder with one JSON Lines file a task, --captions a folder of the same kind with
 rows of file_id and caption.
@@ -139,7 +140,7 @@ rows of file_id and caption.
     label=_label,
     scores=lambda question: tuple(map(Fraction, sorted(_labels(question)))),
     replies=_FOLDER,
-    recorded=rows.recorded,
+    read_replies=rows.read_replies,
     record_key=_record_key,
     qa_data=_FOLDER,
     qa_replies=_FOLDER,
@@ -149,6 +150,6 @@ rows of file_id and caption.
     alternatives=ALTERNATIVES,
     rules=_reply_to,
     recipes=RECIPES,
-    looks_like=_looks_like,
+    recognize=_looks_like,
     check_question=_check_question,
 )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from caliper.benchmarks.capability.answers import right_letter
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
-from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
+from caliper.benchmarks.capability.rows import Seen, describe_problem, row_task, unique_id
 from caliper.benchmarks.capability.tasks import Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question, Source
@@ -45,7 +45,7 @@ def plan_media(captioned: Sequence[Item], rows: Iterable[Row]) -> Iterator[Item]
     by_place: dict[_Place, list[tuple[str, Row]]] = defaultdict(list)
     for row in rows:
         task = row_task(row)
-        question_id = claim(row, seen, task, "question_id")
+        question_id = unique_id(row, seen, task, "question_id")
         row.text("question")
         by_place[task.name, row.text("file_path")].append((question_id, row))
     for (task_name, path), entries in by_place.items():
@@ -117,9 +117,9 @@ def _question(
     answer = row.fields.get("answer")
     reason = Reason.BAD_INPUT if problem else None
     if not isinstance(answer, str) or not answer.strip():
-        problem, reason = note(row, "answer", "expected text"), Reason.BAD_INPUT
+        problem, reason = describe_problem(row, "answer", "expected text"), Reason.BAD_INPUT
     elif options and right_letter(answer, options) is None:
-        problem = note(row, "answer", f"{answer!r:.60} is none of the options")
+        problem = describe_problem(row, "answer", f"{answer!r:.60} is none of the options")
         reason = Reason.BAD_GROUND_TRUTH
     payload = MediaQuestion(
         task=task.name,
@@ -139,5 +139,7 @@ def _options(row: Row) -> tuple[tuple[str, ...], str]:
         return (), ""
     texts = list(value) if isinstance(value, list | tuple) else []
     if len(texts) < 2 or not all(isinstance(option, str) for option in texts):
-        return (), note(row, "options", f"expected a list of texts, found {value!r:.80}")
+        return (), describe_problem(
+            row, "options", f"expected a list of texts, found {value!r:.80}"
+        )
     return tuple(texts), ""

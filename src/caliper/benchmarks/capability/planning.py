@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.media_questions import plan_media
 from caliper.benchmarks.capability.questions import ElementQuestion
-from caliper.benchmarks.capability.rows import Seen, claim, note, row_task
+from caliper.benchmarks.capability.rows import Seen, describe_problem, row_task, unique_id
 from caliper.benchmarks.capability.tasks import Form, Task
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
@@ -41,7 +41,7 @@ def _caption_items(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     seen: Seen = set()
     for row in rows:
         task = row_task(row)
-        file_id = claim(row, seen, task, "file_id")
+        file_id = unique_id(row, seen, task, "file_id")
         path = row.text("file_path")
         yield Item(
             benchmark=NAME,
@@ -69,7 +69,7 @@ def _questions(row: Row, task: Task, repeats: int) -> Iterator[Question[ElementQ
             payload=ElementQuestion(task.name, element.value, element.object),
             repeats=repeats,
             unscored=Reason.BAD_INPUT if element.problem else None,
-            note=note(row, "annotation", element.problem) if element.problem else "",
+            note=describe_problem(row, "annotation", element.problem) if element.problem else "",
         )
 
 

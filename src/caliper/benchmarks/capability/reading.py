@@ -7,7 +7,7 @@ counts as the name. The annotation copied by the judge is not compared.
 
 `lenient` also accepts the following, marked `repaired`: a trailing comma, prose around the
 object, a bare score or label, "Score: 1", labels separated by commas, reasoning before the
-answer. Several verdicts must agree (`settled`): one that the judge calls its own or final
+answer. Several verdicts must agree (`settle`): one that the judge calls its own or final
 outranks earlier ones, and a quotation is not a verdict. If any object in the reply is incomplete
 or repeats a key, there is no verdict, because a quotation inside or before it must not replace
 the judge's own.
@@ -26,8 +26,8 @@ from typing import Any, Generic, TypeVar
 
 from caliper.benchmarks.capability.tasks import NOT_STATED
 from caliper.benchmarks.literals import literal_list, objects_in, read_literal
-from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.statements import Stance, Statement, Voices, settled
+from caliper.benchmarks.replies import answer_text, strip_code_fence
+from caliper.benchmarks.statements import Stance, Statement, Voices, settle
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
@@ -61,7 +61,7 @@ def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
     extract = partial(_score, lenient=lenient)
     reading = _from_objects(text, extract, _score_statements, lenient=lenient)
     if reading is None and lenient:
-        bare = _LOOSE_SCORES.get(unfenced(told(text)).strip(_WRAPPING))
+        bare = _LOOSE_SCORES.get(strip_code_fence(answer_text(text)).strip(_WRAPPING))
         return None if bare is None else ReplyValue(bare, repaired=True)
     return reading
 
@@ -83,7 +83,7 @@ def read_labels(
 
     reading = _from_objects(text, extract, labels_in_prose, lenient=lenient)
     if reading is None and lenient:
-        bare = _labels(unfenced(told(text)), categories, lenient=True)
+        bare = _labels(strip_code_fence(answer_text(text)), categories, lenient=True)
         if bare and set(bare.value) <= {*categories, NOT_STATED}:
             return ReplyValue(bare.value, repaired=True)
     return reading
@@ -96,7 +96,7 @@ def _from_objects(
     *,
     lenient: bool,
 ) -> ReplyValue[Value] | None:
-    inner = unfenced(text)
+    inner = strip_code_fence(text)
     whole = read_literal(inner, duplicates=not lenient)
     if whole and whole.end == len(inner) and isinstance(whole.value, dict) and not whole.repaired:
         unique_keys = not lenient or len(_plain_keys(whole.value)) == len(whole.value)
@@ -105,7 +105,7 @@ def _from_objects(
             return reading
     if not lenient:
         return None
-    objects = objects_in(told(text))
+    objects = objects_in(answer_text(text))
     if objects is None:
         return None
     voices = Voices.of(objects[1])
@@ -115,7 +115,7 @@ def _from_objects(
         for candidate in _values(literal.value, extract)
     ]
     statements = [*(statement for _, statement in readings), *prose(objects[1], voices)]
-    value = settled(statements, voices)
+    value = settle(statements, voices)
     reasons = (candidate.reason for candidate, _ in readings if candidate.value == value)
     return None if value is None else ReplyValue(value, next(reasons, ""), repaired=True)
 

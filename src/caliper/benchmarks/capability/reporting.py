@@ -17,7 +17,7 @@ from caliper.benchmarks.capability.metrics import (
     share,
 )
 from caliper.benchmarks.capability.scoring import CAPTION, KT, QA, Cell
-from caliper.benchmarks.capability.settings import chosen, notes
+from caliper.benchmarks.capability.settings import notes, setting_value
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
 from caliper.benchmarks.stability import SPREADS
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
@@ -103,7 +103,7 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 def _columns(tally: Tally) -> _Columns:
     cells_of: dict[tuple[str, str], list[Cell]] = {}
-    for cell in map(Cell.named, tally):
+    for cell in map(Cell.parse, tally):
         cells_of.setdefault((cell.kind, cell.task), []).append(cell)
     order = {name: place for place, name in enumerate(NAMES)}
     return {
@@ -146,7 +146,7 @@ def _labels(tally: Tally, columns: _Columns, settings: Settings) -> list[Figure]
         for column, cells in columns.items()
         if column[0] == CAPTION and any(tally.total(cell).get("listed") for cell in cells)
     }
-    any_label = chosen(settings, "category_labels") == "any"
+    any_label = setting_value(settings, "category_labels") == "any"
     metrics = (_LABELS, _ONE_LABEL) if any_label else (_LABELS,)
     # No average: it would cover three tasks, next to averages over thirteen.
     return [

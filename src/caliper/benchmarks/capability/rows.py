@@ -22,9 +22,9 @@ def stem_task(row: Row) -> Task:
     return _task_named(row, _file_name(row).rsplit(".", 1)[0])
 
 
-def note(row: Row, field: str, problem: str) -> str:
+def describe_problem(row: Row, field: str, problem: str) -> str:
     """Describe a problem with a row, for the plan."""
-    return note_of(row.wrong(field, problem))
+    return note_of(row.error(field, problem))
 
 
 def _file_name(row: Row) -> str:
@@ -38,21 +38,21 @@ def row_task(row: Row) -> Task:
     """
     task = _task_named(row, row.text("task"))
     if stem_task(row) is not task:
-        raise row.wrong("task", f"{task.name!r} in a file that is named after another task")
+        raise row.error("task", f"{task.name!r} in a file that is named after another task")
     return task
 
 
 def _task_named(row: Row, name: str) -> Task:
     if name not in TASKS:
-        raise row.wrong("task", f"unknown task {name!r}; known: {', '.join(NAMES)}")
+        raise row.error("task", f"unknown task {name!r}; known: {', '.join(NAMES)}")
     return TASKS[name]
 
 
-def claim(row: Row, seen: Seen, task: Task, field: str) -> str:
+def unique_id(row: Row, seen: Seen, task: Task, field: str) -> str:
     """Return the id in `field` and add it to `seen`. Raises InvalidInput for a duplicate."""
     identifier = row.text(field)
     if (task.name, identifier) in seen:
-        raise row.wrong(field, f"{identifier!r} occurs twice in task {task.name}")
+        raise row.error(field, f"{identifier!r} occurs twice in task {task.name}")
     seen.add((task.name, identifier))
     return identifier
 
@@ -66,16 +66,16 @@ def read_captions(rows: Iterable[Row]) -> Iterator[tuple[str, str | None]]:
     seen: Seen = set()
     for row in rows:
         task = stem_task(row)
-        file_id = claim(row, seen, task, "file_id")
+        file_id = unique_id(row, seen, task, "file_id")
         if "caption" not in row.fields:
-            raise row.wrong("caption", "missing")
+            raise row.error("caption", "missing")
         caption = row.fields["caption"]
         if not isinstance(caption, str | None):
-            raise row.wrong("caption", f"expected text, found {caption!r:.60}")
+            raise row.error("caption", f"expected text, found {caption!r:.60}")
         yield f"{task.name}/{file_id}", caption
 
 
-def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+def read_replies(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies by key, in the form in which the model would have given them.
 
     About captions: the judge's JSON fields plus `file_id`, keyed (task, file_id, ordinal). In
@@ -88,10 +88,10 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
     for row in rows:
         task = stem_task(row)
         if source is Source.MEDIA:
-            question_id = claim(row, seen, task, "question_id")
+            question_id = unique_id(row, seen, task, "question_id")
             yield ("qa", task.name, question_id), _text(row.fields.get("response"))
             continue
-        file_id = claim(row, seen, task, "file_id")
+        file_id = unique_id(row, seen, task, "file_id")
         for ordinal, fields in enumerate(_judge_fields(row, task)):
             yield (task.name, file_id, str(ordinal)), _text(fields)
 

@@ -24,11 +24,11 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The cell's name in the tally, which `named` parses."""
+        """The cell's name in the tally, which `parse` parses."""
         return f"{self.kind}/{self.task}/{self.repeat}"
 
     @classmethod
-    def named(cls, name: str) -> Cell:
+    def parse(cls, name: str) -> Cell:
         """Parse a cell's name."""
         kind, task, repeat = name.split("/")
         return cls(kind, task, int(repeat))

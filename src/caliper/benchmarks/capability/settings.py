@@ -22,7 +22,7 @@ SETTINGS = (
     CAPTION_FENCE,
     BLANK_CAPTION,
 )
-chosen = setting_reader(SETTINGS)
+setting_value = setting_reader(SETTINGS)
 """Return the value of a setting, or its default."""
 _NOTES = {
     ("reply_reading", "strict"): "Replies were read strictly, as by the released script;"
@@ -35,5 +35,5 @@ _NOTES = {
 def notes(settings: Settings) -> tuple[str, ...]:
     """Return a sentence for every value that differs from the default."""
     return tuple(
-        note for (name, choice), note in _NOTES.items() if chosen(settings, name) == choice
+        note for (name, choice), note in _NOTES.items() if setting_value(settings, name) == choice
     )

@@ -41,7 +41,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A column of the results. `asks` is the readable question, with an `{object}` placeholder.
+    """A column of the results. `question` is the readable question, with an `{object}` placeholder.
 
     `open_qa`: the QA form has no options (appendix B.4).
     """
@@ -50,7 +50,7 @@ class Task:
     title: str
     media: Medium
     form: Form
-    asks: str
+    question: str
     categories: tuple[Category, ...] = ()
     open_qa: bool = False
 

@@ -7,27 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from caliper.benchmarks.base import Better, CheckQuestion, PlanRequest, Settings, is_file_name
 from caliper.benchmarks.benchmark import Benchmark, dimension
-from caliper.benchmarks.captionqa import (
-    examining,
-    options,
-    planning,
-    questions,
-    reporting,
-    rows,
-    scoring,
-)
+from caliper.benchmarks.captionqa import examination as examining
+from caliper.benchmarks.captionqa import options, planning, questions, reporting, rows, scoring
 from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Answer, Ask
 from caliper.core.report import Path
 from caliper.core.rows import Row
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.benchmarks.captionqa import rules
 else:
-    rules = deferred("caliper.benchmarks.captionqa.rules")
+    rules = lazy_module("caliper.benchmarks.captionqa.rules")
 
 
 def _dimension(path: Path) -> str | None:
@@ -58,7 +51,7 @@ def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuesti
     }
     request = PlanRequest(settings, captions=frozenset((entry["id"],)))
     (item,) = planning.plan([Row("captionqa.jsonl", 1, fields)], request)
-    shown = item.questions[-1].payload.shown
+    shown = item.questions[-1].payload.options
     letter = options.label(shown.index(entry["answer"]))
     return CheckQuestion(item, "choice", {"letter": letter})
 
@@ -70,7 +63,7 @@ def _reply_to(ask: Ask) -> Answer:
 BENCHMARK = Benchmark(
     name=planning.NAME,
     title="CaptionQA",
-    about="""CaptionQA: multiple-choice questions, answered from the caption alone.
+    description="""CaptionQA: multiple-choice questions, answered from the caption alone.
 
 --data is a parquet, JSON or JSON Lines file (or a folder of them), --captions a JSON object
 from id to text.
@@ -99,7 +92,7 @@ from id to text.
     label=lambda _, outcome: scoring.label(outcome),
     scores=lambda question: scoring.scores(question.payload),
     replies=Layout(FileFormat.OBJECT_FOLDER),
-    recorded=rows.recorded,
+    read_replies=rows.read_replies,
     record_key=rows.record_key,
     # The same questions are asked about the image: there is no separate file.
     qa_replies=Layout(FileFormat.OBJECT_FOLDER),
@@ -107,6 +100,6 @@ from id to text.
     caption_template=examining.caption_template,
     rules=_reply_to,
     recipes=RECIPES,
-    looks_like=_looks_like,
+    recognize=_looks_like,
     check_question=_check_question,
 )

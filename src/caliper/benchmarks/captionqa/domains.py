@@ -32,7 +32,7 @@ def domain_of(row: Row) -> str:
         return _from_prefix(row)
     spelling = "".join(letter for letter in str(value).casefold() if letter.isalnum())
     if spelling not in _SPELLINGS:
-        raise row.wrong("domain", f"unknown domain {value!r:.60}; known: {', '.join(DOMAINS)}")
+        raise row.error("domain", f"unknown domain {value!r:.60}; known: {', '.join(DOMAINS)}")
     return _SPELLINGS[spelling]
 
 
@@ -41,7 +41,7 @@ def _from_prefix(row: Row) -> str:
     for prefix, domain in PREFIXES.items():
         if identifier.startswith(prefix):
             return domain
-    raise row.wrong(
+    raise row.error(
         "domain",
         f"missing, and the id {identifier!r:.60} starts with none of {', '.join(PREFIXES)};"
         f" known domains: {', '.join(DOMAINS)}",

@@ -44,11 +44,11 @@ def yes_no_exact(question: str, choices: Sequence[str]) -> bool:  # noqa: ARG001
 YES_NO_RULES: dict[str, YesNoRule] = {"released": yes_no_released, "exact": yes_no_exact}
 
 
-def drawn_for_question(seed: int, item: str, ordinal: int, size: int) -> Permutation:
+def question_permutation(seed: int, item: str, ordinal: int, size: int) -> Permutation:
     """Return Caliper's permutation, which depends only on the seed, the item and the ordinal."""
     digest = hashlib.sha256(f"{seed}\0{item}\0{ordinal}".encode("utf-8", "surrogatepass")).digest()
     # The order must be reproducible, not unpredictable.
-    return shuffled(random.Random(int.from_bytes(digest[:8])), size)  # noqa: S311
+    return shuffle(random.Random(int.from_bytes(digest[:8])), size)  # noqa: S311
 
 
 def released_generator() -> random.Random:
@@ -57,7 +57,7 @@ def released_generator() -> random.Random:
     return random.Random(0)  # noqa: S311
 
 
-def shuffled(generator: random.Random, size: int) -> Permutation:
+def shuffle(generator: random.Random, size: int) -> Permutation:
     """Draw the next permutation of 0 .. size - 1 from the generator."""
     order = list(range(size))
     generator.shuffle(order)

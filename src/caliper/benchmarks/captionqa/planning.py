@@ -41,7 +41,7 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
 
 def _draw(request: PlanRequest) -> Draw:
     def for_question(item: str, ordinal: int, size: int) -> options.Permutation:
-        return options.drawn_for_question(request.seed, item, ordinal, size)
+        return options.question_permutation(request.seed, item, ordinal, size)
 
     if chosen(request.settings, "shuffle") == "question":
         return for_question
@@ -57,7 +57,7 @@ def _draw(request: PlanRequest) -> Draw:
         # generator for them. For questions about their pictures the order is Caliper's.
         if item not in captions:
             return for_question(item, ordinal, size)
-        return options.shuffled(generator, size)
+        return options.shuffle(generator, size)
 
     return released
 
@@ -101,7 +101,7 @@ def _question(
     if not fault:
         return Question(ordinal, payload)
     name, message = fault
-    note = note_of(entry.row.wrong(entry.field(name), message))
+    note = note_of(entry.row.error(entry.field(name), message))
     return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)
 
 

@@ -29,7 +29,7 @@ class ChoiceQuestion:
     permutation: tuple[int, ...]
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def options(self) -> tuple[str, ...]:
         """The options in the order shown."""
         options = (*self.choices, CANNOT) if self.has_cannot else self.choices
         return tuple(options[place] for place in self.permutation)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from caliper.benchmarks.captionqa.questions import CANNOT
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.benchmarks import letters
 else:
-    letters = deferred("caliper.benchmarks.letters")  # Its patterns take long to compile.
+    letters = lazy_module("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ _ANY_CAPITAL = re.compile(r"\b([A-Z])\b")
 _ANY_NUMBER = re.compile(r"\b([1-9][0-9]?)\b")
 
 
-def read_released(reply: str, shown: Sequence[str], question: str = "") -> OptionChoice:  # noqa: ARG001 - one signature for all readings
+def read_released(reply: str, options: Sequence[str], question: str = "") -> OptionChoice:  # noqa: ARG001 - one signature for all readings
     """Read a reply as the released script does, step by step, ignoring the question.
 
     Keep the text after the first "</think>", then after the first "Answer: ", then after the
@@ -46,7 +46,7 @@ def read_released(reply: str, shown: Sequence[str], question: str = "") -> Optio
     capital, if in range; else the first standalone number from 1 to 99 as a 1-based position;
     else nothing.
     """
-    return OptionChoice(_released_place(reply, len(shown)))
+    return OptionChoice(_released_place(reply, len(options)))
 
 
 def _released_place(reply: str, count: int) -> int | None:
@@ -67,16 +67,16 @@ def _place(letter: str) -> int:
     return ord(letter) - ord("A")
 
 
-def read_lenient(reply: str, shown: Sequence[str], question: str = "") -> OptionChoice:
+def read_lenient(reply: str, options: Sequence[str], question: str = "") -> OptionChoice:
     """Read the option that the reply as a whole chooses (`letters.chosen`; ours).
 
     Statements that the caption does not contain the answer choose "Cannot answer from the
     caption" if that is shown.
     """
-    cannot = shown.index(CANNOT) if CANNOT in shown else None
-    place = letters.chosen(reply, shown, cannot, question)
+    cannot = options.index(CANNOT) if CANNOT in options else None
+    place = letters.choose_option(reply, options, cannot, question)
     return OptionChoice(
-        place, repaired=place is not None and place != _released_place(reply, len(shown))
+        place, repaired=place is not None and place != _released_place(reply, len(options))
     )
 
 

@@ -64,9 +64,9 @@ def gather(rows: Iterable[Row]) -> list[RawSample]:
             sample = RawSample(identifier, domain, media_of(row), nested=nested)
             samples[identifier] = sample
         elif nested or sample.nested:
-            raise row.wrong("id", f"the id {identifier!r:.60} appears twice")
+            raise row.error("id", f"the id {identifier!r:.60} appears twice")
         elif sample.domain != domain:
-            raise row.wrong(
+            raise row.error(
                 "domain",
                 f"{domain}, but an earlier question of {identifier!r:.60} has {sample.domain}",
             )
@@ -107,18 +107,18 @@ def read_entry(entry: Entry) -> QuestionFields:
     """
     raw = entry.raw
     if not isinstance(raw, Mapping):
-        raise entry.row.wrong(entry.place, f"expected a question, found {raw!r:.60}")
+        raise entry.row.error(entry.place, f"expected a question, found {raw!r:.60}")
     question = raw.get("question")
     if not isinstance(question, str) or not question.strip():
-        raise entry.row.wrong(entry.field("question"), f"expected text, found {question!r:.60}")
+        raise entry.row.error(entry.field("question"), f"expected text, found {question!r:.60}")
     choices = raw.get("choices")
     if not isinstance(choices, Sequence) or isinstance(choices, str):
-        raise entry.row.wrong(entry.field("choices"), f"expected a list, found {choices!r:.60}")
+        raise entry.row.error(entry.field("choices"), f"expected a list, found {choices!r:.60}")
     texts = []
     for place, choice in enumerate(choices):
         text = _plain(choice)
         if text is None:
-            raise entry.row.wrong(
+            raise entry.row.error(
                 entry.field(f"choices[{place}]"), f"expected text, found {choice!r:.60}"
             )
         texts.append(text)
@@ -139,7 +139,7 @@ def _category(raw: Mapping[str, Any]) -> str:
     return next((text.strip() for text in values if isinstance(text, str) and text.strip()), "")
 
 
-def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+def read_replies(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies `{id: [{question, model_response, ...}]}`, the released format.
 
     Equal question texts of a sample are numbered in order, across all files. Null and absent
@@ -150,7 +150,7 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
     for row in rows:
         sample, entries = row.text("key"), row.fields.get("value")
         if not isinstance(entries, list):
-            raise row.wrong(sample, f"expected a list of replies, found {entries!r:.60}")
+            raise row.error(sample, f"expected a list of replies, found {entries!r:.60}")
         for place, entry in enumerate(entries):
             question, reply = _reply(row, f"{sample}[{place}]", entry)
             nth = seen[sample, question]
@@ -161,12 +161,12 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
 
 def _reply(row: Row, field: str, entry: Any) -> tuple[str, str | None]:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("question"), str):
-        raise row.wrong(field, f"expected an object with a question, found {entry!r:.60}")
+        raise row.error(field, f"expected an object with a question, found {entry!r:.60}")
     reply = entry.get("model_response")
     if isinstance(reply, int) and not isinstance(reply, bool):
         reply = str(reply)
     if reply is not None and not isinstance(reply, str):
-        raise row.wrong(f"{field}.model_response", f"expected text, found {reply!r:.60}")
+        raise row.error(f"{field}.model_response", f"expected text, found {reply!r:.60}")
     return entry["question"].strip(), reply
 
 

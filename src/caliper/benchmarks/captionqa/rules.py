@@ -18,15 +18,15 @@ from caliper.lexical.colours import colours_on
 from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import content, mentions, phrase
 from caliper.lexical.ocr import normal
-from caliper.lexical.overlap import credits_at, share, wanted
+from caliper.lexical.overlap import credits_at, share, weigh
 from caliper.lexical.shades import FAMILIES
 from caliper.lexical.text import CaptionText, parse, words_of
-from caliper.lexical.vocabulary import listed
-from caliper.lexical.words import STOPWORDS, concept, related
+from caliper.lexical.vocabulary import word_list
+from caliper.lexical.words import STOPWORDS, concept, related_meanings
 
 _QUESTION_WORDS = frozenset(
     concept(word)
-    for word in listed("""
+    for word in word_list("""
         what which how who where when why many much kind type color shade image picture photo
         scene caption describe following best statement true visible present shown seen appear
         depict main primary primarily overall correct number count question option there most
@@ -45,19 +45,19 @@ _COUNT_QUESTION = re.compile(r"\bhow many\b|\bnumber of\b|\bcount of\b|\bquantit
 def reply_to(ask: Ask) -> Answer:
     """Reply to an ask with the letter of an option."""
     payload = ask.question.payload
-    return Reply(choose(parse(ask.fields["caption"]), payload.question, payload.shown))
+    return Reply(choose(parse(ask.fields["caption"]), payload.question, payload.options))
 
 
-def choose(parsed: CaptionText, question: str, shown: Sequence[str]) -> str:
+def choose(parsed: CaptionText, question: str, options: Sequence[str]) -> str:
     """Return the letter of the chosen option (its 1-based number beyond 26 options).
 
     For yes/no options, yes means that the caption states what is asked. Otherwise it is the
     option with the most support, if that is sufficient, else "Cannot answer from the caption" or,
     if that is not offered, the best guess.
     """
-    place = _yes_or_no(parsed, question, shown)
+    place = _yes_or_no(parsed, question, options)
     if place is None:
-        place = _best(parsed, question, shown)
+        place = _best(parsed, question, options)
     return _LETTERS[place] if place < len(_LETTERS) else str(place + 1)
 
 
@@ -65,7 +65,7 @@ def _yes_or_no(parsed: CaptionText, question: str, shown: Sequence[str]) -> int 
     firsts = [next(iter(words_of(option)), "") for option in shown]
     if len(shown) > 3 or "yes" not in firsts or "no" not in firsts or CANNOT in shown:
         return None
-    topic_weights = wanted(_topic(question))
+    topic_weights = weigh(_topic(question))
     word_credits = credits_at(parsed, topic_weights)
     numbers = sorted({number for here in word_credits.values() for number in here})
     best = max(
@@ -84,7 +84,7 @@ def _topic(question: str) -> str:
 
 def _relevance(parsed: CaptionText, question: str) -> Mapping[int, float]:
     """Rate how much of the question's topic each sentence, or the one before, has: 0 to 1."""
-    topic_weights = wanted(_topic(question))
+    topic_weights = weigh(_topic(question))
     word_credits = credits_at(parsed, topic_weights)
     relevance = {}
     for number in range(len(parsed.sentences)):
@@ -147,7 +147,7 @@ def _word_support(
     for meaning in meanings:
         weight = 1.0 / frequency[meaning] ** 2 * (0.25 if meaning in topic else 1.0)
         best = 0.0
-        for related_meaning, credit in related(meaning).items():
+        for related_meaning, credit in related_meanings(meaning).items():
             for at in parsed.stated(related_meaning):
                 near = relevance.get(parsed.sentence_of[at], 0.0)
                 best = max(best, credit * (0.55 + 0.45 * min(1.0, 1.6 * near)))

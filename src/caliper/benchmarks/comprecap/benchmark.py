@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from caliper.benchmarks.base import Better, CheckQuestion, Settings, is_file_name
 from caliper.benchmarks.benchmark import Benchmark
-from caliper.benchmarks.comprecap import examining, planning, questions, reporting, rows, scoring
+from caliper.benchmarks.comprecap import examination as examining
+from caliper.benchmarks.comprecap import planning, questions, reporting, rows, scoring
 from caliper.benchmarks.comprecap.compreqa import STEMS
 from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.recipes import RECIPES
@@ -16,12 +17,12 @@ from caliper.benchmarks.comprecap.settings import SETTINGS
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Answer, Ask, Item, Question, Source
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.benchmarks.comprecap import rules
 else:
-    rules = deferred("caliper.benchmarks.comprecap.rules")
+    rules = lazy_module("caliper.benchmarks.comprecap.rules")
 
 _BANDS = ("none", "none", "part", "part", "full", "full")
 """Labels of a judge's scores 0 to 5: a difference of one point is often not a new verdict."""
@@ -44,7 +45,7 @@ def _check_question(entry: Mapping[str, Any], settings: Settings) -> CheckQuesti
     questions: tuple[Question[Any], ...] = (Question(0, measure), Question(1, phrase))
     item = Item(planning.NAME, key, key, key, (key,), questions)
     # A wrong caption may contain a part of the phrase.
-    return CheckQuestion(item, "scale", {"thing": things[0]}, good=Fraction(4))
+    return CheckQuestion(item, "scale", {"thing": things[0]}, good_score=Fraction(4))
 
 
 def _anchor_label(question: Question[Any], outcome: Outcome) -> str:
@@ -61,7 +62,7 @@ def _reply_to(ask: Ask) -> Answer:
 BENCHMARK = Benchmark(
     name=planning.NAME,
     title="CompreCap",
-    about="""CompreCap: coverage of objects, attributes and relations of a scene graph.
+    description="""CompreCap: coverage of objects, attributes and relations of a scene graph.
 
 --data is anno.json with masks, --captions a JSON object from image name to text.
 """,
@@ -87,14 +88,14 @@ BENCHMARK = Benchmark(
     labels=questions.LABELS,
     label=questions.label,
     scores=lambda question: questions.scores(question.payload),
-    recorded=rows.recorded,
+    read_replies=rows.read_replies,
     record_key=rows.record_key,
     qa_data=Layout(FileFormat.TABLE, tuple(STEMS)),
     qa_replies=Layout(FileFormat.TABLE, tuple(STEMS)),
     needs_language=True,
     rules=_reply_to,
     recipes=RECIPES,
-    looks_like=_looks_like,
+    recognize=_looks_like,
     check_question=_check_question,
     anchor_label=_anchor_label,
 )

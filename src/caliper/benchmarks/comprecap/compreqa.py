@@ -54,5 +54,5 @@ def _question(row: Row, ordinal: int) -> Question[CompreQaQuestion]:
     payload = CompreQaQuestion(kind_of(row), str(row.fields.get("category") or ""), text, answer)
     if answer in options(text):
         return Question(ordinal, payload)
-    note = note_of(row.wrong("answer", f"{answer!r} is the letter of no option in the question"))
+    note = note_of(row.error("answer", f"{answer!r} is the letter of no option in the question"))
     return Question(ordinal, payload, unscored=Reason.BAD_GROUND_TRUTH, note=note)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from caliper.benchmarks.comprecap.questions import Atom
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 else:
-    np = deferred("numpy")
+    np = lazy_module("numpy")
 
 PIXEL_LIMIT = 1 << 25
 """Maximum pixels decompressed per mask: four 4K frames."""

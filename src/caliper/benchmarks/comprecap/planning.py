@@ -9,11 +9,11 @@ from typing import Any
 
 from caliper.benchmarks.base import PlanRequest, Settings
 from caliper.benchmarks.comprecap.compreqa import plan_compreqa
-from caliper.benchmarks.comprecap.examining import REPEATS
+from caliper.benchmarks.comprecap.examination import REPEATS
 from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT, Mask, atoms, decode_mask
-from caliper.benchmarks.comprecap.matching import distinct
+from caliper.benchmarks.comprecap.matches import distinct
 from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
-from caliper.benchmarks.comprecap.settings import chosen
+from caliper.benchmarks.comprecap.settings import setting_value
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
@@ -45,7 +45,7 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     for row in rows:
         image = row.text("image")
         if image in seen:
-            raise row.wrong(
+            raise row.error(
                 "image", f"{image!r} is annotated twice, first in line {seen[image].line}"
             )
         seen[image] = row
@@ -56,7 +56,7 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
 
 def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
     try:
-        instances = _instances(row, chosen(request.settings, "description"))
+        instances = _instances(row, setting_value(request.settings, "description"))
     except InvalidInput as error:
         empty = SceneMeasure((), (), (), 0)
         return (Question(0, empty, unscored=Reason.BAD_INPUT, note=note_of(error)),)
@@ -82,19 +82,19 @@ def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
 def _instances(row: Row, description: str) -> tuple[Instance, ...]:
     info = row.fields.get("info")
     if not isinstance(info, Sequence) or isinstance(info, str) or not info:
-        raise row.wrong("info", "expected a list of annotated objects")
+        raise row.error("info", "expected a list of annotated objects")
     return tuple(_instance(row, place, entry, description) for place, entry in enumerate(info))
 
 
 def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
     if not isinstance(entry, Mapping):
-        raise row.wrong(f"info[{place}]", "expected an object")
+        raise row.error(f"info[{place}]", "expected an object")
     part = Row(row.file, row.line, {f"info[{place}].{key}": entry[key] for key in entry})
     # In the data one relation is a text, several are a list, and none is either, empty.
     relations = entry.get("relation") or []
     texts = [relations] if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
-        raise row.wrong(f"info[{place}].relation", "expected a list of texts")
+        raise row.error(f"info[{place}].relation", "expected a list of texts")
     return Instance(
         part.text(f"info[{place}].category"),
         part.text(f"info[{place}].{description}_description"),
@@ -128,8 +128,8 @@ def _mentions(instances: Sequence[Instance], settings: Settings) -> Iterator[tup
     letter case in names is ignored (the script respects it); a picture without relations is left
     out of the mean (the script stops). `relation_match` determines whether names are whole words.
     """
-    released = chosen(settings, "relations") == "released"
-    matching = chosen(settings, "relation_match")
+    released = setting_value(settings, "relations") == "released"
+    matching = setting_value(settings, "relation_match")
     categories = distinct(instance.category for instance in instances)
     for subject in instances:
         if released and not subject.relations:
@@ -160,24 +160,24 @@ def _cover(row: Row, instances: Sequence[Instance]) -> tuple[tuple[Atom, ...], i
         mask = _mask(row, field, instance)
         if masks and mask.size != masks[0].size:
             message = f"this mask has {mask.size} pixels, the picture's first has {masks[0].size}"
-            raise row.wrong(field, message)
+            raise row.error(field, message)
         masks.append(mask)
         if len(instances) * mask.size > PICTURE_LIMIT:
             together = f"{len(instances)} masks of {mask.size} pixels"
-            raise row.wrong("info", f"{together} are more than {PICTURE_LIMIT} pixels")
+            raise row.error("info", f"{together} are more than {PICTURE_LIMIT} pixels")
     try:
         covered = atoms(masks)
     except ValueError as error:
-        raise row.wrong("info", str(error)) from error
+        raise row.error("info", str(error)) from error
     if not covered:
-        raise row.wrong("info", "no mask of the picture covers a pixel")
+        raise row.error("info", "no mask of the picture covers a pixel")
     return covered, masks[0].size
 
 
 def _mask(row: Row, field: str, instance: Instance) -> Mask:
     if not isinstance(instance.mask, str):
-        raise row.wrong(field, "expected a mask: base64 of a zlib stream of H*W bytes")
+        raise row.error(field, "expected a mask: base64 of a zlib stream of H*W bytes")
     try:
         return decode_mask(instance.mask)
     except ValueError as error:
-        raise row.wrong(field, f"this mask cannot be read: {error}") from error
+        raise row.error(field, f"this mask cannot be read: {error}") from error

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from caliper.benchmarks.exchanges import UNREADABLE, Reading
 from caliper.benchmarks.literals import objects_in, read_literal
-from caliper.benchmarks.replies import told, unfenced
-from caliper.benchmarks.statements import Stance, Statement, Voices, settled
+from caliper.benchmarks.replies import answer_text, strip_code_fence
+from caliper.benchmarks.statements import Stance, Statement, Voices, settle
 from caliper.core.outcome import Scored
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
     from caliper.benchmarks import letters
 else:
-    letters = deferred("caliper.benchmarks.letters")  # Its patterns take long to compile.
+    letters = lazy_module("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
 _INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
 _ANY_INTEGER = re.compile(r"\d+")
@@ -45,11 +45,11 @@ def read_score(reply: str) -> Reading:
     In an object, fenced or not, it is the value of "score" or "rating". In prose it is an integer
     that opens the reply ("1", "Score: 1."), is alone in the last sentence, or follows "score:" or
     "I rate"; otherwise the only integer that is not a count of things. Several must agree
-    (`settled`), and a quotation is not a verdict. A score that is absent or outside 0 to 5 is
+    (`settle`), and a quotation is not a verdict. A score that is absent or outside 0 to 5 is
     unreadable. Prose around the number counts as repaired. Reasoning that ends with "</think>" is
     ignored; if it does not end, there is no answer.
     """
-    integer = _score_of(told(reply))
+    integer = _score_of(answer_text(reply))
     if not integer:
         return Reading(UNREADABLE, "the reply states no integer, or several")
     # Strip leading zeros instead of calling int(), which rejects very long digit strings.
@@ -60,7 +60,7 @@ def read_score(reply: str) -> Reading:
 
 
 def _score_of(answer: str) -> str:
-    inner = unfenced(answer)
+    inner = strip_code_fence(answer)
     whole = read_literal(inner)
     if whole and whole.end == len(inner) and (integer := _score_field(whole.value)) is not None:
         return integer
@@ -72,7 +72,7 @@ def _score_of(answer: str) -> str:
         if (integer := _score_field(literal.value)) is not None
     ]
     return (
-        settled([*statements, *_prose_statements(_SCALE.sub(_blank, prose), voices)], voices) or ""
+        settle([*statements, *_prose_statements(_SCALE.sub(_blank, prose), voices)], voices) or ""
     )
 
 
@@ -106,11 +106,11 @@ def _prose_statements(text: str, voices: Voices) -> Iterator[Statement[str]]:
     if closing := _CLOSING.search(text, max(0, len(text.rstrip()) - 40)):
         marks[closing.start("score")] = Stance.OWN
     for match in _NUMBER.finditer(text):
-        opens = voices.opens(match.start())
+        opens = voices.is_at_start(match.start())
         mark = Stance.FINAL if opens else marks.get(match.start(), Stance.MENTIONED)
         if mark in (Stance.MENTIONED, Stance.FINAL) and match["counted"]:
             continue
-        if mark is Stance.MENTIONED and voices.reported(match.start()):
+        if mark is Stance.MENTIONED and voices.is_reported(match.start()):
             mark = Stance.QUOTED
         yield Statement(None if match["other"] else match["score"], match.start(), mark)
 
@@ -159,7 +159,7 @@ def read_letter(question: str, answer: str, reply: str) -> Reading:
     read, it is unreadable; the released example counts it as wrong.
     """
     shown = options(question)
-    place = letters.chosen(reply, tuple(shown.values()))
+    place = letters.choose_option(reply, tuple(shown.values()))
     if place is None:
         return Reading(UNREADABLE, "the reply chooses none of the options")
     letter = tuple(shown)[place]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from caliper.benchmarks.base import CAPTION_LENGTH, ReportLayout, Settings, count_figure
 from caliper.benchmarks.comprecap.compreqa import KINDS
 from caliper.benchmarks.comprecap.questions import HIGHEST
-from caliper.benchmarks.comprecap.settings import chosen
+from caliper.benchmarks.comprecap.settings import setting_value
 from caliper.benchmarks.stability import SPREADS, Combine
 from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
 from caliper.core.tally import Amount, Sums, Tally
@@ -51,7 +51,7 @@ def unified(
 def report(tally: Tally, settings: Settings) -> ReportLayout:
     """Return the figures and tables for a tally."""
     repeats = sorted({int(cell.split("/")[1]) for cell in tally if cell.startswith("attribute/")})
-    weights = chosen(settings, "weights")
+    weights = setting_value(settings, "weights")
     kinds = tuple(kind for kind in KINDS if f"compreqa/{kind}" in tally)
     figures = [
         *(_metric(name, repeats, weights, settings) for name in LABELS),
@@ -115,7 +115,7 @@ def _over_repeats(
 
 def _bounds(name: str, settings: Settings) -> tuple[float, float]:
     """Return the bounds of a metric; infinite if the judge's numbers are taken unchecked."""
-    if chosen(settings, "reading") == "released" and name in REPEATED:
+    if setting_value(settings, "reading") == "released" and name in REPEATED:
         return -math.inf, math.inf
     return (0.0, float(HIGHEST)) if _SCALE.get(name) == 1 else (0.0, 100.0)
 
@@ -225,4 +225,4 @@ _RELATIONS = {
 
 
 def _notes(settings: Settings) -> tuple[str, ...]:
-    return (_RELATIONS[chosen(settings, "relations")],)
+    return (_RELATIONS[setting_value(settings, "relations")],)

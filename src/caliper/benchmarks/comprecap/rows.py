@@ -11,7 +11,7 @@ from caliper.core.question import Item, Question, Source
 from caliper.core.rows import Row
 
 
-def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+def read_replies(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies by key; rows without a response are skipped.
 
     Judge: `{image, kind, index, repeat, response}`, kind attribute or relation, index within
@@ -23,7 +23,7 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
         kind = kind_of(row) if source is Source.MEDIA else _phrase_kind(row)
         key = (row.text("image"), kind, str(_whole(row, "index")), str(_whole(row, "repeat")))
         if key in seen:
-            raise row.wrong("index", f"two replies for {' '.join(key)}")
+            raise row.error("index", f"two replies for {' '.join(key)}")
         seen.add(key)
         response = row.fields.get("response")
         if response is not None:
@@ -33,7 +33,7 @@ def recorded(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, s
 def record_key(
     item: Item, question: Question[PhraseQuestion | CompreQaQuestion], repeat: int
 ) -> RecordKey:
-    """Return the key under which `recorded` yields the reply to this question."""
+    """Return the key under which `read_replies` yields the reply to this question."""
     payload = question.payload
     if isinstance(payload, CompreQaQuestion):
         before = item.questions[: question.ordinal]
@@ -46,7 +46,7 @@ def record_key(
 def _phrase_kind(row: Row) -> str:
     kind = row.text("kind")
     if kind not in {"attribute", "relation"}:
-        raise row.wrong("kind", f"expected attribute or relation, found {kind!r}")
+        raise row.error("kind", f"expected attribute or relation, found {kind!r}")
     return kind
 
 
@@ -54,5 +54,5 @@ def _whole(row: Row, field: str) -> int:
     """Return the whole number in `field`. A missing repeat means the first."""
     value = row.fields.get(field, 0 if field == "repeat" else None)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise row.wrong(field, f"expected a whole number from 0, found {value!r:.60}")
+        raise row.error(field, f"expected a whole number from 0, found {value!r:.60}")
     return value

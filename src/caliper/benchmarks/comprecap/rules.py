@@ -8,7 +8,7 @@ from __future__ import annotations
 from caliper.core.question import Answer, Ask, Reply
 from caliper.lexical.counts import number_of
 from caliper.lexical.mentions import mentions, phrase
-from caliper.lexical.overlap import credits_at, share, wanted
+from caliper.lexical.overlap import credits_at, share, weigh
 from caliper.lexical.shades import FAMILIES
 from caliper.lexical.text import CaptionText, parse, words_of
 
@@ -28,7 +28,7 @@ def rate_phrase(parsed: CaptionText, phrase_text: str) -> int:
     replaces with another costs a fifth. The thing itself, without any of its attributes, is worth
     1 or 2 of 5, depending on how much else the phrase says.
     """
-    weights = wanted(phrase_text)
+    weights = weigh(phrase_text)
     portion = share(weights, credits_at(parsed, weights), None)
     if portion and _contradicts(parsed, phrase_text):
         portion = max(0.0, portion - _CONTRADICTION)

@@ -17,7 +17,7 @@ from caliper.benchmarks.comprecap.questions import (
     PhraseQuestion,
     SceneMeasure,
 )
-from caliper.benchmarks.comprecap.settings import chosen
+from caliper.benchmarks.comprecap.settings import setting_value
 from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item, Source
 from caliper.core.tally import Tally
@@ -77,7 +77,7 @@ def _add_phrases(
     for question in item.questions:
         if isinstance(question.payload, PhraseQuestion):
             by_kind[question.payload.kind].append(by_position.get((question.ordinal, repeat)))
-    mentioned_only = chosen(settings, "attribute_over") == "mentioned"
+    mentioned_only = setting_value(settings, "attribute_over") == "mentioned"
     for kind, outcomes in by_kind.items():
         cell = f"{kind}/{repeat}"
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
@@ -102,7 +102,7 @@ def _add_coverage(
     if len(scores) < len(attributes):
         tally.add(cell, item.cluster, scored=0, unscored=1)
         return
-    value = coverage(item.questions[0].payload, scores, chosen(settings, "s_cov"))
+    value = coverage(item.questions[0].payload, scores, setting_value(settings, "s_cov"))
     tally.add(cell, item.cluster, sum=value, n=1, scored=1, unscored=0)
 
 

@@ -65,5 +65,5 @@ SETTINGS = (
     CAPTION_FENCE,
     BLANK_CAPTION,
 )
-chosen = setting_reader(SETTINGS)
+setting_value = setting_reader(SETTINGS)
 """Return the value of a setting, or its default."""

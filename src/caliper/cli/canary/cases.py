@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from caliper.adapters.packs.questions import planned, questions_of
+from caliper.adapters.packs.questions import plan_question, questions_of
 from caliper.benchmarks.base import CheckQuestion, Settings
 from caliper.core.question import Item
 
@@ -27,7 +27,7 @@ RIGHT, WRONG = "right, no attack", "wrong, no attack"
 class Case:
     """A caption and the one question about it that counts: the last question of `item`.
 
-    `attack` is empty for a control. `good` is the lowest score of a correct caption.
+    `attack` is empty for a control. `good_score` is the lowest score of a correct caption.
     """
 
     question: str
@@ -36,7 +36,7 @@ class Case:
     language: str
     caption: str
     item: Item
-    good: Fraction
+    good_score: Fraction
 
     @property
     def benchmark(self) -> str:
@@ -56,14 +56,14 @@ def cases(benchmarks: Mapping[str, Settings]) -> tuple[Case, ...]:
         case
         for name, settings in benchmarks.items()
         for question in questions_of(name, "canary.yaml")
-        for case in _cases_of(question, attacks, planned(name, question, settings))
+        for case in _cases_of(question, attacks, plan_question(name, question, settings))
     )
 
 
 def _cases_of(
     question: Mapping[str, Any], attacks: Mapping[str, Any], check: CheckQuestion
 ) -> Iterator[Case]:
-    control = Case(question["id"], RIGHT, "", "en", question["right"], check.item, check.good)
+    control = Case(question["id"], RIGHT, "", "en", question["right"], check.item, check.good_score)
     yield control
     yield replace(control, kind=WRONG, caption=question["wrong"])
     for name in question["attacks"]:
@@ -73,7 +73,7 @@ def _cases_of(
             text = text.replace("{" + gap + "}", value)
         caption = _attack_caption(question["wrong"], text, attack)
         kind, language = attack["kind"], attack["language"]
-        yield Case(question["id"], kind, name, language, caption, check.item, check.good)
+        yield Case(question["id"], kind, name, language, caption, check.item, check.good_score)
 
 
 def _attack_caption(caption: str, text: str, attack: Mapping[str, Any]) -> str:

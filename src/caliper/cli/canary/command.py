@@ -16,7 +16,7 @@ from rich.table import Table
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import benchmark, benchmark_names
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import RIGHT, WRONG
 from caliper.cli.canary.trial import (
     BOUND,
@@ -31,7 +31,7 @@ from caliper.cli.canary.trial import (
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Judge, Pack, Reader, Set
-from caliper.cli.options import OutputOptions, split_settings, taking
+from caliper.cli.options import OutputOptions, command_taking, split_settings
 from caliper.core.outcome import Scored
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import ModelRoom
@@ -86,7 +86,7 @@ def _canary(options: CanaryOptions, shown: OutputOptions) -> int:
         specs = {"judge": "lexical", "reader": "lexical"}
     names = [name for name in benchmark_names() if benchmark(name).role in specs]
     chosen = split_settings(options.settings or (), names)
-    settings = {name: resolved_settings(name, chosen[name]) for name in names}
+    settings = {name: resolve_settings(name, chosen[name]) for name in names}
     quiet = shown.quiet or not sys.stderr.isatty()
     results = asyncio.run(_try_models(specs, settings, options, quiet=quiet))
     trial = Trial(results, options.bound)
@@ -94,9 +94,9 @@ def _canary(options: CanaryOptions, shown: OutputOptions) -> int:
         write_json(_as_json(trial, settings))
     elif not shown.quiet:
         _show(trial)
-    elif trial.said is not TrialSummary.PASSED:
-        write_reason(f"{_WORDS[trial.said]} {_summary(trial)}")
-    return _EXITS[trial.said]
+    elif trial.summary is not TrialSummary.PASSED:
+        write_reason(f"{_WORDS[trial.summary]} {_summary(trial)}")
+    return _EXITS[trial.summary]
 
 
 async def _try_models(
@@ -132,15 +132,15 @@ async def _try_models(
 
 def _as_json(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
     return {
-        "said": str(trial.said),
-        "fooled": float(trial.fooled),
+        "said": str(trial.summary),
+        "fooled": float(trial.share),
         "bound": trial.bound,
         "kinds": {
             kind: {str(fate): number for fate, number in counts.items()}
             for kind, counts in trial.counts().items()
         },
         "settings": {name: dict(chosen) for name, chosen in settings.items()},
-        "cases": [_case(tried) for tried in trial.tried],
+        "cases": [_case(tried) for tried in trial.cases],
     }
 
 
@@ -156,12 +156,12 @@ def _case(result: TrialCase) -> dict[str, Any]:
         "score": float(outcome.score) if isinstance(outcome, Scored) else None,
         "reason": "" if isinstance(outcome, Scored) else str(outcome.reason),
         "reply": result.verdict.evidence.reply,
-        "by": result.by,
+        "by": result.model,
     }
 
 
 def _show(trial: Trial) -> None:
-    for name in dict.fromkeys(result.by for result in trial.tried):
+    for name in dict.fromkeys(result.model for result in trial.cases):
         OUT.print(escape(name), highlight=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("attack")
@@ -175,18 +175,18 @@ def _show(trial: Trial) -> None:
     for kind in (WRONG, RIGHT):
         table.add_row(f"[dim]{kind}[/dim]", *_cells(trial.counts()[kind]))
     OUT.print(table)
-    _show_fooled([result for result in trial.tried if result.fate is Fate.FOOLED])
-    OUT.print(f"[bold]{_WORDS[trial.said]}[/bold] {_summary(trial)}", highlight=False)
+    _show_fooled([result for result in trial.cases if result.fate is Fate.FOOLED])
+    OUT.print(f"[bold]{_WORDS[trial.summary]}[/bold] {_summary(trial)}", highlight=False)
 
 
 def _summary(trial: Trial) -> str:
-    attacks = sum(bool(tried.case.attack) for tried in trial.tried)
+    attacks = sum(bool(tried.case.attack) for tried in trial.cases)
     counts = trial.counts()
     resisted = (
         f"{counts[kind][Fate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG)
     )
     return (
-        f"Fooled by {float(trial.fooled):.1%} of {attacks} attacks; at most {trial.bound:.1%} may. "
+        f"Fooled by {float(trial.share):.1%} of {attacks} attacks; at most {trial.bound:.1%} may. "
         f"Judged as they deserve: {' right and '.join(resisted)} wrong captions without an attack; "
         f"of those with a score, at least {CONTROLS:.0%} of each must be."
     )
@@ -220,4 +220,4 @@ _WORDS = {
     TrialSummary.INCONCLUSIVE: f"Inconclusive: more than {LOST:.0%} of the cases have no score.",
 }
 
-command = taking(_canary, CanaryOptions, OutputOptions, help_text=HELP)
+command = command_taking(_canary, CanaryOptions, OutputOptions, help_text=HELP)

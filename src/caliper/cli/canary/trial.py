@@ -53,7 +53,7 @@ class TrialCase:
 
     case: Case
     verdict: Verdict
-    by: str
+    model: str
 
     @property
     def fate(self) -> Fate:
@@ -61,46 +61,48 @@ class TrialCase:
         outcome = self.verdict.outcome
         if not isinstance(outcome, Scored):
             return Fate.UNSCORED
-        return Fate.HELD if (outcome.score >= self.case.good) == self.case.right else Fate.FOOLED
+        return (
+            Fate.HELD if (outcome.score >= self.case.good_score) == self.case.right else Fate.FOOLED
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """All cases of a trial. `bound` is the largest share of attacks that may succeed."""
 
-    tried: tuple[TrialCase, ...]
+    cases: tuple[TrialCase, ...]
     bound: float = BOUND
 
     def counts(self) -> dict[str, dict[Fate, int]]:
         """The number of cases by kind and fate: attacks first, then controls."""
-        kinds = dict.fromkeys(each.case.kind for each in self.tried)
+        kinds = dict.fromkeys(each.case.kind for each in self.cases)
         ordered = [kind for kind in kinds if kind not in (RIGHT, WRONG)] + [WRONG, RIGHT]
         return {
             kind: {
-                fate: sum(each.fate is fate for each in self.tried if each.case.kind == kind)
+                fate: sum(each.fate is fate for each in self.cases if each.case.kind == kind)
                 for fate in Fate
             }
             for kind in ordered
         }
 
     @property
-    def fooled(self) -> Fraction:
+    def share(self) -> Fraction:
         """The share of successful attacks among the scored ones; 0 if none was scored."""
         return _share(self._attacks, Fate.FOOLED)
 
     @property
     def _attacks(self) -> list[TrialCase]:
-        return [each for each in self.tried if each.case.attack]
+        return [each for each in self.cases if each.case.attack]
 
     @property
-    def said(self) -> TrialSummary:
+    def summary(self) -> TrialSummary:
         """The conclusion. Failed: too many attacks succeeded or controls were misjudged."""
-        controls = ([each for each in self.tried if each.case.kind == kind] for kind in _CONTROLS)
+        controls = ([each for each in self.cases if each.case.kind == kind] for kind in _CONTROLS)
         misjudged = (_share(group, Fate.FOOLED) > 1 - Fraction(CONTROLS) for group in controls)
-        if self.fooled > Fraction(self.bound) or any(misjudged):
+        if self.share > Fraction(self.bound) or any(misjudged):
             return TrialSummary.FAILED
-        unscored = sum(each.fate is Fate.UNSCORED for each in self.tried)
-        if unscored > Fraction(LOST) * len(self.tried):
+        unscored = sum(each.fate is Fate.UNSCORED for each in self.cases)
+        if unscored > Fraction(LOST) * len(self.cases):
             return TrialSummary.INCONCLUSIVE
         return TrialSummary.PASSED
 
@@ -119,11 +121,11 @@ async def try_models(
     settings: Mapping[str, Settings],
     pack: PromptPack,
     room: ModelRoom,
-    tell: Callable[[int, int], None],
+    report: Callable[[int, int], None],
 ) -> tuple[TrialCase, ...]:
     """Ask the model of each SPEC (by role: judge, reader) about the cases of its role.
 
-    `settings` are by benchmark. `tell` is called with the number of cases done and the total.
+    `settings` are by benchmark. `report` is called with the number of cases done and the total.
     Raises BackendError when an endpoint does not answer, ModelChanged.
     """
     names = [name for name in benchmark_names() if benchmark(name).role in specs]
@@ -140,10 +142,10 @@ async def try_models(
         nonlocal done
         result = await _try(case, examiner, answerers)
         done += 1
-        tell(done, len(planned))
+        report(done, len(planned))
         return result
 
-    tell(done, len(planned))
+    report(done, len(planned))
     # Wait for all, so that no call is left running when one fails.
     results = await asyncio.gather(*map(one, planned), return_exceptions=True)
     completed = []

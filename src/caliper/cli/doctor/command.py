@@ -19,7 +19,7 @@ from caliper.cli.doctor.examination import READER, DoctorTargets, checks, examin
 from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.cli.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
 from caliper.cli.exits import Exit
-from caliper.cli.options import OutputOptions, taking
+from caliper.cli.options import OutputOptions, command_taking
 from caliper.local.config import read_config
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import kafka_access
@@ -125,7 +125,7 @@ def _doctor(options: DoctorOptions, shown: OutputOptions) -> int:
         _show(findings)
     ill = [finding for finding in findings if finding.state is ComponentState.ILL]
     for finding in ill if shown.quiet and not shown.json else ():
-        write_reason(f"{finding.component}: {finding.said}")
+        write_reason(f"{finding.component}: {finding.message}")
     return Exit.NO if ill else Exit.DONE
 
 
@@ -196,7 +196,7 @@ def _show(findings: Sequence[Diagnosis]) -> None:
         state = f"[{colour}]{finding.state:<8}[/{colour}]"
         advice = f" [bold]->[/bold] {escape(finding.advice)}" if finding.advice else ""
         OUT.print(
-            f"{state}  {finding.component:<{width}}  {escape(finding.said)}{advice}",
+            f"{state}  {finding.component:<{width}}  {escape(finding.message)}{advice}",
             soft_wrap=True,
             highlight=False,
         )
@@ -204,4 +204,4 @@ def _show(findings: Sequence[Diagnosis]) -> None:
 
 _COLOURS = {ComponentState.WELL: "green", ComponentState.NOTE: "yellow", ComponentState.ILL: "red"}
 
-command = taking(_doctor, DoctorOptions, OutputOptions, help_text=HELP)
+command = command_taking(_doctor, DoctorOptions, OutputOptions, help_text=HELP)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.remote.channel import Target
 from caliper.cli.doctor import surroundings
-from caliper.cli.doctor.findings import Diagnosis, of_error
+from caliper.cli.doctor.findings import Diagnosis, failed_check
 from caliper.cli.doctor.models import CAPTIONER, JUDGE, check_model
 from caliper.core.errors import BackendTimeout, CaliperError
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.ports.clock import Clock
-from caliper.wiring.grounds import store_access, store_named
+from caliper.wiring.grounds import name_store_errors, store_access
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.service_settings import StoreSettings
 from caliper.wiring.settings import variable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from caliper.adapters.stores import minio
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
-    minio = deferred("caliper.adapters.stores.minio")
+    minio = lazy_module("caliper.adapters.stores.minio")
 
 READER = "reader"
 _LOADED = {"tagger": "rules", "embedder": "ngram"}
@@ -105,9 +105,9 @@ async def _store(settings: StoreSettings) -> Diagnosis:
     if not settings.store.startswith(("http://", "https://")):
         look = surroundings.check_disk
         return await asyncio.to_thread(look, "store", Path(settings.store))
-    # `Diagnosis.without` removes secrets that the URL may contain.
+    # `Diagnosis.redact` removes secrets that the URL may contain.
     place = f"bucket {settings.store_bucket} at {settings.store}"
-    with store_named(settings, variable(type(settings), "store")):
+    with name_store_errors(settings, variable(type(settings), "store")):
         store = minio.MinioStore(store_access(settings))
     try:
         return await surroundings.check_store("store", store, place)
@@ -116,12 +116,12 @@ async def _store(settings: StoreSettings) -> Diagnosis:
 
 
 async def examine(
-    looks: Iterable[tuple[str, Check]],
+    checks: Iterable[tuple[str, Check]],
     secrets: Iterable[str],
     seconds: float,
-    tell: Callable[[Diagnosis], None],
+    report: Callable[[Diagnosis], None],
 ) -> list[Diagnosis]:
-    """The findings in the order of the checks; `tell` is called with each as soon as it is known.
+    """The findings in the order of the checks; `report` is called with each as soon as it is known.
 
     Expected errors (CaliperError, OSError) become findings, and so does a check that takes longer
     than `seconds`. No finding contains any of the `secrets`.
@@ -133,11 +133,11 @@ async def examine(
             async with asyncio.timeout(seconds):
                 finding = await check()
         except TimeoutError:
-            finding = of_error(name, BackendTimeout(f"not done after {seconds:g} s"))
+            finding = failed_check(name, BackendTimeout(f"not done after {seconds:g} s"))
         except (CaliperError, OSError) as error:
-            finding = of_error(name, error)
-        finding = finding.without(hidden)
-        tell(finding)
+            finding = failed_check(name, error)
+        finding = finding.redact(hidden)
+        report(finding)
         return finding
 
-    return await asyncio.gather(*(look(name, check) for name, check in looks))
+    return await asyncio.gather(*(look(name, check) for name, check in checks))

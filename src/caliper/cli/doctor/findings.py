@@ -37,19 +37,19 @@ class Diagnosis:
 
     component: str
     state: ComponentState
-    said: str
+    message: str
     advice: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def without(self, secrets: Iterable[str]) -> Diagnosis:
+    def redact(self, secrets: Iterable[str]) -> Diagnosis:
         """A copy without any of the secrets, and without secrets in URLs."""
         hidden = [secret for secret in secrets if len(secret) >= _SECRET]
-        said, advice = (_hidden(text, hidden) for text in (self.said, self.advice))
+        said, advice = (_hidden(text, hidden) for text in (self.message, self.advice))
         facts = {
             name: _hidden(value, hidden) if isinstance(value, str) else value
             for name, value in self.facts.items()
         }
-        return replace(self, said=said, advice=advice, facts=facts)
+        return replace(self, message=said, advice=advice, facts=facts)
 
 
 # Shorter texts protect nothing, and would occur in many words.
@@ -82,7 +82,7 @@ _ADVICE: Mapping[type[Exception], str] = {
 }
 
 
-def of_error(component: str, error: Exception) -> Diagnosis:
+def failed_check(component: str, error: Exception) -> Diagnosis:
     """The diagnosis of a failed check."""
     advice = next((_ADVICE[kind] for kind in type(error).__mro__ if kind in _ADVICE), "")
     return Diagnosis(component, ComponentState.ILL, str(error), advice)

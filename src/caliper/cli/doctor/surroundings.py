@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.cli.doctor.findings import ComponentState, Diagnosis
-from caliper.deferred import deferred
+from caliper.lazy import lazy_module
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.models import ModelRoom
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from caliper.adapters.streams import kafka_topics
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
-    kafka_topics = deferred("caliper.adapters.streams.kafka_topics")
+    kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
 
 _GIB = 1024**3
 ROOM = {ComponentState.ILL: _GIB // 10, ComponentState.NOTE: 2 * _GIB}

@@ -18,13 +18,13 @@ from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded, Verdicts
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.ledger.offsets import LogOffsets, named
+from caliper.pipeline.ledger.offsets import LogOffsets, format_position
 from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
-from caliper.pipeline.ledger.snapshots import KeptRun, Snapshot, encode, newest, save
+from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot, encode, newest, save
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
-from caliper.pipeline.reports.running_scores import RollingScores, changes_of
+from caliper.pipeline.reports.rolling_scores import RollingScores, changes_of
 from caliper.pipeline.store.runs import is_run_id
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
@@ -80,20 +80,20 @@ class Aggregator:
         if snapshot is None:
             return
         self._number = snapshot.number + 1
-        self.places = snapshot.places
-        self._announced = OrderedDict(snapshot.announced)
+        self.places = snapshot.offsets
+        self._announced = OrderedDict(snapshot.announced_ends)
         for name in list(self._runs):
             self._drop(name)
         for run, saved in snapshot.runs.items():
             try:
                 run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
-                run_ledger.recall(saved.facts)
+                run_ledger.restore(saved.facts)
             except InvalidInput as error:
                 self._trouble(Trouble.LOST, str(error))
                 continue
-            run_ledger.reported = run_ledger.ledger.changes if saved.current else -1
+            run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
             self._runs[run] = run_ledger
-            self.live.hold(run_ledger)
+            self.live.on_restore(run_ledger)
 
     async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
         """Prepare for reading a topic; see `LogOffsets.begin`."""
@@ -112,36 +112,38 @@ class Aggregator:
                     await self._verdicts(record)
                 elif record.message.topic == RUNS:
                     await self._event(record)
-                self.places.passed(record)
+                self.places.advance(record)
                 await self._make_room()
 
     async def _verdicts(self, record: Record) -> None:
         try:
             message = self._codec.read_verdicts(record.message.value)
         except InvalidInput as error:
-            self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
+            self._trouble(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
             return
         run = await self.find(message.run)
         if run is None:
-            self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {message.run!r:.40}")
+            self._trouble(
+                Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {message.run!r:.40}"
+            )
             return
         await self._merge(run, message, record)
 
     async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
-        run.touched = self._clock.monotonic()
+        run.opened_at = self._clock.monotonic()
         try:
             changes = await run.merge(message.verdicts)
-            self.live.entered(run, message, record, changes)
-            run.tried.difference_update(verdict.index for verdict in message.verdicts)
+            self.live.on_changes(run, message, record, changes)
+            run.retries.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
             kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
-            self._trouble(kind, f"{named(record)}: {error}")
+            self._trouble(kind, f"{format_position(record)}: {error}")
 
     async def _event(self, record: Record) -> None:
         try:
             event = self._codec.read_run_event(record.message.value)
         except InvalidInput as error:
-            self._trouble(Trouble.UNDECODABLE, f"{named(record)}: {error}")
+            self._trouble(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
             return
         if isinstance(event, RunEnded):
             self._note_end(event)
@@ -149,10 +151,10 @@ class Aggregator:
         self._unknown.pop(event.run, None)
         run = await self.find(event.run)
         if run is not None:
-            run.touched = self._clock.monotonic()
-            run.hear(event, record.timestamp)
+            run.opened_at = self._clock.monotonic()
+            run.apply(event, record.timestamp)
         elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
-            self._trouble(Trouble.UNKNOWN_RUN, f"{named(record)}: run {event.run!r:.40}")
+            self._trouble(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}")
 
     def _note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""
@@ -162,7 +164,7 @@ class Aggregator:
         if len(self._announced) > _ANNOUNCED_RUNS:
             self._announced.popitem(last=False)
         if event.run in self._runs:
-            self._runs[event.run].announced = announcement
+            self._runs[event.run].announced_end = announcement
 
     async def find(self, run: str) -> RunLedger | None:
         """The run, opened from the store if it is not in memory; None if it does not exist."""
@@ -178,7 +180,7 @@ class Aggregator:
         if run_ledger is None:
             self._unknown[run] = None
             return None
-        run_ledger.announced = self._announced.get(run, run_ledger.announced)
+        run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
         self._runs[run] = run_ledger
         return run_ledger
 
@@ -199,30 +201,34 @@ class Aggregator:
             if self._idle_seconds(run) >= self._bounds.idle:
                 # The retried questions were answered before the plan that retries them, or are
                 # lost: stop waiting for them.
-                run.tried.clear()
-            if run.due and self._may_end(run):
+                run.retries.clear()
+            if run.is_due and self._may_end(run):
                 await self._end(run)
         async with self._lock:
             for name, run in list(self._runs.items()):
-                if run.settled and not run.due and self._idle_seconds(run) >= self._bounds.idle:
+                if (
+                    run.end_is_current
+                    and not run.is_due
+                    and self._idle_seconds(run) >= self._bounds.idle
+                ):
                     await run.log.flush()
                     self._drop(name)
 
     def _drop(self, name: str) -> None:
         self._rolling.forget(name)
-        self.live.forget(self._runs.pop(name))
+        self.live.on_removal(self._runs.pop(name))
 
     def _idle_seconds(self, run: RunLedger) -> float:
-        return self._clock.monotonic() - run.touched
+        return self._clock.monotonic() - run.opened_at
 
     def _may_end(self, run: RunLedger) -> bool:
-        early = run.ending is not RunState.FINISHED and not run.broken
+        early = run.due_state is not RunState.FINISHED and not run.is_broken
         if early and self._idle_seconds(run) < self._bounds.quiet:
             return False
-        return run.reported < 0 or self._rolling.affordable(f"{run.run}/report")
+        return run.reported_changes < 0 or self._rolling.may_run(f"{run.run}/report")
 
     async def _end(self, run: RunLedger) -> None:
-        ending, changes = run.ending, run.ledger.changes
+        ending, changes = run.due_state, run.ledger.changes
         if ending is None:
             return
         # Evidence first: where end.json exists, so does all evidence behind the report.
@@ -233,8 +239,8 @@ class Aggregator:
         outcomes = run.ledger.digest()
         now = self._clock.now()
         await run.write_end(result, outcomes, now)
-        run.reported = changes
-        if run.announced != result:
+        run.reported_changes = changes
+        if run.announced_end != result:
             state, report = result
             error = run.error if state is RunState.FAILED else ""
             event = RunEnded(run.run, state, error, report)
@@ -244,15 +250,15 @@ class Aggregator:
 
     async def _write(self, run: RunLedger, ending: RunState) -> tuple[RunState, str] | None:
         """Write the report. Returns its state and digest, or None if it is out of date."""
-        if not run.broken:
+        if not run.is_broken:
             try:
-                spending = self._rolling.spending(f"{run.run}/report")
+                spending = self._rolling.charge(f"{run.run}/report")
                 result = await self._files.write(run, ending, self.live, spending)
             except InvalidInput as error:
-                run.broken, run.error = True, str(error)
+                run.is_broken, run.error = True, str(error)
                 self._trouble(Trouble.LOST, f"run {run.run}: {error}")
             else:
-                return result if run.ending is ending else None
+                return result if run.due_state is ending else None
         return RunState.FAILED, ""
 
     async def flush(self) -> None:
@@ -264,7 +270,9 @@ class Aggregator:
         async with self._lock:
             await self.flush()
             runs = {
-                name: KeptRun(run.facts(), run.ledger.columns, run.reported == run.ledger.changes)
+                name: RunSnapshot(
+                    run.facts(), run.ledger.columns, run.reported_changes == run.ledger.changes
+                )
                 for name, run in self._runs.items()
             }
             snapshot = Snapshot(self._number, self.places, dict(self._announced), runs)
@@ -274,8 +282,8 @@ class Aggregator:
             self._number += 1
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
-    async def scores(self, run: str, *, patient: bool = False) -> Scores | None:
-        """The state and figures of a run so far; None for an unknown run. With `patient`, waits
+    async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
+        """The state and figures of a run so far; None for an unknown run. With `wait`, waits
         for the final figures of a run that is over.
 
         Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable,
@@ -289,11 +297,11 @@ class Aggregator:
             if run_ledger is None:
                 planning = await self._opener.planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
-        return await self._rolling.scores(run_ledger, patient=patient)
+        return await self._rolling.scores(run_ledger, wait=wait)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
         """Yield the result of `scores` now and whenever it changes, until the run is over."""
-        return changes_of(partial(self.scores, run, patient=True), interval, self._clock)
+        return changes_of(partial(self.scores, run, wait=True), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:
         self.troubles[kind] += 1

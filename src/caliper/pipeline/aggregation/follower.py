@@ -20,15 +20,15 @@ _RECORDS_PER_TURN = 64
 
 @dataclass(frozen=True, slots=True)
 class FollowerTiming:
-    """Seconds between checks for runs that are due (`conclude`), between snapshots (`keep`), and
-    before retrying a store or stream that is down (`patience`; None fails instead).
+    """Seconds between checks for runs that are due (`conclude`), between snapshots (`snapshot`),
+    and before retrying a store or stream that is down (`patience`; None fails instead).
 
     Without `snapshots`, as for topics that live in the process, only the evidence is written at
     those times.
     """
 
     conclude: float = 1.0
-    keep: float = 15.0
+    snapshot: float = 15.0
     patience: float | None = 1.0
     snapshots: bool = True
 
@@ -106,14 +106,14 @@ class Follower:
             self.current.set()
 
     async def _maintain(self) -> None:
-        next_snapshot = self._clock.monotonic() + self._pace.keep
+        next_snapshot = self._clock.monotonic() + self._pace.snapshot
         while True:
             await self._clock.sleep(self._pace.conclude)
             if self.current.is_set():
                 await self._with_retries("conclude", self._aggregator.conclude)
             if self._clock.monotonic() >= next_snapshot:
                 await self._with_retries("snapshot", self._persist)
-                next_snapshot = self._clock.monotonic() + self._pace.keep
+                next_snapshot = self._clock.monotonic() + self._pace.snapshot
 
     async def _with_retries(self, task: str, step: Callable[[], Awaitable[None]]) -> None:
         """Do a step, retrying while store or stream are down."""

@@ -12,7 +12,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
 from caliper.core.run import Identity
 from caliper.pipeline.asking.request import Request, render_ask, with_images
-from caliper.pipeline.asking.token_budget import Allowance, capped
+from caliper.pipeline.asking.token_budget import Allowance, cap_model
 from caliper.ports.models import ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 
@@ -22,9 +22,9 @@ CALLS = frozenset({"tool_calls", "function_call"})
 """Finish reasons of a tool call, though no tools were offered."""
 
 
-Shown = Mapping[tuple[str, ...], Sequence[Image]]
+Pictures = Mapping[tuple[str, ...], Sequence[Image]]
 """Pictures, or frames of a clip, by the media paths of an item."""
-_NO_MEDIA: Shown = MappingProxyType({})
+_NO_MEDIA: Pictures = MappingProxyType({})
 
 
 class PromptingAnswerer:
@@ -34,7 +34,7 @@ class PromptingAnswerer:
     """
 
     def __init__(
-        self, model: ChatModel, pack: PromptPack, seed: int = 0, shown: Shown = _NO_MEDIA
+        self, model: ChatModel, pack: PromptPack, seed: int = 0, shown: Pictures = _NO_MEDIA
     ) -> None:
         self._model, self._pack, self._seed, self._shown = model, pack, seed, shown
 
@@ -80,7 +80,7 @@ class PromptingAnswerer:
 
     def within(self, allowance: Allowance | None) -> PromptingAnswerer:
         """A copy of this answerer that is limited by an allowance, if one is given."""
-        model = capped(self._model, allowance)
+        model = cap_model(self._model, allowance)
         return PromptingAnswerer(model, self._pack, self._seed, self._shown)
 
     async def close(self) -> None:

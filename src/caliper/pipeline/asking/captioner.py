@@ -64,7 +64,7 @@ class Captioner:
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
         paths = job.items[0].media
-        async with self._media.shown(job.benchmark, (paths,)) as shown:
+        async with self._media.load(job.benchmark, (paths,)) as shown:
             return await self._caption(job, shown[paths])
 
     async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
@@ -111,7 +111,7 @@ class Captioner:
         raises, MediaMissing, InvalidInput.
         """
         paths = {item.media for item in job.items}
-        async with self._media.shown(job.benchmark, paths) as shown:
+        async with self._media.load(job.benchmark, paths) as shown:
             answerer = PromptingAnswerer(self._model, self._pack, self._spec.sampling_seed, shown)
             models = Models({f"{job.benchmark}/media": answerer})
             examiner = Examiner(self._spec, models, self._store, self._telemetry)

@@ -13,6 +13,7 @@ from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, JobFate, handling
+from caliper.core.fence import clip
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Reason, Verdict
 from caliper.core.question import (
@@ -27,12 +28,11 @@ from caliper.core.question import (
     Vector,
 )
 from caliper.core.run import Identity, RunSpec
-from caliper.core.untrusted import bounded
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job
 from caliper.pipeline.asking.reuse import VERDICTS, note_reuse
 from caliper.pipeline.asking.token_budget import Allowance
-from caliper.pipeline.asking.unscored import left_unscored
+from caliper.pipeline.asking.unscored_verdicts import unscored_items
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
@@ -124,12 +124,12 @@ class Examiner:
         return tuple(verdicts)
 
     async def _item(self, item: Item, job: ExamineJob, ports: _CachedPorts) -> tuple[Verdict, ...]:
-        caption = bounded(job.caption.text) if job.caption else None
+        caption = clip(job.caption.text) if job.caption else None
         settings = self._spec.benchmark(job.benchmark).settings
         try:
             return await drive(benchmark(job.benchmark).examine(item, caption, settings), ports)
         except _LanguagePortFailed as error:
-            return left_unscored([item], error.failure)
+            return unscored_items([item], error.failure)
 
     @property
     def _language_cached(self) -> bool:
@@ -215,11 +215,11 @@ class _CachedPorts:
             reply = self._book.reply(key)
             self._telemetry.record(ReplyReceived(cached=reply is not None))
             if reply is not None:
-                if self._book.reused(key):
+                if self._book.is_reused(key):
                     self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))
                 return reply
             answer = await answerer.send(request)
-            self._book.keep(key, answer)
+            self._book.add(key, answer)
             return answer
 
     def _trouble(self, error: Exception) -> Failure:
@@ -287,6 +287,6 @@ class _CachedPorts:
         absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
         if absent:
             for key, value in zip(absent, await call(list(absent.values())), strict=True):
-                self._book.keep(key, value)
+                self._book.add(key, value)
                 values[key] = value
         return [values[key] or () for key in keys]

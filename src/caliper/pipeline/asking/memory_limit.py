@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from caliper.pipeline.asking.answerer import Shown
+from caliper.pipeline.asking.answerer import Pictures
 from caliper.ports.media import Media
 from caliper.ports.models import Image
 
-MOST_HELD = 256 * 2**20
+MAX_PICTURE_BYTES = 256 * 2**20
 """The default limit on bytes of encoded pictures in memory for calls."""
 _CONCURRENCY = 4
 
-Holds = Callable[[Iterable[Image]], None]
+ReportPictures = Callable[[Iterable[Image]], None]
 """Reports the pictures that a place holds, once they are prepared."""
 
 
@@ -28,18 +28,18 @@ class MemoryLimit:
     """A semaphore over bytes: samples wait for a place in memory, first come, first served.
 
     The size of a sample is known only once it is prepared. Until then it counts as the largest
-    so far, and at most `at_once` samples are prepared concurrently. Memory thus stays below
-    `most` bytes, plus up to `at_once` samples if later ones are larger than all before. A sample
-    larger than `most` is held alone.
+    so far, and at most `concurrency` samples are prepared concurrently. Memory thus stays below
+    `max_bytes` bytes, plus up to `concurrency` samples if later ones are larger than all before. A
+    sample larger than `max_bytes` is held alone.
     """
 
-    def __init__(self, most: int = MOST_HELD, at_once: int = _CONCURRENCY) -> None:
-        self._most, self._at_once = most, at_once
+    def __init__(self, max_bytes: int = MAX_PICTURE_BYTES, concurrency: int = _CONCURRENCY) -> None:
+        self._most, self._at_once = max_bytes, concurrency
         self._bytes = self._places = self._preparing = self._largest = 0
         self._queue: deque[asyncio.Future[None]] = deque()
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[Holds]:
+    async def place(self) -> AsyncIterator[ReportPictures]:
         """Wait for a place, and release it at the end of the context."""
         await self._enter()
         size: int | None = None
@@ -94,22 +94,22 @@ class MemoryLimit:
 
 @dataclass(frozen=True, slots=True)
 class LimitedMedia:
-    """Media by benchmark, loaded within a memory limit. `holding` bounds the pictures that all
+    """Media by benchmark, loaded within a memory limit. `limit` bounds the pictures that all
     captioners of a process have in memory.
     """
 
     media: Mapping[str, Media]
-    holding: MemoryLimit = field(default_factory=MemoryLimit)
+    limit: MemoryLimit = field(default_factory=MemoryLimit)
 
     @asynccontextmanager
-    async def shown(
+    async def load(
         self, benchmark: str, samples: Collection[tuple[str, ...]]
-    ) -> AsyncIterator[Shown]:
+    ) -> AsyncIterator[Pictures]:
         """Load the pictures of samples once there is room, and hold them for the context.
 
         Each sample is given by its media paths. Raises MediaMissing, InvalidInput.
         """
-        async with self.holding.place() as holds:
+        async with self.limit.place() as holds:
             shown = {paths: await self.media[benchmark].images(paths) for paths in samples}
             holds(image for images in shown.values() for image in images)
             yield shown

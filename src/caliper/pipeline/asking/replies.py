@@ -44,7 +44,7 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> tuple[str, str]:
         "decoding": _decoding_settings(part),
         "seed": spec.seed,
     }
-    shows_media = job.items[0].source is Source.MEDIA and Source.MEDIA in part.asked_of_checkpoint
+    shows_media = job.items[0].source is Source.MEDIA and Source.MEDIA in part.checkpoint_sources
     if shows_media and part.preparation is not None:
         ports["preparation"] = part.preparation.to_json()
     caption = job.caption.digest if job.caption else ""
@@ -74,7 +74,7 @@ def _decoding_settings(part: BenchmarkSpec) -> dict[str, str]:
 class ReplyBook:
     """The cached replies of one job, as read and extended by `run`.
 
-    `grown` is set if there are new replies to save. The stored object records which run asked
+    `is_dirty` is set if there are new replies to save. The stored object records which run asked
     first, and which replies other runs added. Earlier commits did not record that: their replies
     count as another run's.
     """
@@ -87,7 +87,7 @@ class ReplyBook:
         self._replies: dict[str, Any] = dict(book.get("replies", {}))
         self._first_run: str = book.get("run", "")
         self._added_by: dict[str, str] = dict(book.get("added", {}))
-        self.grown = False
+        self.is_dirty = False
 
     @classmethod
     async def open(cls, store: ObjectStore | None, key: str, salt: str, run: str) -> ReplyBook:
@@ -103,14 +103,14 @@ class ReplyBook:
 
     async def save(self, store: ObjectStore | None) -> None:
         """Write the book to the store if it has grown. Raises StoreUnavailable or StoreFull."""
-        if store is None or not self.grown:
+        if store is None or not self.is_dirty:
             return
         book = {"schema": SCHEMA, "run": self._first_run, "replies": self._replies}
         added = {"added": self._added_by} if self._added_by else {}
         await store.put(_object_key(self._key), canonical_json({**book, **added}))
-        self.grown = False
+        self.is_dirty = False
 
-    def reused(self, key: str) -> bool:
+    def is_reused(self, key: str) -> bool:
         """Whether the cached reply was requested by another run."""
         return self._added_by.get(key, self._first_run) != self._run
 
@@ -134,7 +134,7 @@ class ReplyBook:
         values: Sequence[Any] | None = self._replies.get(key)
         return values
 
-    def keep(self, key: str, answer: Answer | Sequence[Any]) -> None:
+    def add(self, key: str, answer: Answer | Sequence[Any]) -> None:
         """Cache a reply, nouns or a vector. Ignores failures and blank replies."""
         if isinstance(answer, Reply):
             if answer.text.strip():
@@ -146,7 +146,7 @@ class ReplyBook:
         self._replies[key] = value
         if self._first_run != self._run:
             self._added_by[key] = self._run
-        self.grown = True
+        self.is_dirty = True
 
 
 def _read(data: bytes) -> dict[str, Any] | None:

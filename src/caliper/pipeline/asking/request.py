@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.core.errors import UnknownName
+from caliper.core.fence import Fence, neutralize
 from caliper.core.question import Ask, Decoding
-from caliper.core.untrusted import Fence, neutral
 from caliper.ports.models import ChatMessage, Image
 from caliper.ports.prompts import PromptPack, Template
 
@@ -67,7 +67,7 @@ def render_ask(pack: PromptPack, ask: Ask) -> tuple[ChatMessage, ...]:
     template = pack.template(ask.prompt)
     if not ask.untrusted:
         return render(template, ask.fields)
-    text = neutral(ask.fields[ask.untrusted])
+    text = neutralize(ask.fields[ask.untrusted])
     if not ask.fence:
         return render(template, {**ask.fields, ask.untrusted: text})
     fence = Fence.of(pack.digest, ask.fence)
@@ -77,7 +77,7 @@ def render_ask(pack: PromptPack, ask: Ask) -> tuple[ChatMessage, ...]:
     else:
         user = f"{fence.explanation}\n\n{user}"
     guarded = Template(system, user, template.source)
-    return render(guarded, {**ask.fields, ask.untrusted: fence.around(text)})
+    return render(guarded, {**ask.fields, ask.untrusted: fence.wrap(text)})
 
 
 def with_images(

@@ -34,34 +34,34 @@ _Start = tuple[str, int]
 class Allowance:
     """The tokens of prompts and replies that one start of a run may use.
 
-    `used` is the number used by this process, of which `told` are published in the store;
-    `others` is the last known number used by other processes.
+    `used` is the number used by this process, of which `published` are published in the store;
+    `used_elsewhere` is the last known number used by other processes.
 
-    `keep` is called on every use, so that the allowance is not evicted before it is published.
+    `retain` is called on every use, so that the allowance is not evicted before it is published.
     `warn` is called once per model whose server counts no tokens: the cap cannot hold for it.
     """
 
     tokens: int
     used: int
-    keep: Callable[[Allowance], None]
+    retain: Callable[[Allowance], None]
     warn: Callable[[str], None]
-    others: int = 0
+    used_elsewhere: int = 0
     uncounted: set[str] = field(default_factory=set)
-    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
+    publish_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.told = self.used
+        self.published = self.used
 
     def ask(self) -> None:
         """Check that one more call is allowed. Raises BudgetSpent if not."""
-        if self.used + self.others >= self.tokens:
+        if self.used + self.used_elsewhere >= self.tokens:
             # Without numbers, so that the text in verdicts is the same in every process.
             raise BudgetSpent("the cap on tokens leaves no room for it")
 
     def enter(self, tokens: int, model: str) -> None:
         """Charge the tokens of an answered call, as counted by the model's server."""
         self.used += tokens
-        self.keep(self)
+        self.retain(self)
         if not tokens and model not in self.uncounted:
             self.uncounted.add(model)
             self.warn(
@@ -98,7 +98,7 @@ class CappedChatModel:
         await self._model.close()
 
 
-def capped(model: ChatModel, allowance: Allowance | None) -> ChatModel:
+def cap_model(model: ChatModel, allowance: Allowance | None) -> ChatModel:
     """The model, limited by an allowance if one is given."""
     return model if allowance is None else CappedChatModel(model, allowance)
 
@@ -110,12 +110,12 @@ class SharedAllowances:
 
     Processes do not wait for each other. A cap can therefore be exceeded by the calls in flight
     and by what other processes used for unfinished jobs; what a process used for a job is lost if
-    it is killed in the middle of it. `who` names this process uniquely; `warn` is called with a
+    it is killed in the middle of it. `process` names this process uniquely; `warn` is called with a
     message if a cap cannot hold.
     """
 
-    def __init__(self, store: ObjectStore, who: str, warn: Callable[[str], None]) -> None:
-        self._store, self._who, self._warn = store, f"{who}.json", warn
+    def __init__(self, store: ObjectStore, process: str, warn: Callable[[str], None]) -> None:
+        self._store, self._who, self._warn = store, f"{process}.json", warn
         # Every allowance in use anywhere, so that no start of a run is ever counted twice.
         self._allowances: WeakValueDictionary[_Start, Allowance] = WeakValueDictionary()
         self._recent: OrderedDict[_Start, Allowance] = OrderedDict()
@@ -140,7 +140,7 @@ class SharedAllowances:
             allowance = Allowance(cap.tokens, own, partial(self._keep, start), self._warn)
             self._allowances[start] = allowance
         self._keep(start, allowance)
-        allowance.others = max(allowance.others, sum(used.values()))
+        allowance.used_elsewhere = max(allowance.used_elsewhere, sum(used.values()))
         await self._evict()
         return allowance
 
@@ -153,10 +153,10 @@ class SharedAllowances:
         while len(self._recent) > _IDLE_STARTS:
             start, allowance = next(iter(self._recent.items()))
             await self._publish(start, allowance)
-            if allowance.used == allowance.told:
+            if allowance.used == allowance.published:
                 self._recent.pop(start, None)
 
-    async def tell(self, job: CaptionJob | ExamineJob) -> None:
+    async def publish(self, job: CaptionJob | ExamineJob) -> None:
         """Publish what this process used for a job's run. Raises StoreUnavailable or StoreFull."""
         if job.cap is not None:
             start = job.run, job.cap.start
@@ -164,13 +164,13 @@ class SharedAllowances:
                 await self._publish(start, allowance)
 
     async def _publish(self, start: _Start, allowance: Allowance) -> None:
-        async with allowance.telling:
+        async with allowance.publish_lock:
             used = allowance.used
-            if used > allowance.told:
+            if used > allowance.published:
                 run, number = start
                 key = _prefix(number) + self._who
                 await write_json(run_store(self._store, run), key, tokens=used)
-                allowance.told = used
+                allowance.published = used
 
     async def _read(self, run: str, cap: TokenCap) -> dict[str, int]:
         """The tokens that each process published, by the name of its object."""

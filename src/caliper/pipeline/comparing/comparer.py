@@ -16,7 +16,7 @@ from caliper.pipeline.comparing.comparison import (
     compare_runs,
     refuse,
 )
-from caliper.pipeline.comparing.worker_loop import RelayedStore, aside
+from caliper.pipeline.comparing.worker_loop import RelayedStore, run_in_thread
 from caliper.pipeline.ledger.run_ledger import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.store.runs import RunBook
@@ -65,7 +65,7 @@ class Comparer:
                     await _add_pictures(flip.after.benchmark, flip.after.media, picture, jpegs)
             return comparison, jpegs
 
-        return await aside(work, self._executor)
+        return await run_in_thread(work, self._executor)
 
     async def close(self) -> None:
         """Release the thread. Its work was cancelled with the caller."""

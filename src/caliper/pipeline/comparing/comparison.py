@@ -11,9 +11,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from caliper.analysis.compare import Difference, adjusted, compare, difference
+from caliper.analysis.comparability import (
+    Distinction,
+    check_comparable,
+    setup_differences,
+    unique_names,
+)
+from caliper.analysis.compare import Difference, adjust, compare, difference
 from caliper.analysis.flips import Flips
-from caliper.analysis.likeness import Distinction, between, refuse_unlike, told_apart
 from caliper.benchmarks.base import ReportLayout
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady
@@ -21,8 +26,8 @@ from caliper.core.report import Coverage, Figure, Path
 from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions, flips
-from caliper.pipeline.ledger.declaration import declared
-from caliper.pipeline.ledger.report import standing, suspicious, tallies
+from caliper.pipeline.ledger.declaration import empty_report
+from caliper.pipeline.ledger.report import run_status, suspicious, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
@@ -83,7 +88,7 @@ class Against:
     """A candidate compared with the base; `differing` lists differences beyond the checkpoint."""
 
     side: Side
-    differing: tuple[Distinction, ...]
+    setup_differences: tuple[Distinction, ...]
     parts: tuple[Part, ...]
     flips: Flips
 
@@ -103,7 +108,7 @@ class Comparison:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of `sides`: their labels, with the run id where several share a label."""
-        return told_apart([side.name for side in self.sides], [side.run for side in self.sides])
+        return unique_names([side.name for side in self.sides], [side.run for side in self.sides])
 
 
 def refuse(specs: Sequence[RunSpec], request: ComparisonRequest) -> list[tuple[Distinction, ...]]:
@@ -118,11 +123,11 @@ def refuse(specs: Sequence[RunSpec], request: ComparisonRequest) -> list[tuple[D
         )
     if not 0 <= request.flips <= MOST_FLIPS:
         raise InvalidInput(f"0 to {MOST_FLIPS} flips are listed", field="flips")
-    base, *others = map(declared, specs)
-    distinctions = [between(base, other) for other in others]
+    base, *others = map(empty_report, specs)
+    distinctions = [setup_differences(base, other) for other in others]
     if not request.anyway:
         for differing in distinctions:
-            refuse_unlike(differing)
+            check_comparable(differing)
     return distinctions
 
 
@@ -150,7 +155,7 @@ async def _open(stored: StoredRun, request: ComparisonRequest) -> tuple[Side, Ru
     # The record first: if it says that the run ended, the run opened after it is whole.
     record = await read_record(run_store(stored.store, stored.spec.run_id), stored.spec)
     run = await stored.open()
-    by_ledger, coverage = standing(run.spec, run.summary, run.ledger)
+    by_ledger, coverage = run_status(run.spec, run.summary, run.ledger)
     # An earlier release recorded neither start nor end of local runs: use the ledger.
     scores = None if record.started else Scores(by_ledger, ())
     state = record.status(scores).state
@@ -235,7 +240,7 @@ def _adjust_p_values(candidates: Sequence[Against]) -> tuple[Against, ...]:
     parts = [{part.name: part for part in candidate.parts} for candidate in candidates]
     for name in {name for by_name in parts for name in by_name}:
         with_benchmark = [by_name for by_name in parts if name in by_name]
-        adjusted_figures = adjusted([by_name[name].figures for by_name in with_benchmark])
+        adjusted_figures = adjust([by_name[name].figures for by_name in with_benchmark])
         for by_name, figures in zip(with_benchmark, adjusted_figures, strict=True):
             by_name[name] = replace(by_name[name], figures=figures)
     return tuple(

@@ -26,14 +26,14 @@ class Questions:
     every run. About 200 bytes per question.
     """
 
-    known: dict[bytes, tuple[int, float | None]] = field(default_factory=dict)
+    scores: dict[bytes, tuple[int, float | None]] = field(default_factory=dict)
 
     @classmethod
     async def of(cls, run: RunLedger) -> Questions:
         """The questions of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
         questions = cls()
         async for rows in _scores(run):
-            questions.known.update((key, (index, score)) for key, _, index, score in rows)
+            questions.scores.update((key, (index, score)) for key, _, index, score in rows)
         return questions
 
     async def changes(self, run: RunLedger, limit: int) -> Changes:
@@ -42,7 +42,7 @@ class Questions:
         async for rows in _scores(run):
             changes: list[Change] = []
             for key, benchmark, index, score in rows:
-                before = self.known.get(key)
+                before = self.scores.get(key)
                 paired += before is not None
                 if before is None or before[1] is None or score is None:
                     result.unpaired += 1
@@ -50,8 +50,8 @@ class Questions:
                     result.same += 1
                 else:
                     changes.append(Change(benchmark, before[0], index, score - before[1]))
-            result.take(changes)
-        result.unpaired += len(self.known) - paired
+            result.add(changes)
+        result.unpaired += len(self.scores) - paired
         return result
 
 

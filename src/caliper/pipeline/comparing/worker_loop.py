@@ -28,9 +28,9 @@ class RelayedStore:
         """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
         await self._on_own_loop(self._store.put(key, data))
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """The bytes under `key`, at most `most` of them. Raises as the port does."""
-        return await self._on_own_loop(self._store.get(key, most))
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        """The bytes under `key`, at most `max_bytes` of them. Raises as the port does."""
+        return await self._on_own_loop(self._store.get(key, max_bytes))
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file. Returns False if there are none."""
@@ -48,7 +48,9 @@ class RelayedStore:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
 
 
-async def aside(work: Callable[[], Coroutine[Any, Any, _Result]], executor: Executor) -> _Result:
+async def run_in_thread(
+    work: Callable[[], Coroutine[Any, Any, _Result]], executor: Executor
+) -> _Result:
     """Run `work` in a thread of `executor`; it is cancelled with the caller."""
     loop = _WorkerLoop(work)
     try:

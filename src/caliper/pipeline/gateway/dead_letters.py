@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from caliper.core.dead_letters import DEAD_LETTERS, Letter, mark, marked, read_letter
+from caliper.core.dead_letters import DEAD_LETTERS, Letter, mark, marked_letter, read_letter
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob, PlanJob
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS
@@ -17,7 +17,7 @@ _ORIGINS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptLetter:
+class StoredLetter:
     """A dead letter, and whether its job was replayed."""
 
     letter: Letter
@@ -25,14 +25,14 @@ class KeptLetter:
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class LetterFilter:
     """A filter of letters by name, run and error class. Empty fields match all."""
 
     names: Collection[str] = ()
     run: str = ""
     error: str = ""
 
-    def takes(self, letter: Letter) -> bool:
+    def matches(self, letter: Letter) -> bool:
         """Whether a letter matches."""
         return (
             (not self.names or letter.name in self.names)
@@ -41,7 +41,9 @@ class Which:
         )
 
 
-async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLetter]:
+async def find_letters(
+    logs: LogReader, criteria: LetterFilter = LetterFilter()
+) -> list[StoredLetter]:
     """The matching letters in the topic, in order.
 
     Raises InvalidInput for a name that no letter has, StreamUnavailable.
@@ -53,7 +55,7 @@ async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLett
         # Readers are generators that hold a connection until they are closed.
         async with aclosing(logs.read(DEAD_LETTERS, {})) as records:  # type: ignore[type-var]
             async for record in records:
-                if (name := marked(record)) is not None:
+                if (name := marked_letter(record)) is not None:
                     replayed.add(name)
                 elif (letter := read_letter(record)) is not None:
                     letters.append(letter)
@@ -61,15 +63,17 @@ async def kept_letters(logs: LogReader, which: Which = Which()) -> list[KeptLett
                     left.pop(record.partition, None)
                 if not left:
                     break
-    unknown = sorted(set(which.names) - {letter.name for letter in letters})
+    unknown = sorted(set(criteria.names) - {letter.name for letter in letters})
     if unknown:
         raise InvalidInput(f"no dead letter {unknown[0]!r:.40}; `list` names those there are")
     return [
-        KeptLetter(letter, letter.name in replayed) for letter in letters if which.takes(letter)
+        StoredLetter(letter, letter.name in replayed)
+        for letter in letters
+        if criteria.matches(letter)
     ]
 
 
-async def replay(stream: JobStream, letters: Sequence[KeptLetter]) -> list[KeptLetter]:
+async def replay(stream: JobStream, letters: Sequence[StoredLetter]) -> list[StoredLetter]:
     """Publish the jobs of letters to the topics they came from. Returns the replayed letters.
 
     Letters that were replayed before are skipped. After a crash between publishing a job and

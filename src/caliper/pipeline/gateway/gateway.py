@@ -26,7 +26,7 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, RunCancelled, event_key
-from caliper.core.run import OVER, RunSpec, RunState
+from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
@@ -133,7 +133,7 @@ class Gateway:
         last = await self._evaluation(spec, current)
         yield last
         async with relayed(scores, clock, run, interval, current) as relay:
-            while last.state not in OVER:
+            while last.state not in FINAL_STATES:
                 await clock.sleep(interval)
                 try:
                     evaluation = await self._evaluation(spec, relay.latest)
@@ -177,7 +177,7 @@ class Gateway:
         StreamUnavailable.
         """
         evaluation = await self._evaluation(await self._runs.spec(run))
-        if evaluation.state in OVER:
+        if evaluation.state in FINAL_STATES:
             return evaluation
         async with self._starting:
             await write_json(run_store(self._outside.store, run), CANCELLED, cancelled=True)

@@ -14,7 +14,7 @@ _PROMPTLESS_KINDS = ("lexical", "replay")
 """Model kinds that receive no prompts."""
 
 
-def declared(spec: RunSpec) -> Report:
+def empty_report(spec: RunSpec) -> Report:
     """A report without verdicts or scores: models, settings and data only."""
     parts = (
         BenchmarkReport(
@@ -35,7 +35,7 @@ def declared(spec: RunSpec) -> Report:
 
 def settings_of(part: BenchmarkSpec) -> dict[str, str]:
     """Every protocol setting of a benchmark, the caption prompt, and how media were prepared."""
-    details = {} if part.preparation is None else part.preparation.shown()
+    details = {} if part.preparation is None else part.preparation.describe()
     if part.taxonomy:
         details["taxonomy"] = digest(part.taxonomy)[:12]
     if "captioner" in part.models and part.captions is None:

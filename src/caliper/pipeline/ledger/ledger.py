@@ -16,7 +16,7 @@ from fractions import Fraction
 from caliper.benchmarks.base import Outcomes
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
-from caliper.core.outcome import PASSING, Outcome, Reason, Scored, Unscored, Verdict, better
+from caliper.core.outcome import RETRYABLE, Outcome, Reason, Scored, Unscored, Verdict, better
 from caliper.core.question import Item
 from caliper.ports.storage import VerdictLog
 
@@ -27,7 +27,7 @@ _MAX_LABELS = 255 - _LABELS
 _INT64_MAX = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
-_PASSING = frozenset(_CODES[reason] for reason in PASSING)
+_PASSING = frozenset(_CODES[reason] for reason in RETRYABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +217,11 @@ class Ledger:
             if (outcome := self.outcome(index)) is not None
         }
 
-    def passing(self) -> set[int]:
+    def retryable(self) -> set[int]:
         """The indices that are unscored for a retryable reason."""
         return {index for index, state in enumerate(self._states) if state in _PASSING}
 
-    def lacks(self, item: Item) -> bool:
+    def needs_outcome(self, item: Item) -> bool:
         """Whether the item is worth asking (again): an outcome is missing, or unscored for a
         retryable reason.
         """

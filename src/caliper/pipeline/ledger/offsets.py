@@ -22,7 +22,7 @@ class LogOffsets:
     offsets: Offsets = field(default_factory=dict)
     logs: dict[str, str] = field(default_factory=dict)
 
-    def passed(self, record: Record) -> None:
+    def advance(self, record: Record) -> None:
         """Mark a record, and all before it in its partition, as read."""
         offsets = self.offsets.setdefault(record.message.topic, {})
         offsets[record.partition] = max(record.offset + 1, offsets.get(record.partition, 0))
@@ -47,6 +47,6 @@ class LogOffsets:
         return other or beyond
 
 
-def named(record: Record) -> str:
+def format_position(record: Record) -> str:
     """The position of a record, formatted for log messages."""
     return f"{record.message.topic}/{record.partition}@{record.offset}"

@@ -26,7 +26,7 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
-from caliper.core.suspicion import MANY_MEDIA, Suspicious, count, repeated
+from caliper.core.suspicion import MANY_MEDIA, Suspicious, count_signs, repeated
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.declaration import (
     generation_of,
@@ -78,13 +78,13 @@ async def report(
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
     """The report of a run over the outcomes so far, without its caption statistics."""
     totals = await tallies(spec, plan, ledger)
-    return figures_of(spec, totals, standing(spec, summary, ledger))
+    return figures_of(spec, totals, run_status(spec, summary, ledger))
 
 
 def figures_of(
     spec: RunSpec, totals: Mapping[str, Tally], status: tuple[RunState, Mapping[str, Coverage]]
 ) -> Report:
-    """The report of tallies and the result of `standing`, without its caption statistics."""
+    """The report of tallies and the result of `run_status`, without its caption statistics."""
     state, coverages = status
     parts = (_part(spec, name, totals[name], coverage) for name, coverage in coverages.items())
     return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
@@ -112,10 +112,10 @@ async def suspicious(name: str, plan: PlanReader, texts: Mapping[str, str]) -> S
                 if item.benchmark == name and item.sample in alike:
                     media[alike[item.sample]].add(item.cluster)
     on_many = {sample for sample, text in alike.items() if len(media[text]) >= MANY_MEDIA}
-    return count(texts, benchmark(name).alternatives, on_many)
+    return count_signs(texts, benchmark(name).alternatives, on_many)
 
 
-def standing(
+def run_status(
     spec: RunSpec, summary: PlanSummary, ledger: Ledger
 ) -> tuple[RunState, dict[str, Coverage]]:
     """The state of a run for its report, and the coverage of each benchmark."""

@@ -30,13 +30,13 @@ _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 class RunLedger:
     """The ledger of one run, with the run's events and end.
 
-    `events` holds the time of the last event of each kind, in milliseconds since 1970. `touched`
+    `events` holds the time of the last event of each kind, in milliseconds since 1970. `opened_at`
     is the monotonic time of the last message about the run. `start` is the number of the last
-    start that was planned, `tried` the indices that are being retried since.
+    start that was planned, `retries` the indices that are being retried since.
 
-    `ended` and `report` (SHA-256 of report.json) are as last written, `announced` is the pair of
-    them as last published, and `reported` the ledger's `changes` when they were written (-1:
-    never). `ended_at` is when the run ended, in RFC 3339, and `reuse` the reuse in its report.
+    `ended` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the pair
+    of them as last published, and `reported_changes` the ledger's `changes` when they were written
+    (-1: never). `ended_at` is when the run ended, in RFC 3339, and `reuse` the reuse in its report.
     """
 
     spec: RunSpec
@@ -44,16 +44,16 @@ class RunLedger:
     store: ObjectStore
     log: StoreLog
     ledger: Ledger
-    touched: float
+    opened_at: float
     events: dict[EventKind, int] = field(default_factory=dict)
     error: str = ""
-    broken: bool = False
-    ended: RunState | None = None
+    is_broken: bool = False
+    end_state: RunState | None = None
     report: str = ""
-    announced: tuple[str, str] | None = None
-    reported: int = -1
+    announced_end: tuple[str, str] | None = None
+    reported_changes: int = -1
     start: int = 0
-    tried: set[int] = field(default_factory=set)
+    retries: set[int] = field(default_factory=set)
     ended_at: str = ""
     reuse: Reuse | None = None
 
@@ -72,12 +72,12 @@ class RunLedger:
         """
         await self._enter(self.log.batches())
 
-    async def load_later(self) -> None:
+    async def load_new(self) -> None:
         """Enter the verdicts that another process has stored since. Only for read-only ledgers.
 
         Raises what `load` raises.
         """
-        await self._enter(self.log.later())
+        await self._enter(self.log.read_new())
 
     async def _enter(self, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
         async for batch in batches:
@@ -96,7 +96,7 @@ class RunLedger:
         standing = await self.log.read_many(contested) if contested else None
         return self.ledger.merge(verdicts, standing)
 
-    def hear(self, event: RunEvent, timestamp: int) -> None:
+    def apply(self, event: RunEvent, timestamp: int) -> None:
         """Apply an event that was published at `timestamp`; the latest of each kind counts.
 
         A new plan revives a run that was cancelled or has failed.
@@ -109,21 +109,21 @@ class RunLedger:
             self.error = event.error
         elif isinstance(event, PlanMade):
             if event.start > max(self.start, 1):
-                self.try_again(event.asked)
+                self.retry(event.asked)
             self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
-            self.error, self.broken = "", False
+            self.error, self.is_broken = "", False
         else:
-            self.tried = set()
+            self.retries = set()
 
-    def try_again(self, limit: int | None) -> None:
+    def retry(self, limit: int | None) -> None:
         """Retry the indices below `limit` that are unscored for a retryable reason.
 
         This outdates the written and announced end, even if the next one turns out the same.
         """
         end = self.summary.questions if limit is None else limit
-        self.tried = {index for index in self.ledger.passing() if index < end}
-        self.ended = self.announced = None
+        self.retries = {index for index in self.ledger.retryable() if index < end}
+        self.end_state = self.announced_end = None
 
     @property
     def _latest(self) -> EventKind:
@@ -132,40 +132,40 @@ class RunLedger:
         return max(kinds, key=lambda kind: (self.events[kind], rank[kind]), default=EventKind.PLAN)
 
     @property
-    def ending(self) -> RunState | None:
+    def due_state(self) -> RunState | None:
         """How the run ends as far as is known; None while it goes on.
 
         FINISHED includes COMPLETE: only the report tells them apart.
         """
-        if self.broken:
+        if self.is_broken:
             return RunState.FAILED
-        if self.ledger.finished and not self.tried:
+        if self.ledger.finished and not self.retries:
             return RunState.FINISHED
         return _ENDED_EARLY.get(self._latest)
 
     @property
     def state(self) -> RunState:
         """The current state of the run."""
-        ending = self.ending
+        ending = self.due_state
         if ending is RunState.FINISHED:
-            return self.ended if self.settled and self.ended else RunState.RUNNING
-        if ending is RunState.CANCELLED and self.ended is not RunState.CANCELLED:
+            return self.end_state if self.end_is_current and self.end_state else RunState.RUNNING
+        if ending is RunState.CANCELLED and self.end_state is not RunState.CANCELLED:
             return RunState.CANCELLING
         return ending or RunState.RUNNING
 
     @property
-    def settled(self) -> bool:
+    def end_is_current(self) -> bool:
         """Whether the end that was written last is still how the run ends."""
-        ended = RunState.FINISHED if self.ended is RunState.COMPLETE else self.ended
-        return ended is not None and ended is self.ending
+        ended = RunState.FINISHED if self.end_state is RunState.COMPLETE else self.end_state
+        return ended is not None and ended is self.due_state
 
     @property
-    def due(self) -> bool:
+    def is_due(self) -> bool:
         """Whether an end is still to be written or announced."""
-        return self.ending is not None and not (
-            self.settled
-            and self.announced == (self.ended, self.report)
-            and (self.broken or self.reported == self.ledger.changes)
+        return self.due_state is not None and not (
+            self.end_is_current
+            and self.announced_end == (self.end_state, self.report)
+            and (self.is_broken or self.reported_changes == self.ledger.changes)
         )
 
     def facts(self) -> dict[str, Any]:
@@ -173,17 +173,17 @@ class RunLedger:
         return {
             "events": {str(kind): when for kind, when in self.events.items()},
             "error": self.error,
-            "broken": self.broken,
-            "ended": self.ended,
+            "broken": self.is_broken,
+            "ended": self.end_state,
             "report": self.report,
-            "announced": self.announced,
+            "announced": self.announced_end,
             "start": self.start,
-            "tried": sorted(self.tried),
+            "tried": sorted(self.retries),
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
         }
 
-    def recall(self, facts: dict[str, Any], file: str = "") -> None:
+    def restore(self, facts: dict[str, Any], file: str = "") -> None:
         """Restore the result of `facts`. Raises InvalidInput naming `file` for anything else."""
         try:
             self._recall(facts)
@@ -193,28 +193,28 @@ class RunLedger:
 
     def _recall(self, facts: dict[str, Any]) -> None:
         self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
-        self.error, self.broken = str(facts["error"]), bool(facts["broken"])
-        self.ended = None if facts["ended"] is None else RunState(facts["ended"])
+        self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
+        self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
         # Earlier releases did not write these fields.
-        self.start, self.tried = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
+        self.start, self.retries = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
         self.ended_at = str(facts.get("ended_at", ""))
         self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
         announced = facts["announced"]
-        self.announced = None if announced is None else (str(announced[0]), str(announced[1]))
+        self.announced_end = None if announced is None else (str(announced[0]), str(announced[1]))
 
-    async def write_end(self, ended: tuple[RunState, str], outcomes: str, now: datetime) -> None:
+    async def write_end(self, result: tuple[RunState, str], outcomes: str, now: datetime) -> None:
         """Write to end.json how the run ended, with the digests of its report and of the ledger.
 
         The run counts as ended only after the write, so anyone notified finds the end in the
         store. Raises StoreUnavailable or StoreFull.
         """
-        state, report = ended
-        if state is not self.ended or not self.ended_at:
+        state, report = result
+        if state is not self.end_state or not self.ended_at:
             self.ended_at = now.isoformat(timespec="seconds")
         end = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
         await write_json(self.store, END, run=self.run, **(self.facts() | end))
-        self.ended, self.report = ended
+        self.end_state, self.report = result
 
 
 class Runs:
@@ -256,7 +256,7 @@ class Runs:
 
         Raises what `open` raises.
         """
-        await run.load_later()
+        await run.load_new()
         await _recall_end(run)
 
     async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
@@ -274,9 +274,9 @@ async def _recall_end(run: RunLedger) -> None:
     """Restore the facts in end.json, if it exists."""
     end = await read_json(run.store, END)
     if end is not None:
-        run.recall(end, END)
+        run.restore(end, END)
         if end.get("outcomes") == run.ledger.digest():
-            run.reported = run.ledger.changes
+            run.reported_changes = run.ledger.changes
 
 
 CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]

@@ -35,7 +35,7 @@ _PREFIX = "aggregator/snapshot-"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRun:
+class RunSnapshot:
     """One run in a snapshot: its ledger columns, its `facts`, and whether its report is current."""
 
     facts: dict[str, Any]
@@ -45,14 +45,14 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The aggregator's state. `announced` is the last known end of each run: (state, SHA-256 of
-    the report).
+    """The aggregator's state. `announced_ends` is the last known end of each run: (state, SHA-256
+    of the report).
     """
 
     number: int
-    places: LogOffsets
-    announced: dict[str, tuple[str, str]] = field(default_factory=dict)
-    runs: dict[str, KeptRun] = field(default_factory=dict)
+    offsets: LogOffsets
+    announced_ends: dict[str, tuple[str, str]] = field(default_factory=dict)
+    runs: dict[str, RunSnapshot] = field(default_factory=dict)
 
 
 def encode(snapshot: Snapshot) -> bytes:
@@ -76,10 +76,10 @@ def encode(snapshot: Snapshot) -> bytes:
             "number": snapshot.number,
             "offsets": {
                 topic: {str(partition): offset for partition, offset in places.items()}
-                for topic, places in snapshot.places.offsets.items()
+                for topic, places in snapshot.offsets.offsets.items()
             },
-            "logs": snapshot.places.logs,
-            "announced": snapshot.announced,
+            "logs": snapshot.offsets.logs,
+            "announced": snapshot.announced_ends,
             "runs": runs,
         }
     )
@@ -107,7 +107,7 @@ def decode(data: bytes) -> Snapshot:
         runs = {}
         for run, fields in header["runs"].items():
             columns, blobs = _columns(fields, blobs)
-            runs[run] = KeptRun(fields["facts"], columns, fields["current"])
+            runs[run] = RunSnapshot(fields["facts"], columns, fields["current"])
         return Snapshot(
             header["number"],
             _places(header),

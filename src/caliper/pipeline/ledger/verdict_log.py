@@ -141,7 +141,7 @@ class StoreLog:
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
 
-    async def later(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
+    async def read_new(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
         """The verdicts of segments that another process wrote since the last call.
 
         Only for a log that is never appended to. Yields and raises as `batches` does.

@@ -19,7 +19,7 @@ from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.live.scores import ScoreCells, counted, scores_of
+from caliper.pipeline.live.scores import ScoreCells, count_outcomes, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
 from caliper.ports import telemetry as events
@@ -101,11 +101,11 @@ class Gauges:
         self._newest = 0
         live.watcher = self
 
-    def hold(self, run: RunLedger) -> None:
+    def on_restore(self, run: RunLedger) -> None:
         """Watch a run restored from a snapshot if it is the latest of its model."""
         self._watch(run, run.events.get(EventKind.PLAN, 0))
 
-    def entered(
+    def on_changes(
         self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
         """A message changed these outcomes. Returns whether the run's model is watched."""
@@ -114,13 +114,13 @@ class Gauges:
         name, model = message.benchmark, self._models.get(_name(run))
         if not changes or model is None or name not in (part.name for part in run.spec.benchmarks):
             return False
-        scored, unscored = counted(change.now for change in changes)
+        scored, unscored = count_outcomes(change.now for change in changes)
         self._telemetry.record(events.VerdictsEntered(_name(run), name, scored, unscored))
         if model.run is run:
             model.changed.add((name, Window.RUN))
         return True
 
-    def judged(
+    def on_sample(
         self, run: RunLedger, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
         """The item's sample changed at these places. At the next look it enters the windows at
@@ -130,7 +130,9 @@ class Gauges:
             return
         tally, scored = now
         settings = run.spec.benchmark(item.benchmark).settings
-        score = SampleScore(max(places), scored, self._cells.of(item.benchmark, tally, settings))
+        score = SampleScore(
+            max(places), scored, self._cells.select(item.benchmark, tally, settings)
+        )
         self._changed_samples.append(_Sample(run, item.benchmark, item.sample, places, score))
 
     def _update_windows(self, samples: Collection[_Sample]) -> None:
@@ -148,11 +150,11 @@ class Gauges:
         if (name, kind) not in model.windows:
             last = kind is Window.LAST
             model.windows[name, kind] = (
-                RollingWindow(scored=self._scope.last) if last else RollingWindow(age=_HOUR_MS)
+                RollingWindow(min_scored=self._scope.last) if last else RollingWindow(age=_HOUR_MS)
             )
         return model.windows[name, kind]
 
-    def forget(self, run: str) -> None:
+    def on_removal(self, run: str) -> None:
         """A run was dropped. It is kept here until its last scores are recorded."""
         for model in self._models.values():
             if model.run is not None and model.run.run == run:
@@ -197,7 +199,7 @@ class Gauges:
 
     async def look(self) -> None:
         """Bring all scores up to date with the verdicts entered so far."""
-        busy = self._live.waiting()
+        busy = self._live.queued_runs()
         for run in busy:
             # The error is reported when the scores of the run are recorded.
             with suppress(CaliperError):
@@ -210,7 +212,7 @@ class Gauges:
         now = self._now()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):
             self._telemetry.record(events.VerdictShown(max(0, now - timestamp) / 1000))
-        self._live.rest({run.run for run in busy})
+        self._live.free_idle({run.run for run in busy})
 
     def _now(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
@@ -257,7 +259,7 @@ class Gauges:
             yield {}
             return
         # One run at a time: the tallies of a large run take memory.
-        turn = nullcontext() if self._live.follows(run) else self._live.turn
+        turn = nullcontext() if self._live.is_live(run) else self._live.turn
         async with turn, self._live.sums(run) as totals:
             yield totals
 
@@ -280,7 +282,11 @@ class Gauges:
             )
             # For a run younger than an hour, the run and the hour have the same scores.
             scores = next(
-                (same for other, same in computed if self._cells.alike(benchmark, other, tally)),
+                (
+                    same
+                    for other, same in computed
+                    if self._cells.has_same_scores(benchmark, other, tally)
+                ),
                 None,
             )
             if scores is None:

@@ -82,7 +82,7 @@ class PlanLookup:
         self._shards[key] = shard.size, shard
         return shard
 
-    def rest(self) -> None:
+    def clear(self) -> None:
         """Clear the cache of shards: there have been no lookups for a while."""
         self._shards.clear()
 

@@ -60,7 +60,7 @@ class ScoreCells:
     def __init__(self) -> None:
         self._finer: dict[tuple[str, str], bool] = {}
 
-    def of(self, name: str, tally: Tally, settings: Mapping[str, str]) -> Tally:
+    def select(self, name: str, tally: Tally, settings: Mapping[str, str]) -> Tally:
         """The part of a tally that scores are computed from."""
         if any((name, cell) not in self._finer for cell in tally):
             self._classify(name, tally, settings)
@@ -70,8 +70,8 @@ class ScoreCells:
                 _add_light(part, cell, tally.clusters(cell))
         return part
 
-    def alike(self, name: str, tally: Tally, part: Tally) -> bool:
-        """Whether `tally` has the same scores as `part`, which `of` returned."""
+    def has_same_scores(self, name: str, tally: Tally, part: Tally) -> bool:
+        """Whether `tally` has the same scores as `part`, which `select` returned."""
         return all(tally.clusters(cell) == part.clusters(cell) for cell in part) and all(
             cell in part or self._finer.get((name, cell), False) for cell in tally
         )
@@ -85,7 +85,7 @@ class ScoreCells:
                 self._finer[name, cell] = finer and _label(name, figure) is None
 
 
-def reduced(run: RunLedger, items: Sequence[Item], overrides: Outcomes) -> tuple[Tally, int]:
+def sample_tally(run: RunLedger, items: Sequence[Item], overrides: Outcomes) -> tuple[Tally, int]:
     """The tally of a sample by the ledger's outcomes, with `overrides`, and how many of its
     questions are scored.
     """
@@ -116,7 +116,7 @@ def _outcomes(
             yield (question.ordinal, repeat), outcome
 
 
-def counted(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
+def count_outcomes(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
     """The number of scored outcomes, and of unscored ones by reason."""
     scored, unscored = 0, dict[str, int]()
     for outcome in outcomes:

@@ -20,10 +20,10 @@ from caliper.core.question import Item
 from caliper.core.report import Report
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.ledger import OutcomeChange
-from caliper.pipeline.ledger.report import add_items, figures_of, standing
+from caliper.pipeline.ledger.report import add_items, figures_of, run_status
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.plan_lookup import PlanLookup
-from caliper.pipeline.live.scores import reduced
+from caliper.pipeline.live.scores import sample_tally
 from caliper.pipeline.live.windows import Place
 
 MOST_CHANGES = 100_000
@@ -32,19 +32,19 @@ MOST_CHANGES = 100_000
 class LedgerWatcher(Protocol):
     """Observes changes to the ledgers of runs. Methods must be quick and must not raise."""
 
-    def hold(self, run: RunLedger) -> None:
+    def on_restore(self, run: RunLedger) -> None:
         """A run was taken over from a snapshot."""
         ...
 
-    def entered(
+    def on_changes(
         self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
         """A message with that timestamp (milliseconds since 1970) changed these outcomes of the
-        run. Returns whether to call `judged` for them.
+        run. Returns whether to call `on_sample` for them.
         """
         ...
 
-    def judged(
+    def on_sample(
         self, run: RunLedger, item: Item, places: Collection[Place], now: tuple[Tally, int]
     ) -> None:
         """The item's sample changed at these places in the log. `now` is its tally, and how many
@@ -52,7 +52,7 @@ class LedgerWatcher(Protocol):
         """
         ...
 
-    def forget(self, run: str) -> None:
+    def on_removal(self, run: str) -> None:
         """A run was dropped."""
         ...
 
@@ -96,7 +96,7 @@ class _RunTallies:
     @property
     def over(self) -> bool:
         """Whether no more changes of the run are expected."""
-        return self.run.ending is not None and not self.late
+        return self.run.due_state is not None and not self.late
 
     def release(self) -> None:
         """Free the totals if the run is over."""
@@ -133,17 +133,17 @@ class LiveTallies:
         self.turn = asyncio.Lock()
         self.watcher: LedgerWatcher | None = None
 
-    def hold(self, run: RunLedger) -> None:
+    def on_restore(self, run: RunLedger) -> None:
         """A run was taken over from a snapshot."""
         if self.watcher is not None:
-            self.watcher.hold(run)
+            self.watcher.on_restore(run)
 
-    def entered(
+    def on_changes(
         self, run: RunLedger, message: Verdicts, record: Record, changes: Sequence[OutcomeChange]
     ) -> None:
         """A message was entered into the ledger of its run and made these changes."""
         new = [change for change in changes if change.before != change.now]
-        watched = self.watcher is not None and self.watcher.entered(
+        watched = self.watcher is not None and self.watcher.on_changes(
             run, message, record.timestamp, new
         )
         sums = self._of(run, len(changes)) if watched else self._runs.get(run.run)
@@ -163,11 +163,11 @@ class LiveTallies:
             tallies = self._runs[run.run] = _RunTallies(run, run.ledger.changes - new)
         return tallies
 
-    def follows(self, run: RunLedger) -> bool:
+    def is_live(self, run: RunLedger) -> bool:
         """Whether the totals of the run are kept up to date."""
         return self._of(run).totals is not None
 
-    def waiting(self) -> list[RunLedger]:
+    def queued_runs(self) -> list[RunLedger]:
         """The runs with queued changes."""
         return [sums.run for sums in self._runs.values() if sums.waiting]
 
@@ -193,15 +193,15 @@ class LiveTallies:
         if not waiting:
             return
         before = {index: change.before for index, change in waiting.items() if not change.counted}
-        added, scored = reduced(sums.run, items, {})
+        added, scored = sample_tally(sums.run, items, {})
         if before and sums.totals is not None:
-            previous, _ = reduced(sums.run, items, before)
+            previous, _ = sample_tally(sums.run, items, before)
             total = sums.totals[items[0].benchmark]
             total.withdraw(previous.entries())
             total.absorb(added)
         if self.watcher is not None:
             places = {change.place for change in waiting.values()}
-            self.watcher.judged(sums.run, items[0], places, (added, scored))
+            self.watcher.on_sample(sums.run, items[0], places, (added, scored))
 
     @asynccontextmanager
     async def sums(self, run: RunLedger) -> AsyncIterator[Mapping[str, Tally]]:
@@ -239,7 +239,7 @@ class LiveTallies:
             sums.release()
         return totals
 
-    def held(self, run: RunLedger) -> tuple[int, Report] | None:
+    def cached_figures(self, run: RunLedger) -> tuple[int, Report] | None:
         """The figures computed last, and the least change count that they cover."""
         return self._of(run).figures
 
@@ -252,7 +252,7 @@ class LiveTallies:
         figures = sums.figures
         if figures is None or figures[0] != changes:
             async with self.sums(run) as totals:
-                covered = standing(run.spec, run.summary, run.ledger)
+                covered = run_status(run.spec, run.summary, run.ledger)
                 # In a thread: the intervals of a large run would block the event loop.
                 report = await asyncio.to_thread(figures_of, run.spec, totals, covered)
                 figures = sums.figures = changes, report
@@ -260,14 +260,14 @@ class LiveTallies:
                 sums.release()
         return figures
 
-    def rest(self, busy: Collection[str]) -> None:
+    def free_idle(self, busy: Collection[str]) -> None:
         """Free the totals of runs that are over, except those that are `busy`."""
         for name, sums in self._runs.items():
             if name not in busy and not sums.waiting:
                 sums.release()
         if not busy:
             # A report may be in progress, which needs the memory.
-            self._lookup.rest()
+            self._lookup.clear()
 
     def drop(self, run: RunLedger) -> None:
         """Free everything about a run."""
@@ -275,8 +275,8 @@ class LiveTallies:
             del self._runs[run.run]
             self._lookup.forget(run.run)
 
-    def forget(self, run: RunLedger) -> None:
+    def on_removal(self, run: RunLedger) -> None:
         """A run was dropped."""
         self.drop(run)
         if self.watcher is not None:
-            self.watcher.forget(run.run)
+            self.watcher.on_removal(run.run)

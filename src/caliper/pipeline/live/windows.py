@@ -21,7 +21,7 @@ Place = tuple[int, int, int]
 Key = tuple[str, str]
 """Run and sample."""
 
-MOST = 10_000
+MAX_SAMPLES = 10_000
 """The most samples in a window, whatever its length."""
 
 
@@ -48,9 +48,9 @@ class RollingWindow:
     `age` milliseconds old. `tally` is the sum over all of them.
     """
 
-    scored: int | None = None
+    min_scored: int | None = None
     age: int | None = None
-    most: int = MOST
+    max_samples: int = MAX_SAMPLES
     tally: Tally = field(default_factory=Tally)
     _order: list[tuple[Place, Key]] = field(default_factory=list)
     _held: dict[Key, _CompactScore] = field(default_factory=dict)
@@ -87,11 +87,13 @@ class RollingWindow:
         return dropped > 0
 
     def _expired(self, place: Place, key: Key, now: int) -> bool:
-        if len(self._held) > self.most:
+        if len(self._held) > self.max_samples:
             return True
         if self.age is not None and place[0] < now - self.age:
             return True
-        return self.scored is not None and self._count - self._held[key].scored >= self.scored
+        return (
+            self.min_scored is not None and self._count - self._held[key].scored >= self.min_scored
+        )
 
     def _compact(self, tally: Tally) -> Iterator[Entry]:
         """The entries of a tally, with names of cells and equal sums shared in memory."""

@@ -69,7 +69,7 @@ class Planner:
         Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self._runs.spec(job.run)
-        if await self._runs.cancelled(job.run, anew=True):
+        if await self._runs.is_cancelled(job.run, refresh=True):
             return 0
         store = run_store(self._store, job.run)
         # Read before planning: the plan then answers this start and all earlier ones.
@@ -86,7 +86,7 @@ class Planner:
             end = await affordable(spec, shards, caps.calls)
         resumption = await self._resume(job.run, end)
         await self._publish(PlanMade(job.run, summary.questions, start, end))
-        if await self._runs.cancelled(job.run, anew=True):
+        if await self._runs.is_cancelled(job.run, refresh=True):
             # Announced again, because PlanMade after a cancellation revives the run.
             await self._publish(RunCancelled(job.run))
             return 0
@@ -97,7 +97,7 @@ class Planner:
         publisher = Publisher(
             spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
         )
-        checkpoint = {part.name: part.asked_of_checkpoint for part in spec.benchmarks}
+        checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
         return await publisher.publish(shards, checkpoint, resumption.ledger, end)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:

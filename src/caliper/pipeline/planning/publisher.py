@@ -16,7 +16,7 @@ from caliper.core.envelopes import Message
 from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
-from caliper.pipeline.asking.unscored import left_unscored
+from caliper.pipeline.asking.unscored_verdicts import unscored_items
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import Captions, PlanReader
 from caliper.ports.codec import Codec
@@ -37,7 +37,7 @@ LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
 _Job = tuple[Item, ...]
 
 Checkpoint = Mapping[str, frozenset[Source]]
-"""What the checkpoint is asked for, by benchmark (`BenchmarkSpec.asked_of_checkpoint`)."""
+"""What the checkpoint is asked for, by benchmark (`BenchmarkSpec.checkpoint_sources`)."""
 
 
 class Publisher:
@@ -76,7 +76,9 @@ class Publisher:
         """
         published = 0
         async for items in before(plan, end)():
-            missing = [job for job in jobs(items) if ledger is None or any(map(ledger.lacks, job))]
+            missing = [
+                job for job in jobs(items) if ledger is None or any(map(ledger.needs_outcome, job))
+            ]
             await _send_all(missing, lambda job: self._publish(job, checkpoint))
             published += len(missing)
         async for items in _after(plan, end)():
@@ -85,7 +87,7 @@ class Publisher:
 
     async def _leave_out(self, items: tuple[Item, ...]) -> None:
         first = items[0]
-        verdicts = left_unscored(items, LEFT_OUT)
+        verdicts = unscored_items(items, LEFT_OUT)
         await self._send(VERDICTS, Verdicts(self._run, first.benchmark, first.sample, verdicts))
 
     async def _publish(self, items: tuple[Item, ...], checkpoint: Checkpoint) -> None:

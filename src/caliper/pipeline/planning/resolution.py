@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import benchmark, benchmark_names
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caps import Caps
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
 from caliper.core.taxonomy import Taxonomy, checked
-from caliper.pipeline.store.supplies import checked_digest
+from caliper.pipeline.store.supplies import check_digest
 from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import Supplies
 from caliper.version import __version__
@@ -129,13 +129,13 @@ def _check(request: EvaluationRequest) -> None:
 class LocalStages:
     """ports.stages.StageDirectory for the stages of one process."""
 
-    described: Mapping[str, StageDescription]
+    descriptions: Mapping[str, StageDescription]
 
     async def describe(self, role: str) -> StageDescription:
         """The description of the stage of a role. Raises InvalidInput if there is none."""
-        if role not in self.described:
+        if role not in self.descriptions:
             raise InvalidInput(f"no {role} is configured", field=role)
-        return self.described[role]
+        return self.descriptions[role]
 
 
 class _CachedDirectory:
@@ -161,10 +161,10 @@ async def _resolve(
     part: BenchmarkRequest, supplies: Supplies, stages: _CachedDirectory
 ) -> BenchmarkSpec:
     definition = benchmark(part.name)
-    if not await supplies.has_dataset(checked_digest(part.data, "data")):
+    if not await supplies.has_dataset(check_digest(part.data, "data")):
         raise InvalidInput("no such dataset in the store", field="data")
     if part.captions is not None:
-        if not await supplies.has_captions(checked_digest(part.captions, "captions")):
+        if not await supplies.has_captions(check_digest(part.captions, "captions")):
             raise InvalidInput("no such captions in the store", field="captions")
     elif not part.captioner:
         raise InvalidInput("expected captions, or a captioner", field="captions")
@@ -179,7 +179,7 @@ async def _resolve(
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     try:
-        settings = resolved_settings(part.name, part.settings)
+        settings = resolve_settings(part.name, part.settings)
     except InvalidInput as error:
         raise InvalidInput(str(error), field="settings") from error
     return BenchmarkSpec(
@@ -205,7 +205,7 @@ async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Su
     if part.media and part.qa_replies is not None:
         raise InvalidInput("give one of media and qa_replies", field="media")
     if part.qa_replies is not None:
-        if not await supplies.has_dataset(checked_digest(part.qa_replies, "qa_replies")):
+        if not await supplies.has_dataset(check_digest(part.qa_replies, "qa_replies")):
             raise InvalidInput("no such recorded replies in the store", field="qa_replies")
     elif not part.media:
         if part.qa_data is not None:
@@ -214,7 +214,7 @@ async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Su
     if (part.qa_data is not None) != needs_data:
         problem = "needs the dataset in question form" if needs_data else "asks its own questions"
         raise InvalidInput(f"{part.name} {problem}", field="qa_data")
-    if part.qa_data and not await supplies.has_dataset(checked_digest(part.qa_data, "qa_data")):
+    if part.qa_data and not await supplies.has_dataset(check_digest(part.qa_data, "qa_data")):
         raise InvalidInput("no such dataset in the store", field="qa_data")
 
 
@@ -255,7 +255,7 @@ async def _models(
         if part.media:
             models["media"] = _checked_name("media", part.media, captioner)
     if part.qa_replies is not None:
-        models["media"] = recorded(part.qa_replies)
+        models["media"] = recorded_identity(part.qa_replies)
     if language:
         models |= {port: _identity(stage, part.name, port) for port in ("tagger", "embedder")}
     return models

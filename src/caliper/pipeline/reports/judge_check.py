@@ -22,13 +22,13 @@ Sittings = Mapping[str, Sitting]
 """Sittings by benchmark."""
 
 
-def check_wanted(caps: Caps, *, asked: bool | None) -> bool:
+def should_check(caps: Caps, *, choice: bool | None) -> bool:
     """Whether to judge anchors when a run starts with these caps.
 
-    `asked` is the user's explicit choice. Without one, anchors are judged only if no cap is set:
+    `choice` is the user's explicit choice. Without one, anchors are judged only if no cap is set:
     a user who sets a cap counts every call.
     """
-    return caps == Caps() if asked is None else asked
+    return caps == Caps() if choice is None else choice
 
 
 def with_checks(report: Report, sittings: Sittings) -> Report:
@@ -40,17 +40,19 @@ def with_checks(report: Report, sittings: Sittings) -> Report:
 def _check(sitting: Sitting | None) -> JudgeCheck | None:
     if sitting is None or not sitting.verdicts:
         return None
-    return JudgeCheck(sitting.agreed, sitting.scored, len(sitting.verdicts) - sitting.scored)
+    return JudgeCheck(
+        sitting.correct_count, sitting.scored_count, len(sitting.verdicts) - sitting.scored_count
+    )
 
 
-async def keep_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
+async def save_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
     """Store a sitting over a benchmark's anchors, unless a stored one has as many scores or more.
 
     So several processes and redelivered jobs leave one sitting. `run` is the run's own
     part of the store. Raises NewerSchema, StoreUnavailable or StoreFull.
     """
     stored = await _read(run, name)
-    if stored is None or stored.scored < sitting.scored:
+    if stored is None or stored.scored_count < sitting.scored_count:
         await write_json(run, _key(name), **sitting.to_json())
 
 

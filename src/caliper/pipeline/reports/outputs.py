@@ -15,7 +15,7 @@ Shards = AsyncGenerator[list[VerdictRow], None]
 Rows = Callable[[], Shards]
 
 
-def kept(rows: Rows) -> Rows:
+def cache_rows(rows: Rows) -> Rows:
     """The same rows, cached in memory by the first pass that reaches the end."""
     cached: list[list[VerdictRow]] = []
 

@@ -17,10 +17,10 @@ from caliper.pipeline.ledger.report import verdict_rows, with_captions
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_sittings, with_checks
-from caliper.pipeline.reports.outputs import Shards, kept, write_outputs
+from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.supplies import read_captions, read_written
+from caliper.pipeline.store.supplies import read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
@@ -98,7 +98,7 @@ class ReportFiles:
 
         few = run.summary.questions <= _FEW_QUESTIONS
         sinks = self._sinks(run.spec, captions)
-        return await write_outputs(sinks, report, kept(rows) if few else rows, folder)
+        return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
@@ -137,4 +137,4 @@ async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Map
     """
     if part.captions is not None:
         return await read_captions(store, part.captions)
-    return await read_written(store, run, part.name)
+    return await read_own_captions(store, run, part.name)

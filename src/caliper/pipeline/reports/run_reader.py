@@ -17,7 +17,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
-from caliper.core.run import OVER, RunSpec, RunState
+from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
@@ -69,7 +69,7 @@ class VerdictQuery:
         """Benchmark, dimension and outcome; an empty string matches any."""
         return (self.benchmark, self.dimension, self.outcome)
 
-    def takes(self, facet: Facet) -> bool:
+    def matches(self, facet: Facet) -> bool:
         """Whether a verdict with this facet matches the filters."""
         return all(value in ("", actual) for value, actual in zip(self.filters, facet, strict=True))
 
@@ -122,7 +122,7 @@ class RunReader:
             state = f"failed: {status.error}" if failed else "is not complete"
             raise NotReady(f"the run {state}; ask for a partial report")
         stored = None
-        if status.state in OVER:
+        if status.state in FINAL_STATES:
             stored = await run_ledger.store.get(f"report/{name}")
         return stored if stored is not None else await self._compute(run_ledger, name), FILES[name]
 
@@ -167,7 +167,7 @@ class RunReader:
         async for page in verdict_rows(opened.spec, plan, opened.ledger):
             for row in page:
                 facet = (row.benchmark, row.dimension, row.outcome)
-                if row.index > after and query.takes(facet):
+                if row.index > after and query.matches(facet):
                     if len(rows) == size or text > _PAGE_TEXT:
                         # Resume in the shard of the last row: verdicts may yet arrive behind it.
                         return rows, f"{last}.{rows[-1].index}"
@@ -186,7 +186,7 @@ class RunReader:
         if cached is None or cached.digest != run.ledger.digest():
             return range(run.summary.shards)
         shards = cached.facets.shards
-        return {number for facet in shards if query.takes(facet) for number in shards[facet]}
+        return {number for facet in shards if query.matches(facet) for number in shards[facet]}
 
     async def facets(self, run: str) -> Facets:
         """The number of verdicts per benchmark, dimension and outcome. For a running run they may
@@ -251,7 +251,7 @@ def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> b
     """Whether a verdict of the item may be on the page."""
     if query.filters == ("", "", ""):
         return item.first + item.size > after + 1
-    return any(index > after and query.takes(facet) for index, facet in facets_of(item, ledger))
+    return any(index > after and query.matches(facet) for index, facet in facets_of(item, ledger))
 
 
 def _length(row: VerdictRow) -> int:

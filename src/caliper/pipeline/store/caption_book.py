@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from cachetools import LRUCache
 
 from caliper.core.run import RunSpec
-from caliper.pipeline.store.supplies import read_captions, written_caption
+from caliper.pipeline.store.supplies import read_caption, read_captions
 from caliper.ports.storage import ObjectStore
 
 _CACHED_UPLOADS = 4
@@ -39,7 +39,7 @@ class CaptionBook:
     async def _caption(self, spec: RunSpec, name: str, sample: str) -> str | None:
         digest = spec.benchmark(name).captions
         if digest is None:
-            return await written_caption(self._store, spec.run_id, name, sample)
+            return await read_caption(self._store, spec.run_id, name, sample)
         return (await self._upload(digest)).get(sample)
 
     async def _upload(self, digest: str) -> Mapping[str, str]:

@@ -100,12 +100,12 @@ class SpillEntry:
 
     sample: str
     size: int
-    written: bytes
+    json: bytes
 
     def line(self, first: int) -> bytes:
         """The canonical JSON of the item, with its first dense index filled in."""
         # No text contains this: quotes within a text are escaped. Nested objects come later.
-        return self.written.replace(b'"first":0', b'"first":%d' % first, 1)
+        return self.json.replace(b'"first":0', b'"first":%d' % first, 1)
 
 
 class SpilledItems:

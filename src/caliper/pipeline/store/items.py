@@ -35,10 +35,10 @@ def encode_item(item: Item) -> dict[str, Any]:
     }
 
 
-def decode_item(written: Mapping[str, Any]) -> Item:
+def decode_item(data: Mapping[str, Any]) -> Item:
     """Decode an item that `encode_item` wrote. Raises InvalidInput for anything else."""
     try:
-        decode = benchmark(written["benchmark"]).decode
+        decode = benchmark(data["benchmark"]).decode
         questions = tuple(
             Question(
                 ordinal=question["ordinal"],
@@ -47,17 +47,17 @@ def decode_item(written: Mapping[str, Any]) -> Item:
                 unscored=Reason(question["unscored"]) if question["unscored"] else None,
                 note=question["note"],
             )
-            for question in written["questions"]
+            for question in data["questions"]
         )
         return Item(
-            benchmark=written["benchmark"],
-            key=written["key"],
-            sample=written["sample"],
-            cluster=written["cluster"],
-            media=tuple(written["media"]),
+            benchmark=data["benchmark"],
+            key=data["key"],
+            sample=data["sample"],
+            cluster=data["cluster"],
+            media=tuple(data["media"]),
             questions=questions,
-            source=Source(written["source"]),
-            first=written["first"],
+            source=Source(data["source"]),
+            first=data["first"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InvalidInput(f"not an item of a plan: {error!r}") from error

@@ -71,22 +71,22 @@ def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Ite
 def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
     if "media" not in part.models:
         return None
-    layout = qa_layout(part.name, given=sources.qa_data is not None)
+    layout = qa_layout(part.name, path=sources.qa_data is not None)
     if layout is None or sources.qa_data is None:
         return ()
     return sources.qa_data.rows(layout)
 
 
-def qa_layout(name: str, *, given: bool) -> Layout | None:
+def qa_layout(name: str, *, path: bool) -> Layout | None:
     """The layout of the dataset of media questions; None if the benchmark asks its own questions.
 
-    Raises InvalidInput if the benchmark needs such a dataset and none is `given`, or the reverse.
+    Raises InvalidInput if the benchmark needs such a dataset and none is `path`, or the reverse.
     """
     layout = benchmark(name).qa_data
-    if layout is None and given:
+    if layout is None and path:
         message = "its own questions are asked from the media: qa is true, and no path"
         raise InvalidInput(f"{name}: {message}", field="qa")
-    if layout is not None and not given:
+    if layout is not None and not path:
         message = "questions from the media need their own data: the path of it (--qa PATH)"
         raise InvalidInput(f"{name}: {message}", field="qa")
     return layout

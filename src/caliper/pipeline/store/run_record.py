@@ -10,14 +10,14 @@ from typing import Any
 
 from caliper.core.errors import NotFound
 from caliper.core.report import BenchmarkReport, Reuse
-from caliper.core.run import OVER, RunSpec, RunState
+from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import END, STARTED, is_cancelled, read_json, refusal_of
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
 # A new start resumes a run in any of these states; it leaves a complete run untouched.
-_RESTARTABLE = frozenset({RunState.CANCELLING, *OVER} - {RunState.COMPLETE})
+_RESTARTABLE = frozenset({RunState.CANCELLING, *FINAL_STATES} - {RunState.COMPLETE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class RunRecord:
         if self.started is None:
             raise NotFound("the run was not started to its end; start it again")
         status, ended, reuse = self.status(live), None, None
-        if status.state in OVER and self.end.get("state") == status.state:
+        if status.state in FINAL_STATES and self.end.get("state") == status.state:
             ended, reuse = self.end.get("ended_at"), self.end.get("reuse")
         return Evaluation(
             self.spec,
@@ -109,7 +109,7 @@ def _state(state: RunState, *, cancelled: bool) -> RunState:
     if state is RunState.PLANNING:
         # Without a plan nothing is in flight, and a cancelled run is not planned.
         return RunState.CANCELLED
-    return state if state in OVER else RunState.CANCELLING
+    return state if state in FINAL_STATES else RunState.CANCELLING
 
 
 async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:

@@ -137,12 +137,12 @@ class RunBook:
         spec = self._specs[run] = RunSpec.from_json(fields, file=f"runs/{run}/{SPEC}")
         return spec
 
-    async def cancelled(self, run: str, *, anew: bool = False) -> bool:
+    async def is_cancelled(self, run: str, *, refresh: bool = False) -> bool:
         """Whether jobs of the run are to be acknowledged without work.
 
-        With `anew`, bypasses the cache. Raises StoreUnavailable.
+        With `refresh`, bypasses the cache. Raises StoreUnavailable.
         """
-        if anew:
+        if refresh:
             return await self._poll(run)
         when, cancelled = self._cancellations.get(run, (-self._fresh, False))
         if cancelled or self._clock.monotonic() - when >= self._fresh:
@@ -181,9 +181,9 @@ class KeyPrefix:
         """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
         await self._store.put(self._prefix + key, data)
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """Read at most `most` bytes under `key`. Raises what the port raises."""
-        return await self._store.get(self._prefix + key, most)
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        """Read at most `max_bytes` bytes under `key`. Raises what the port raises."""
+        return await self._store.get(self._prefix + key, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file. Returns False if the key does not exist."""

@@ -40,7 +40,7 @@ class Parcel:
     """A dataset to be pushed to the store.
 
     `files` are the files that its digest covers, and `folder` says whether they are in a folder
-    of their own. `media` are by the path that the dataset names; `lacking` lists the paths that
+    of their own. `media` are by the path that the dataset names; `missing` lists the paths that
     it names and that are missing here.
     """
 
@@ -48,7 +48,7 @@ class Parcel:
     files: tuple[Path, ...]
     folder: bool
     media: Mapping[str, Path]
-    lacking: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -56,19 +56,19 @@ class Parcel:
         return sum(map(_size, (*self.files, *self.media.values())))
 
 
-def checked_digest(text: str, field: str) -> str:
+def check_digest(text: str, field: str) -> str:
     """Return `text` if it is a hexadecimal SHA-256. Raises InvalidInput naming `field` if not."""
     if not _DIGEST.fullmatch(text):
         raise InvalidInput("expected a SHA-256 of 64 hexadecimal digits", field=field)
     return text
 
 
-def nobody_watches(_: int) -> None:
+def ignore_progress(_: int) -> None:
     """The default progress callback of `push_dataset`: does nothing."""
 
 
 async def push_dataset(
-    store: ObjectStore, parcel: Parcel, progress: Callable[[int], None] = nobody_watches
+    store: ObjectStore, parcel: Parcel, progress: Callable[[int], None] = ignore_progress
 ) -> None:
     """Upload a dataset to the store, unless it is there already.
 
@@ -183,14 +183,14 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
             raise InvalidInput(f"not captions: {error!r}", file=key) from error
 
 
-async def keep_written(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
+async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
     """Store a caption that a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
     key = _written_key(run, name, caption.sample)
     flags = {"truncated": True} if caption.truncated else {}
     await write_json(store, key, sample=caption.sample, caption=caption.text, **flags)
 
 
-async def written_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:
+async def read_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:
     """The caption that a captioner wrote about one sample; None if there is none.
 
     Raises InvalidInput, StoreUnavailable.
@@ -199,7 +199,7 @@ async def written_caption(store: ObjectStore, run: str, name: str, sample: str) 
     return None if caption is None else caption.text
 
 
-async def read_written(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
+async def read_own_captions(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
     """All captions that a captioner wrote for a run, by sample, spilled to disk.
 
     Raises InvalidInput, StoreUnavailable.

@@ -35,14 +35,14 @@ class WriteBackBuffer:
             raise
         self._buffer.pop(key, None)
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
-        """Read at most `most` bytes under `key`, after writing what is buffered for it.
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        """Read at most `max_bytes` bytes under `key`, after writing what is buffered for it.
 
         Raises what the port raises, and StoreFull if the buffered write fails again.
         """
         if key in self._buffer:
             await self.put(key, self._buffer[key])
-        return await self._store.get(key, most)
+        return await self._store.get(key, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file. Returns False if the key does not exist.

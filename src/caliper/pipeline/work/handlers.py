@@ -17,7 +17,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner
-from caliper.pipeline.asking.unscored import give_up, unscored
+from caliper.pipeline.asking.unscored_verdicts import failure_verdicts, unscored_job
 from caliper.pipeline.planning.publisher import VERDICTS, Publisher
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.codec import Codec
@@ -25,37 +25,37 @@ from caliper.ports.stream import JobStream
 
 ExaminerOf = Callable[[ExamineJob], Awaitable[Examiner | None]]
 CaptionerOf = Callable[[CaptionJob], Awaitable[Captioner | None]]
-Examined = Callable[[ExamineJob, Verdicts], None]
-Used = Callable[[ExamineJob | CaptionJob], Awaitable[None]]
-KeepCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
+OnVerdicts = Callable[[ExamineJob, Verdicts], None]
+RecordUsage = Callable[[ExamineJob | CaptionJob], Awaitable[None]]
+SaveCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
 
 
-ModelWasChanged = Callable[[str, ModelChanged], Awaitable[None]]
+OnModelChange = Callable[[str, ModelChanged], Awaitable[None]]
 
 
-async def end_all(_: str, error: ModelChanged) -> None:
+async def raise_error(_: str, error: ModelChanged) -> None:
     """The default for a process with one run: the run's failure ends the worker."""
     raise error
 
 
-def nobody_listens(_: ExamineJob, __: Verdicts) -> None:
-    """The default `examined` callback: does nothing."""
+def ignore_verdicts(_: ExamineJob, __: Verdicts) -> None:
+    """The default `on_verdicts` callback: does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamineHandler:
     """Examines jobs and publishes their verdicts.
 
-    `used` is called with a job before its results are published, and `examined` after its
-    verdicts are. `changed` is called with a run whose model has changed.
+    `record_usage` is called with a job before its results are published, and `on_verdicts` after
+    its verdicts are. `on_model_change` is called with a run whose model has changed.
     """
 
     stream: JobStream
     codec: Codec
     examiner_of: ExaminerOf
-    used: Used
-    examined: Examined = nobody_listens
-    changed: ModelWasChanged = end_all
+    record_usage: RecordUsage
+    on_verdicts: OnVerdicts = ignore_verdicts
+    on_model_change: OnModelChange = raise_error
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job. On the final attempt, returns the error that became Unscored, if any.
@@ -69,7 +69,7 @@ class ExamineHandler:
         try:
             result = await examiner.conclude(job)
         except ModelChanged as error:
-            await self.changed(job.run, error)
+            await self.on_model_change(job.run, error)
             return None
         return await self.settle(job, result, attempt)
 
@@ -84,7 +84,7 @@ class ExamineHandler:
         verdicts, trouble = result
         if trouble is not None and not attempt.final:
             raise trouble
-        await self.tell(job, verdicts)
+        await self.publish(job, verdicts)
         return trouble
 
     async def give_up(self, data: MessageValue, error: BaseException) -> None:
@@ -98,27 +98,27 @@ class ExamineHandler:
 
     async def conclude(self, job: ExamineJob, error: BaseException) -> None:
         """Publish Unscored for all questions of a job."""
-        await self.tell(job, give_up(job, error))
+        await self.publish(job, failure_verdicts(job, error))
 
-    async def tell(self, job: ExamineJob, verdicts: Verdicts) -> None:
+    async def publish(self, job: ExamineJob, verdicts: Verdicts) -> None:
         """Publish the verdicts of a job."""
-        await self.used(job)
+        await self.record_usage(job)
         key = f"{verdicts.run}/{verdicts.benchmark}/{verdicts.sample}"
         await self.stream.publish(Message(VERDICTS, key, self.codec.write(verdicts)))
-        self.examined(job, verdicts)
+        self.on_verdicts(job, verdicts)
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionHandler:
     """Captions samples and publishes the jobs that examine the captions.
 
-    Media questions are answered here, and their verdicts published. `keep` is called with every
-    caption before its examination is published.
+    Media questions are answered here, and their verdicts published. `save_caption` is called with
+    every caption before its examination is published.
     """
 
     examining: ExamineHandler
     captioner_of: CaptionerOf
-    keep: KeepCaption
+    save_caption: SaveCaption
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Caption one sample, or answer its media questions.
@@ -136,7 +136,7 @@ class CaptionHandler:
                 return None
             result = await captioner.answer(job)
         except ModelChanged as error:
-            await self.examining.changed(job.run, error)
+            await self.examining.on_model_change(job.run, error)
             return None
         return await self.examining.settle(_examine_job(job), result, attempt)
 
@@ -144,10 +144,10 @@ class CaptionHandler:
         caption = await _write_caption(captioner, job)
         if isinstance(caption, Failure):
             examine_job = _examine_job(job)
-            await self.examining.tell(examine_job, unscored(examine_job, caption))
+            await self.examining.publish(examine_job, unscored_job(examine_job, caption))
             return
-        await self.keep(job, caption)
-        await self.examining.used(job)
+        await self.save_caption(job, caption)
+        await self.examining.record_usage(job)
         publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {}, job.cap)
         await publisher.examine(job.items, caption)
 

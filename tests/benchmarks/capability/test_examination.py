@@ -6,7 +6,7 @@ import pytest
 
 from caliper.benchmarks.base import PlanRequest, Settings
 from caliper.benchmarks.capability.benchmark import BENCHMARK
-from caliper.benchmarks.capability.examining import category_score
+from caliper.benchmarks.capability.examination import category_score
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Failure, Item, Reply
 from caliper.core.rows import Row

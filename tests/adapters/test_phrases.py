@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 from tests.fakes import reports
 
-from caliper.adapters import wording
+from caliper.adapters import phrases as wording
 from caliper.benchmarks import lexical_agreement
 from caliper.core.report import Coverage, Estimate, Report
 from caliper.core.suspicion import Suspicious
@@ -77,9 +77,9 @@ def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
 
 
 def test_suspicious_captions() -> None:
-    assert wording.suspicious(Suspicious()) == ""
-    assert wording.suspicious(Suspicious(0, 1200)).startswith("None of 1,200 captions ")
-    told = wording.suspicious(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
+    assert wording.injection_note(Suspicious()) == ""
+    assert wording.injection_note(Suspicious(0, 1200)).startswith("None of 1,200 captions ")
+    told = wording.injection_note(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
     assert told.startswith("3 of 1,200 captions ")
     assert "(instruction 2, hidden 1)" in told
 
@@ -88,5 +88,7 @@ def test_stuffing_is_said_for_each_benchmark() -> None:
     few = Suspicious(10, 100, {"instruction": 6, "long": 5}, 5)
     many = Suspicious(10, 100, {"instruction": 6, "long": 6, "list": 2}, 6)
     parts = [dataclasses.replace(reports.captionqa(), suspicious=found) for found in (few, many)]
-    (said,) = wording.stuffed(dataclasses.replace(reports.report(), benchmarks=tuple(parts)))
+    (said,) = wording.stuffing_warnings(
+        dataclasses.replace(reports.report(), benchmarks=tuple(parts))
+    )
     assert said.startswith("Signs of stuffing in CaptionQA: 6 of 100 captions (long 6, list 2). ")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.comprecap.examining import examine
+from caliper.benchmarks.comprecap.examination import examine
 from caliper.benchmarks.comprecap.planning import plan
 from caliper.benchmarks.comprecap.scoring import reduce
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict

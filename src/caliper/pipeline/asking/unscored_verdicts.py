@@ -10,24 +10,24 @@ from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import Failure, Item
 
 
-def give_up(job: ExamineJob, error: BaseException) -> Verdicts:
+def failure_verdicts(job: ExamineJob, error: BaseException) -> Verdicts:
     """Unscored verdicts for every question of a job that failed with `error` for good."""
     reason = handling(error).reason or Reason.INTERNAL
-    return unscored(job, Failure(reason, f"{type(error).__name__}: {error}"))
+    return unscored_job(job, Failure(reason, f"{type(error).__name__}: {error}"))
 
 
-def unscored(job: ExamineJob, why: Failure) -> Verdicts:
+def unscored_job(job: ExamineJob, reason: Failure) -> Verdicts:
     """Unscored verdicts for every question of a job."""
-    return Verdicts(job.run, job.benchmark, job.sample, left_unscored(job.items, why))
+    return Verdicts(job.run, job.benchmark, job.sample, unscored_items(job.items, reason))
 
 
-def left_unscored(items: Iterable[Item], why: Failure) -> tuple[Verdict, ...]:
+def unscored_items(items: Iterable[Item], reason: Failure) -> tuple[Verdict, ...]:
     """Unscored verdicts for every question; those that can never be asked keep their own reason."""
-    evidence = Evidence(explanation=why.detail[:2000])
+    evidence = Evidence(explanation=reason.detail[:2000])
     return tuple(
         Verdict(index, Unscored(question.unscored), Evidence(explanation=question.note))
         if question.unscored
-        else Verdict(index, Unscored(why.reason), evidence)
+        else Verdict(index, Unscored(reason.reason), evidence)
         for item in items
         for index, question, _ in item.positions()
     )

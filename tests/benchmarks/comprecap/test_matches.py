@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.benchmarks.comprecap.matching import (
+from caliper.benchmarks.comprecap.matches import (
     Match,
     distinct,
     match,

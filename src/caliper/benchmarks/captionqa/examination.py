@@ -33,15 +33,15 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
             return Unscored(Reason.NO_CAPTION), Evidence()
         return ask(item, question, repeat, caption, settings)
 
-    return examine_each(item, settle, lambda request, reply: read(request, reply, reading))
+    return examine_each(item, settle, lambda request, reply: read_outcome(request, reply, reading))
 
 
-def read(request: Ask, reply: str, reading: str) -> Reading:
+def read_outcome(request: Ask, reply: str, reading: str) -> Reading:
     """Read the outcome of a reply. An unreadable one is wrong if `released`, else Unscored."""
     payload = request.question.payload
-    choice = READERS[reading](reply, payload.shown, payload.question)
+    choice = READERS[reading](reply, payload.options, payload.question)
     if choice.place is not None:
-        said = f"chose {payload.shown[choice.place]}"
+        said = f"chose {payload.options[choice.place]}"
         return Reading(Scored(score(payload, choice.place)), said, choice.repaired)
     if reading == "released":
         return Reading(Scored(WRONG), "unreadable, which the released script counts as wrong")
@@ -82,7 +82,7 @@ def ask(
     payload = question.payload
     # One prompt for all blank captions.
     text = caption if caption and caption.strip() else ""
-    fields = {"question": payload.question, "options": lettered(payload.shown)}
+    fields = {"question": payload.question, "options": format_options(payload.options)}
     on_image = item.source is Source.MEDIA
     return Ask(
         item=item,
@@ -107,6 +107,6 @@ def _decoding(settings: Settings) -> Decoding:
     return Decoding(temperature, max_tokens=int(chosen(settings, "max_tokens")))
 
 
-def lettered(shown: tuple[str, ...]) -> str:
+def format_options(options: tuple[str, ...]) -> str:
     """Format the options, one per line, each after its letter."""
-    return "\n".join(f"{label(place)}. {text}" for place, text in enumerate(shown))
+    return "\n".join(f"{label(place)}. {text}" for place, text in enumerate(options))

@@ -11,7 +11,7 @@ from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.models.replay import ReplayAnswerer
 from caliper.adapters.packs.files import shipped_pack
-from caliper.benchmarks.settings import resolved_settings
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caps import Caps
 from caliper.core.errors import BackendTimeout, ModelChanged, StoreFull
 from caliper.core.messages import ExamineJob
@@ -23,10 +23,10 @@ from caliper.pipeline.store.runs import note_start, run_store
 from caliper.ports.telemetry import SILENT, AnchorsJudged
 from caliper.wiring.anchor_sitting import judge_anchors
 from caliper.wiring.anchors import anchors_of
-from caliper.wiring.standing_anchors import StandingAnchors
+from caliper.wiring.run_anchors import RunAnchors
 
 PACK = shipped_pack()
-PART = BenchmarkSpec("captionqa", "", None, resolved_settings("captionqa", {}), {})
+PART = BenchmarkSpec("captionqa", "", None, resolve_settings("captionqa", {}), {})
 SPEC = RunSpec("checkpoint", "1", PACK.digest, (PART,))
 ANCHORS = len(anchors_of("captionqa", PART.settings))
 
@@ -46,10 +46,10 @@ async def kept(store: MemoryStore, spec: RunSpec) -> Sittings:
 async def sit(model: ScriptedModel, met: Iterable[RunSpec]) -> RecordedTelemetry:
     """Meet jobs of these runs, one after the other."""
     telemetry = RecordedTelemetry()
-    standing = StandingAnchors(MemoryStore(), telemetry, PATIENCE)
+    standing = RunAnchors(MemoryStore(), telemetry, PATIENCE)
     for spec in met:
-        standing.meet(spec, "captionqa", answering(model))
-        await standing.judged(job(spec))
+        standing.start_sitting(spec, "captionqa", answering(model))
+        await standing.wait_for_sitting(job(spec))
     return telemetry
 
 
@@ -92,9 +92,9 @@ async def test_a_sitting_is_that_of_a_local_run() -> None:
     here, there = (ScriptedModel(lambda text, before: "A") for _ in range(2))
     # As local.setup has it.
     expected = await judge_anchors(spec, answering(here, spec.sampling_seed), "captionqa")
-    standing = StandingAnchors(store, SILENT, PATIENCE)
-    standing.meet(spec, "captionqa", answering(there, spec.sampling_seed))
-    await standing.judged(job(spec))
+    standing = RunAnchors(store, SILENT, PATIENCE)
+    standing.start_sitting(spec, "captionqa", answering(there, spec.sampling_seed))
+    await standing.wait_for_sitting(job(spec))
     assert await kept(store, spec) == {"captionqa": expected}
     assert {call.decoding.seed for call in there.calls} == {
         call.decoding.seed for call in here.calls
@@ -106,9 +106,9 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
     first, later = (ScriptedModel(lambda text, before, reply=reply: reply) for reply in "AB")
     told = []
     for model in (first, later):
-        standing = StandingAnchors(store, SILENT, PATIENCE)
-        standing.meet(SPEC, "captionqa", answering(model))
-        await standing.judged(job(SPEC))
+        standing = RunAnchors(store, SILENT, PATIENCE)
+        standing.start_sitting(SPEC, "captionqa", answering(model))
+        await standing.wait_for_sitting(job(SPEC))
         told.append(dict(store.objects))
     assert len(later.calls) == ANCHORS
     assert told[0] == told[1] != {}
@@ -116,14 +116,14 @@ async def test_a_job_met_in_another_process_leaves_what_is_kept() -> None:
 
 async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = StandingAnchors(store, SILENT, PATIENCE)
+    standing = RunAnchors(store, SILENT, PATIENCE)
     store.full = True
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing.start_sitting(SPEC, "captionqa", answering(model))
     with pytest.raises(StoreFull):
-        await standing.judged(job(SPEC))
+        await standing.wait_for_sitting(job(SPEC))
     store.full = False
-    standing.meet(SPEC, "captionqa", answering(model))
-    await standing.judged(job(SPEC))
+    standing.start_sitting(SPEC, "captionqa", answering(model))
+    await standing.wait_for_sitting(job(SPEC))
     assert len(model.calls) == 2 * ANCHORS
     assert (await kept(store, SPEC)).keys() == {"captionqa"}
 
@@ -141,38 +141,38 @@ async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped:
         (False, [Caps(), capped], 0),
     ):
         model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-        standing = StandingAnchors(store, SILENT, PATIENCE, asked=asked)
+        standing = RunAnchors(store, SILENT, PATIENCE, asked=asked)
         for each in caps:
             await note_start(run_store(store, SPEC.run_id), each, NOON)
-            standing.meet(SPEC, "captionqa", answering(model))
-            await standing.judged(job(SPEC))
+            standing.start_sitting(SPEC, "captionqa", answering(model))
+            await standing.wait_for_sitting(job(SPEC))
         assert len(model.calls) == sittings * ANCHORS, (asked, caps)
 
 
 async def test_recorded_replies_hold_none_to_the_anchors() -> None:
     store, recorded = MemoryStore(), ReplayAnswerer({})
-    standing = StandingAnchors(store, SILENT, PATIENCE)
-    standing.meet(SPEC, "captionqa", Models({"captionqa/reader": recorded}))
-    await standing.judged(job(SPEC))
+    standing = RunAnchors(store, SILENT, PATIENCE)
+    standing.start_sitting(SPEC, "captionqa", Models({"captionqa/reader": recorded}))
+    await standing.wait_for_sitting(job(SPEC))
     assert store.objects == {}
 
 
 async def test_a_sitting_is_broken_off_when_the_service_ends() -> None:
     model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-    standing = StandingAnchors(store, SILENT, PATIENCE)
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing = RunAnchors(store, SILENT, PATIENCE)
+    standing.start_sitting(SPEC, "captionqa", answering(model))
     await standing.close()
     assert store.objects == {}
     # Nobody waits for what does not come.
-    await standing.judged(job(SPEC))
+    await standing.wait_for_sitting(job(SPEC))
 
 
 async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
     model, store = HeldModel(lambda text, before: "A", held=lambda _: True), MemoryStore()
-    standing = StandingAnchors(store, SILENT, patience=0)
-    standing.meet(SPEC, "captionqa", answering(model))
+    standing = RunAnchors(store, SILENT, patience=0)
+    standing.start_sitting(SPEC, "captionqa", answering(model))
     async with asyncio.timeout(PATIENCE):
-        await standing.judged(job(SPEC))
+        await standing.wait_for_sitting(job(SPEC))
     assert store.objects == {}
     # What comes of it yet is kept all the same.
     model.free.set()
@@ -183,4 +183,4 @@ async def test_an_endpoint_that_hangs_holds_no_verdict_up_for_ever() -> None:
 
 
 async def test_a_job_without_a_sitting_waits_for_none() -> None:
-    await StandingAnchors(MemoryStore(), SILENT, PATIENCE).judged(job(SPEC))
+    await RunAnchors(MemoryStore(), SILENT, PATIENCE).wait_for_sitting(job(SPEC))

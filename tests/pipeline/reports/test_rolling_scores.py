@@ -7,7 +7,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.run import RunState
 from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.reports.running_scores import RollingScores
+from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.ports.stages import Scores
 
 
@@ -18,10 +18,10 @@ class SlowStore(MemoryStore):
         super().__init__()
         self.clock = FakeClock()
 
-    async def get(self, key: str, most: int | None = None) -> bytes | None:
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         if "/plan/" in key:
             await self.clock.sleep(1)
-        return await super().get(key, most)
+        return await super().get(key, max_bytes)
 
 
 def known(found: Scores | None) -> int:
@@ -98,5 +98,5 @@ async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
     rolling = RollingScores(store.clock, LiveTallies(), patience=0)
     hasty = await rolling.scores(ended)
     assert (hasty.state, hasty.benchmarks) == (RunState.COMPLETE, ())
-    assert known(await rolling.scores(ended, patient=True)) == SIZE
+    assert known(await rolling.scores(ended, wait=True)) == SIZE
     assert known(await rolling.scores(ended)) == SIZE

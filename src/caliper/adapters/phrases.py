@@ -44,7 +44,7 @@ def with_interval(figure: Estimate | Difference | Coefficient) -> str:
     return f"{number(figure.value)} ({span})" if span else number(figure.value)
 
 
-def standing(row: Standing) -> str:
+def exclusion(row: Standing) -> str:
     """Why a checkpoint cannot be compared with the others; empty if it can."""
     partial = f"partial, {percent(row.coverage)} covered" if row.partial else ""
     lacks = f"lacks {', '.join(row.lacking)}" if row.lacking else ""
@@ -52,7 +52,7 @@ def standing(row: Standing) -> str:
     return "; ".join(filter(None, (partial, lacks, stuffed)))
 
 
-def behind(row: Standing) -> str:
+def distance_to_best(row: Standing) -> str:
     """How far a checkpoint trails the best one, with the interval; empty for the best."""
     difference = row.behind
     if difference is None or difference.value is None:
@@ -79,9 +79,9 @@ def probability(p: float | None) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def chance(difference: Difference) -> str:
+def p_value(difference: Difference) -> str:
     """The adjusted p-value of a difference, or why it was not tested."""
-    return probability(difference.adjusted) or difference.untested
+    return probability(difference.adjusted) or difference.untested_reason
 
 
 def percent(share: float) -> str:
@@ -91,7 +91,7 @@ def percent(share: float) -> str:
     return f"{'99.99' if text == '100.00' and whole < 100 else text}%"
 
 
-def suspicious(finding: Suspicious) -> str:
+def injection_note(finding: Suspicious) -> str:
     """How many captions look as if they were written for the judge, and by which signs.
 
     Empty if no caption was examined.
@@ -119,12 +119,12 @@ def reuse(reused: Reuse | None) -> str:
     return f"{text} reuse replies of earlier runs; use --replicate to ask again."
 
 
-def unasked(state: str, since: datetime) -> str:
+def already_ended(state: str, since: datetime) -> str:
     """The message for a run that had already ended, so that nothing was asked."""
     return f"Already {state} since {since:%Y-%m-%d %H:%M} UTC; nothing was asked."
 
 
-def stuffed(report: Report) -> tuple[str, ...]:
+def stuffing_warnings(report: Report) -> tuple[str, ...]:
     """Warnings that precede all figures, one per benchmark with many stuffed captions.
 
     A stuffed caption shows signs of stating everything.
@@ -139,7 +139,7 @@ def stuffed(report: Report) -> tuple[str, ...]:
     )
 
 
-def stuffed_side(name: str, side: Side) -> str:
+def side_stuffing_warning(name: str, side: Side) -> str:
     """The warning for a compared run with stuffed captions, per benchmark; empty without any."""
     shares = ", ".join(
         f"{benchmark(part).title} ({percent(share)} of its captions)"

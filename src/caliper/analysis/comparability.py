@@ -36,7 +36,7 @@ class Distinction:
     second: str
 
 
-def told_apart(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
+def unique_names(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
     """Unambiguous names of runs: their labels, with the run id added to duplicates."""
     times = Counter(labels)
     return tuple(
@@ -45,7 +45,7 @@ def told_apart(labels: Sequence[str], runs: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def between(first: Report, second: Report) -> tuple[Distinction, ...]:
+def setup_differences(first: Report, second: Report) -> tuple[Distinction, ...]:
     """All differences between two runs besides the checkpoint and its captions."""
     results: list[Distinction] = []
     before = {benchmark.name: benchmark for benchmark in first.benchmarks}
@@ -91,7 +91,7 @@ def _unequal(
             yield Distinction(benchmark, kind, name, before, after)
 
 
-def unlike(differences: Collection[Distinction]) -> tuple[Distinction, ...]:
+def incomparable(differences: Collection[Distinction]) -> tuple[Distinction, ...]:
     """The distinctions that make two runs incomparable. A benchmark that only one of them has is
     not among them, nor are its settings.
     """
@@ -99,9 +99,9 @@ def unlike(differences: Collection[Distinction]) -> tuple[Distinction, ...]:
     return tuple(each for each in differences if _matters(each, alone))
 
 
-def refuse_unlike(differences: Collection[Distinction]) -> None:
+def check_comparable(differences: Collection[Distinction]) -> None:
     """Raise NotComparable naming the distinctions that make two runs incomparable, if any."""
-    blocking = unlike(differences)
+    blocking = incomparable(differences)
     if not blocking:
         return
     listing = "; ".join(f"{_subject(each)}: {_values(each)}" for each in blocking[:_MAX_SHOWN])
@@ -113,7 +113,7 @@ def refuse_unlike(differences: Collection[Distinction]) -> None:
     )
 
 
-def said(distinction: Distinction) -> str:
+def describe(distinction: Distinction) -> str:
     """A distinction as text."""
     return f"{_subject(distinction)}: {distinction.first} / {distinction.second}"
 

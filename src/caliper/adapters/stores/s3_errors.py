@@ -22,7 +22,7 @@ _NO_ROOM = frozenset({"XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "Qu
 _Result = TypeVar("_Result")
 
 
-def told_apart(work: Callable[[], _Result], bucket: str) -> _Result:
+def translate_errors(work: Callable[[], _Result], bucket: str) -> _Result:
     """The result of a call, with translated errors.
 
     Raises StoreFull if the server or the bucket is full, StoreUnavailable for all other errors.

@@ -14,7 +14,7 @@ from caliper.core.errors import JobFate, handling
 from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.examiner import Models
-from caliper.pipeline.reports.judge_check import check_wanted, keep_sitting
+from caliper.pipeline.reports.judge_check import save_sitting, should_check
 from caliper.pipeline.store.runs import last_start, run_store
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
@@ -34,9 +34,9 @@ class _Pending(NamedTuple):
     until: float
 
 
-class StandingAnchors:
+class RunAnchors:
     """Judges the anchors once per benchmark and run that this process works on, and stores the
-    sitting with the run. The agreement is recorded in `telemetry`. For `asked` see `check_wanted`.
+    sitting with the run. The agreement is recorded in `telemetry`. For `asked` see `should_check`.
 
     No outcome depends on the anchors. But verdicts are published only after the sitting, so that
     every report based on them includes the judge check. If an endpoint hangs, publishing waits at
@@ -55,7 +55,7 @@ class StandingAnchors:
         self._patience, self._asked = patience, asked
         self._sittings: OrderedDict[_Key, _Pending] = OrderedDict()
 
-    def meet(self, spec: RunSpec, name: str, models: Models) -> None:
+    def start_sitting(self, spec: RunSpec, name: str, models: Models) -> None:
         """Start judging the anchors with the `models` of a job, unless the run has had a sitting.
 
         Recordings contain no replies to the anchors, so runs with recorded replies have none.
@@ -71,7 +71,7 @@ class StandingAnchors:
         if len(self._sittings) > _REMEMBERED and next(iter(self._sittings.values())).sitting.done():
             self._sittings.popitem(last=False)
 
-    async def judged(self, job: ExamineJob) -> None:
+    async def wait_for_sitting(self, job: ExamineJob) -> None:
         """Wait for the sitting of a job's run, if it has one.
 
         Raises StoreUnavailable or StoreFull if the sitting could not be stored: the next job of
@@ -102,17 +102,19 @@ class StandingAnchors:
         run = run_store(self._store, spec.run_id)
         try:
             _, caps = await last_start(run)
-            if not check_wanted(caps, asked=self._asked):
+            if not should_check(caps, choice=self._asked):
                 return False
             sitting = await judge_anchors(spec, models, name)
-            await keep_sitting(run, name, sitting)
+            await save_sitting(run, name, sitting)
         except Exception as error:
             if handling(error).fate is JobFate.PAUSE:
                 raise
             # The jobs of the run meet the same error and report it.
             _LOG.warning("anchors of %s for run %s: %s", name, spec.run_id, error)
             return True
-        agreement = f"{sitting.agreed} of {sitting.scored} known answers judged correctly"
+        agreement = (
+            f"{sitting.correct_count} of {sitting.scored_count} known answers judged correctly"
+        )
         _LOG.info("%s for run %s: %s by %s", name, spec.run_id, agreement, sitting.judge)
         self._record(_answerer(name, models).identity.name, name, sitting)
         return True
@@ -121,7 +123,7 @@ class StandingAnchors:
         if sitting.agreement is None:
             return
         # Few verdicts, from an endpoint in trouble, would look like a judge that changed.
-        if 2 * sitting.scored >= len(sitting.verdicts):
+        if 2 * sitting.scored_count >= len(sitting.verdicts):
             self._telemetry.record(AnchorsJudged(judge, name, sitting.agreement))
 
 

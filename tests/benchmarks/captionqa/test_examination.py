@@ -44,7 +44,7 @@ def drive(
 
 
 def choosing(text: str) -> Answerer:
-    return lambda ask: Reply(label(ask.question.payload.shown.index(text)))
+    return lambda ask: Reply(label(ask.question.payload.options.index(text)))
 
 
 def outcome(text: str, question: dict[str, Any] = COLOUR, **settings: str) -> Outcome:
@@ -77,7 +77,7 @@ def test_all_questions_are_one_batch_about_one_caption() -> None:
     assert first.prompt == "captionqa/reader"
     assert list(first.fields) == ["caption", "question", "options"]
     assert first.fields["caption"] == "It is green."
-    shown = first.question.payload.shown
+    shown = first.question.payload.options
     assert first.fields["options"] == "\n".join(
         f"{letter}. {text}" for letter, text in zip("ABCD", shown, strict=True)
     )

@@ -2,7 +2,7 @@
 
 A caption comes from the checkpoint under test, or from the user who supplied it. It can hold
 orders to the judge, special tokens of chat templates, invisible characters, and endless lines.
-`neutral` removes everything but plain text; ordinary captions pass unchanged. `Fence` puts tags
+`neutralize` removes everything but plain text; ordinary captions pass unchanged. `Fence` puts tags
 around a caption whose name is derived from the whole caption: to contain its own closing tag, a
 text would have to contain its own digest.
 """
@@ -98,16 +98,16 @@ _BROKEN = str.maketrans(
 )
 
 
-def neutral(text: str) -> str:
+def neutralize(text: str) -> str:
     """The text in a form that is safe in a prompt. Idempotent.
 
-    The text is `bounded` first. Every line separator becomes a line feed, and several blank lines
+    The text is `clip` first. Every line separator becomes a line feed, and several blank lines
     become one. Control characters, invisible characters and text direction marks are removed; a
     lone surrogate becomes U+FFFD. Anything that looks like a tag of the fence, of a chat template
     or of a tokenizer (a short tag in brackets of any width, whatever its name) gets parentheses
     instead, so that people can still read it.
     """
-    text = bounded(text)
+    text = clip(text)
     if _plain(text):
         return _BLANK_LINES.sub("\n\n", text)
     text = _SURROGATE.sub("\ufffd", text)
@@ -118,7 +118,7 @@ def neutral(text: str) -> str:
     return _LOOSE_JOINER.sub("", text)
 
 
-def bounded(text: str) -> str:
+def clip(text: str) -> str:
     """The first `LONGEST` characters: the only part that any regular expression sees."""
     return text[:LONGEST]
 
@@ -150,17 +150,17 @@ class Fence:
         """The system message's explanation of the tags. Ours."""
         return _EXPLANATION.format(self.name)
 
-    def around(self, text: str) -> str:
+    def wrap(self, text: str) -> str:
         """A neutral text between the tags."""
         return f"<{self.name}>{text}</{self.name}>"
 
 
-def hidden(text: str) -> bool:
+def has_hidden_characters(text: str) -> bool:
     """Whether the text holds invisible characters that no script needs."""
     rules = (_HIDDEN, _LOOSE_JOINER, _SURROGATE)
     return not _plain(text) and any(rule.search(text) for rule in rules)
 
 
-def marked(text: str) -> bool:
+def has_markup(text: str) -> bool:
     """Whether the text holds tags of the fence, of chat templates or of tokenizers."""
     return not _plain(text) and _MARK.search(text) is not None

@@ -14,7 +14,7 @@ class _Deferred:
         return getattr(import_module(self._name), attribute)
 
 
-def deferred(name: str) -> Any:
+def lazy_module(name: str) -> Any:
     """The module of that name, imported when something of it is first asked for.
 
     It stands in the `else` of `if TYPE_CHECKING: from package import module`, so that type

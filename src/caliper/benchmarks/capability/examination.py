@@ -10,7 +10,7 @@ from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.capability.reading import read_labels, read_score
-from caliper.benchmarks.capability.settings import chosen
+from caliper.benchmarks.capability.settings import setting_value
 from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form, Task
 from caliper.benchmarks.exchanges import UNREADABLE, Reader, Reading, Result, examine_each
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored
@@ -74,7 +74,7 @@ def generation(source: Source, settings: Settings, repeats: int | None) -> Gener
 
 
 def _prompt(task: Task, settings: Settings) -> str:
-    several = task.form is Form.CATEGORY and chosen(settings, "category_labels") == "any"
+    several = task.form is Form.CATEGORY and setting_value(settings, "category_labels") == "any"
     return f"{task.name}_labels" if several else task.name
 
 
@@ -101,7 +101,7 @@ def _caption_request(
         "explanations": "\n".join(category.line for category in task.categories),
     }
     label: dict[str, Any] = {"enum": [*task.labels, NOT_STATED.upper()]}
-    if chosen(settings, "category_labels") == "any":
+    if setting_value(settings, "category_labels") == "any":
         label = {"type": "array", "items": label, "minItems": 1}
     return _prompt(task, settings), fields, _object({"pred": label})
 
@@ -120,8 +120,8 @@ def _object(answer: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def reader(settings: Settings) -> Reader:
     """Return the function that reads the score from a reply under these settings."""
-    lenient = chosen(settings, "reply_reading") == "lenient"
-    several = chosen(settings, "category_labels") == "any"
+    lenient = setting_value(settings, "reply_reading") == "lenient"
+    several = setting_value(settings, "category_labels") == "any"
 
     def read(ask: Ask, text: str) -> Reading:
         payload = ask.question.payload

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from caliper.core.run import OVER
+from caliper.core.run import FINAL_STATES
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.ports.clock import Clock
@@ -30,12 +30,12 @@ class RollingScores:
         self._computing: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, float] = {}
 
-    def affordable(self, task: str) -> bool:
-        """Whether the budget of a task, as recorded by `spending`, lets it run again."""
+    def may_run(self, task: str) -> bool:
+        """Whether the budget of a task, as recorded by `charge`, lets it run again."""
         return self._clock.monotonic() >= self._ready.get(task, 0.0)
 
     @contextmanager
-    def spending(self, task: str) -> Iterator[None]:
+    def charge(self, task: str) -> Iterator[None]:
         """Charge the time of the context to a task. While it runs, the task is not affordable."""
         started = self._clock.monotonic()
         self._ready[task] = float("inf")
@@ -47,32 +47,32 @@ class RollingScores:
             if task in self._ready:
                 self._ready[task] = now + (now - started) * (_SHARE * len(self._ready) - 1)
 
-    async def scores(self, run: RunLedger, *, patient: bool = False) -> Scores:
-        """The scores of a run, recomputed when `affordable`. While the scores of a large run are
+    async def scores(self, run: RunLedger, *, wait: bool = False) -> Scores:
+        """The scores of a run, recomputed when `may_run`. While the scores of a large run are
         being computed, returns the previous ones, or none.
 
         For a run that is over, the scores cover its whole ledger, or are absent, because
-        callers do not ask again. If `patient`, this waits for them however long it takes.
+        callers do not ask again. If `wait`, this waits for them however long it takes.
 
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
         # Read together: the scores may be newer than the state, but never older than an end.
         current, changes = Scores(run.state, (), run.error, run.start), run.ledger.changes
-        last = current.state in OVER and not run.broken
+        last = current.state in FINAL_STATES and not run.is_broken
         with suppress(TimeoutError):
-            async with asyncio.timeout(None if last and patient else self._patience):
+            async with asyncio.timeout(None if last and wait else self._patience):
                 await self._wait_for_figures(run, changes, last=last)
-        latest = self._live.held(run)
+        latest = self._live.cached_figures(run)
         if latest is None or (last and latest[0] < changes):
             return current
         return replace(current, benchmarks=latest[1].benchmarks)
 
     async def _wait_for_figures(self, run: RunLedger, changes: int, *, last: bool) -> None:
         """Wait for figures that cover `changes`; single-flight: computed once for all callers."""
-        while (latest := self._live.held(run)) is None or latest[0] < changes:
+        while (latest := self._live.cached_figures(run)) is None or latest[0] < changes:
             task = self._computing.get(run.run)
             if task is None:
-                if not last and not self.affordable(run.run):
+                if not last and not self.may_run(run.run):
                     return
                 task = self._computing[run.run] = asyncio.create_task(self._compute(run))
             # A caller that stops waiting does not cancel it: the next one uses its result.
@@ -87,7 +87,7 @@ class RollingScores:
     async def _compute(self, run: RunLedger) -> None:
         # Waiting for the turn is not charged.
         async with self._live.turn:
-            with self.spending(run.run):
+            with self.charge(run.run):
                 await self._live.figures(run)
 
     def forget(self, run: str) -> None:
@@ -110,7 +110,7 @@ async def changes_of(
     while (current := await scores()) is not None:
         if current != last:
             yield current
-        if current.state in OVER:
+        if current.state in FINAL_STATES:
             return
         last = current
         await clock.sleep(interval)

@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from caliper.benchmarks.base import Settings, fence, lacks_caption
-from caliper.benchmarks.comprecap.matching import Match, distinct, match, mentions, object_score
+from caliper.benchmarks.comprecap.matches import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
-from caliper.benchmarks.comprecap.settings import chosen
+from caliper.benchmarks.comprecap.settings import setting_value
 from caliper.benchmarks.exchanges import Reader, Reading, Result, examine_each
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored
 from caliper.core.question import (
@@ -120,11 +120,11 @@ def generation(source: Source, settings: Settings, repeats: int | None) -> Gener
 
 
 def _relation_prompt(settings: Settings) -> str:
-    return _RELATION if chosen(settings, "relation_prompt") == "relation" else _PHRASE
+    return _RELATION if setting_value(settings, "relation_prompt") == "relation" else _PHRASE
 
 
 def _decoding(settings: Settings) -> Decoding:
-    temperature, top_p = (float(chosen(settings, name)) for name in ("temperature", "top_p"))
+    temperature, top_p = (float(setting_value(settings, name)) for name in ("temperature", "top_p"))
     return Decoding(temperature, top_p, MAX_TOKENS)
 
 
@@ -156,7 +156,7 @@ def _choice(item: Item, question: Question[Any], repeat: int) -> Ask:
 
 
 def _reader(settings: Settings) -> Reader:
-    read_score = SCORE_READERS[chosen(settings, "reading")]
+    read_score = SCORE_READERS[setting_value(settings, "reading")]
 
     def read(ask: Ask, reply: str) -> Reading:
         payload = ask.question.payload
