@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from caliper.adapters.datasets.files import DatasetFiles
-from caliper.adapters.keys import bounded, check_key, check_prefix
+from caliper.adapters.keys import check_key, check_prefix, check_size
 from caliper.core.errors import StoreFull
 from caliper.core.outcome import Verdict
 from caliper.pipeline.store.store_supplies import StoredSupplies
@@ -29,7 +29,7 @@ class MemoryStore:
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         data = self.objects.get(check_key(key))
-        return bounded(key, data, max_bytes)
+        return check_size(key, data, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:

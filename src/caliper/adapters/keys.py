@@ -22,10 +22,10 @@ def check_key(key: str) -> str:
     return key
 
 
-def bounded(key: str, data: bytes | None, most: int | None) -> bytes | None:
-    """Return an object's `data` if it has at most `most` bytes, else raise InvalidInput."""
-    if data is not None and most is not None and len(data) > most:
-        raise InvalidInput(f"larger than {most} bytes", file=key)
+def check_size(key: str, data: bytes | None, max_bytes: int | None) -> bytes | None:
+    """Return an object's `data` if it has at most `max_bytes` bytes, else raise InvalidInput."""
+    if data is not None and max_bytes is not None and len(data) > max_bytes:
+        raise InvalidInput(f"larger than {max_bytes} bytes", file=key)
     return data
 
 

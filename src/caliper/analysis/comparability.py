@@ -15,7 +15,7 @@ from caliper.core.report import BenchmarkReport, Report, leaves
 from caliper.core.run import RECORDED
 
 # The parts of a spec, and the models, that are expected to differ between checkpoints.
-_OF_THE_CHECKPOINT = ("name", "captions", "replicate")
+_CHECKPOINT_FIELDS = ("name", "captions", "replicate")
 _ROLES_OF_THE_CHECKPOINT = ("captioner", "media")
 _ABSENT = "(none)"
 # A gRPC status can carry a few thousand bytes in all.
@@ -57,7 +57,7 @@ def setup_differences(first: Report, second: Report) -> tuple[Distinction, ...]:
             sides = ["evaluated" if name in side else _ABSENT for side in (before, after)]
             results.append(Distinction(name, "benchmark", name, *sides))
     specs = [
-        dict(leaves({key: spec[key] for key in spec if key not in _OF_THE_CHECKPOINT}))
+        dict(leaves({key: spec[key] for key in spec if key not in _CHECKPOINT_FIELDS}))
         for spec in (first.spec, second.spec)
     ]
     results.extend(_unequal("", "spec", specs[0], specs[1]))

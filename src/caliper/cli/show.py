@@ -64,9 +64,9 @@ def show_reuse(reused: Reuse | None, console: Console) -> None:
         console.print(f"[yellow]{text}[/yellow]", highlight=False, soft_wrap=True)
 
 
-def show_gaps(config: RunConfig, spec: RunSpec, shown: OutputOptions) -> None:
-    """Print to standard error how a run deviates from its recipe, unless `shown` is quiet."""
-    if config.recipe is None or shown.quiet:
+def show_gaps(config: RunConfig, spec: RunSpec, output: OutputOptions) -> None:
+    """Print to standard error how a run deviates from its recipe, unless `output` is quiet."""
+    if config.recipe is None or output.quiet:
         return
     for text in recipe_gaps(spec, config.recipe):
         ERR.print(f"[yellow]Note:[/yellow] {escape(text)}", soft_wrap=True)

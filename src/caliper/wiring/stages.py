@@ -106,7 +106,7 @@ class ModelStages:
             if spec is None:
                 return None
             media = {job.benchmark: checkpoint.media_of(spec.benchmark(job.benchmark))}
-            limited = LimitedMedia(media, checkpoint.holding)
+            limited = LimitedMedia(media, checkpoint.memory_limit)
             model = cap_model(checkpoint.models[job.benchmark], await self.allowances.of(job))
             return Captioner(spec, model, checkpoint.pack, limited, store, self.telemetry)
 
@@ -128,10 +128,10 @@ class ModelStages:
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """The checkpoint under test: its models by benchmark, with their prompts. `media_of` gives the
-    media of a benchmark of a run, and `holding` bounds those in memory.
+    media of a benchmark of a run, and `memory_limit` bounds those in memory.
     """
 
     models: Mapping[str, ChatModel]
     pack: PromptPack
     media_of: Callable[[BenchmarkSpec], Media]
-    holding: MemoryLimit
+    memory_limit: MemoryLimit

@@ -5,7 +5,7 @@ import pytest
 
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
-from caliper.pipeline.planning.planner import affordable, calls_of
+from caliper.pipeline.planning.planner import affordable_end, calls_of
 from caliper.pipeline.planning.publisher import before
 
 LEXICAL = Identity("lexical", "rules", "1")
@@ -50,6 +50,6 @@ def test_calls_of_a_job(run: RunSpec, source: Source, calls: int) -> None:
     ("calls", "end"), [(1, 0), (2, 2), (3, 2), (4, 4), (9, 4), (10, 10), (99, 10)]
 )
 async def test_no_job_is_cut_in_half(calls: int, end: int) -> None:
-    assert await affordable(spec(), plan, calls) == end
+    assert await affordable_end(spec(), plan, calls) == end
     kept = [each async for items in before(plan, end)() for each in items]
     assert sum(each.size for each in kept) == end

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from caliper.adapters.files import open_replacement, store_error
-from caliper.adapters.keys import bounded, check_key, check_prefix
+from caliper.adapters.keys import check_key, check_prefix, check_size
 
 # Syncing many files to disk concurrently takes hardly longer than syncing one.
 _SYNCING_THREADS, _THREADS = 32, 4
@@ -39,7 +39,7 @@ class DirectoryStore:
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         size = -1 if max_bytes is None else max_bytes + 1
         data = await self._call(partial(_read, self._file(key), size))
-        return bounded(key, data, max_bytes)
+        return check_size(key, data, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._call(partial(_copy_if_exists, self._file(key), file))

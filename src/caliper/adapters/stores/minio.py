@@ -22,7 +22,7 @@ from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
-from caliper.adapters.keys import bounded, check_key, check_prefix
+from caliper.adapters.keys import check_key, check_prefix, check_size
 from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.adapters.trust import tls_context
 from caliper.core.errors import InvalidInput
@@ -120,7 +120,7 @@ class MinioStore:
         data = await self._call(
             lambda: self._read(name, None if max_bytes is None else max_bytes + 1)
         )
-        return bounded(key, data, max_bytes)
+        return check_size(key, data, max_bytes)
 
     async def get_file(self, key: str, file: Path) -> bool:
         name = check_key(key)

@@ -132,7 +132,7 @@ class Gateway:
         current = await scores.scores(run)
         last = await self._evaluation(spec, current)
         yield last
-        async with relayed(scores, clock, run, interval, current) as relay:
+        async with relay_scores(scores, clock, run, interval, current) as relay:
             while last.state not in FINAL_STATES:
                 await clock.sleep(interval)
                 try:
@@ -257,7 +257,7 @@ def _transient(error: Exception) -> bool:
 
 
 @asynccontextmanager
-async def relayed(
+async def relay_scores(
     board: ScoreBoard, clock: Clock, run: str, interval: float, latest: Scores | None
 ) -> AsyncIterator[Relay]:
     """A relay that follows a run while the context lasts, starting with `latest`."""

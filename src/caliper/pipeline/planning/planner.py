@@ -83,7 +83,7 @@ class Planner:
         await forget_refusal(store)
         shards, end = partial(read_plan, store, summary), None
         if caps.calls is not None:
-            end = await affordable(spec, shards, caps.calls)
+            end = await affordable_end(spec, shards, caps.calls)
         resumption = await self._resume(job.run, end)
         await self._publish(PlanMade(job.run, summary.questions, start, end))
         if await self._runs.is_cancelled(job.run, refresh=True):
@@ -127,7 +127,7 @@ def calls_of(spec: RunSpec, items: tuple[Item, ...]) -> int:
     return needs_answers * sum(item.size for item in items) + needs_caption
 
 
-async def affordable(spec: RunSpec, plan: PlanReader, calls: int) -> int:
+async def affordable_end(spec: RunSpec, plan: PlanReader, calls: int) -> int:
     """The dense index at which to cut the plan, so that the jobs before it need at most `calls`.
 
     The cut depends on the plan alone. Everything after it becomes Unscored(budget), and the run is
