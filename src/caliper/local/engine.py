@@ -46,7 +46,7 @@ from caliper.ports.telemetry import SILENT, Watcher
 from caliper.wiring.anchor_sitting import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-from caliper.wiring.sinks import folder_thumbnails, sinks
+from caliper.wiring.sinks import folder_thumbnails, no_thumbnails, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _BOUNDS = Bounds(verdicts=500)
@@ -235,10 +235,14 @@ class LocalRun:
             self._report = with_checks(report, self._sittings)
         return self._report
 
-    def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+    def _sinks(
+        self, spec: RunSpec, captions: Captions, *, pictures: bool
+    ) -> Sequence[ReportSink]:
+        if not pictures:
+            return sinks(captions, no_thumbnails)
         places = self._setup.config.benchmarks
         roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
-        return sinks(captions, folder_thumbnails(roots))
+        return sinks(captions, folder_thumbnails(roots, self._options.limits))
 
 
 def _refuse(_: Trouble, text: str) -> None:

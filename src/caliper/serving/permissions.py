@@ -13,7 +13,7 @@ from caliper.serving.tokens import Role
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The lowest `role` that may call a method.
+    """The lowest `role` that may call a method, and how many calls one caller may have in flight.
 
     `is_stream` marks a long-lived stream: it gets no default deadline, and ends at once when the
     service stops.
@@ -21,25 +21,31 @@ class Rule:
 
     role: Role
     is_stream: bool = False
+    in_flight: int = 250
 
 
 _READ = Rule(Role.READ)
 _EVALUATE = Rule(Role.EVALUATE)
-_WATCH = Rule(Role.READ, is_stream=True)
+_WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
+# Calls that read many objects, or hold a thread or much of the disk.
+_READ_MUCH = Rule(Role.READ, in_flight=4)
+_UPLOAD = Rule(Role.EVALUATE, in_flight=4)
+# The gateway is one caller, for all those who watch there.
+_RELAY = Rule(Role.READ, is_stream=True, in_flight=800)
 
 _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "caliper.api.evaluate.v1.EvaluateService": {
         "StartEvaluation": _EVALUATE,
         "GetEvaluation": _READ,
         "WatchEvaluation": _WATCH,
-        "ListEvaluations": _READ,
+        "ListEvaluations": _READ_MUCH,
         "CancelEvaluation": _EVALUATE,
-        "GetReport": _READ,
+        "GetReport": _READ_MUCH,
         "ListVerdicts": _READ,
-        "CompareEvaluations": _READ,
-        "UploadCaptions": _EVALUATE,
+        "CompareEvaluations": _READ_MUCH,
+        "UploadCaptions": _UPLOAD,
     },
-    "caliper.api.aggregator.v1.AggregatorService": {"GetScores": _READ, "WatchScores": _WATCH},
+    "caliper.api.aggregator.v1.AggregatorService": {"GetScores": _READ, "WatchScores": _RELAY},
     # These use models outside of runs.
     "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _READ},
     "caliper.api.judge.v1.JudgeService": {"Judge": _EVALUATE, "Describe": _READ},
@@ -47,7 +53,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "grpc.health.v1.Health": {"Check": _READ, "Watch": _WATCH},
     # A tool for operators.
     "grpc.reflection.v1alpha.ServerReflection": {
-        "ServerReflectionInfo": Rule(Role.ADMIN, is_stream=True)
+        "ServerReflectionInfo": Rule(Role.ADMIN, is_stream=True, in_flight=50)
     },
 }
 

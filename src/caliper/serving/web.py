@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.rows import note_of
-from caliper.serving.addresses import Address, refuse_remote
+from caliper.serving.addresses import Address, is_ip_address, refuse_remote
 
 _LOG = logging.getLogger(__name__)
 _SERVER_LOG = logging.getLogger(f"{__name__}.requests")
@@ -53,6 +54,9 @@ _HEADERS = {
 
 Trouble = Callable[[int, str], web.Response]
 """Renders an error response from a status and a reason."""
+
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Middleware = Callable[[web.Request, _Handler], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
@@ -158,8 +162,31 @@ def _refusal(headers: Mapping[str, str]) -> str:
 
 def _names_this_machine(host: str) -> bool:
     """Whether a Host header names this machine, at any port, as ports may be forwarded."""
+    return Address(_host_name(host), 0).loopback
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port; empty if there is none."""
     try:
-        name = urlsplit(f"//{host}").hostname or ""
+        return urlsplit(f"//{host}").hostname or ""
     except ValueError:
-        return False
-    return Address(name, 0).loopback
+        return ""
+
+
+def own_names_only(address: Address) -> Middleware:
+    """Refuses requests by other names than those of a server at `address`, against DNS rebinding.
+
+    Its names are IP addresses, the host of `address`, that of this machine, and names without a
+    dot, as in a network of containers: a page of another site can come by none of them.
+    """
+    own = {address.host.lower(), socket.gethostname().lower()}
+
+    @web.middleware
+    async def refuse(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        name = _host_name(request.headers.get(hdrs.HOST, ""))
+        if name in own or (name and "." not in name) or is_ip_address(name):
+            return await handler(request)
+        text = f"{name!r:.80} is no name of this server: call it by its IP address\n"
+        return web.Response(status=403, text=text)
+
+    return refuse

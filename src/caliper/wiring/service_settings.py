@@ -22,6 +22,7 @@ from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.settings import (
     PREFIX,
     SERVICES,
+    MediaLimitSettings,
     MediaSettings,
     ModelSettings,
     Settings,
@@ -219,13 +220,13 @@ class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerS
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")
 
 
-class AggregatorSettings(StreamSettings, StoreSettings, ServerSettings):
+class AggregatorSettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings):
     """The aggregator: CALIPER_AGGREGATOR_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
 
 
-class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
+class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings):
     """The gateway: CALIPER_GATEWAY_...
 
     The other services are given as host:port, or https://host:port for TLS; an unset stage does

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.jsonl import JsonLinesExport
 from caliper.adapters.exports.markdown import MarkdownExport
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
@@ -35,11 +36,15 @@ def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportS
     return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
 
 
-def folder_thumbnails(media: Mapping[str, Path]) -> Thumbnail:
+def no_thumbnails(_: str, __: str) -> None:
+    """The source of thumbnails of a report without pictures."""
+
+
+def folder_thumbnails(media: Mapping[str, Path], limits: MediaLimits) -> Thumbnail:
     """A source of thumbnails for media in one folder per benchmark."""
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:
-        return Thumbnails(media[benchmark]).jpeg(path) if benchmark in media else None
+        return Thumbnails(media[benchmark], limits).jpeg(path) if benchmark in media else None
 
     return thumbnail
 

@@ -6,7 +6,7 @@ They are settings of the process, not of a measurement: media within them are un
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,10 @@ from caliper.core.errors import InvalidInput, MediaMissing
 
 CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
 """File suffixes of clips; all other files are pictures."""
+THUMBNAIL_PIXELS = 30_000_000
+"""The most pixels decoded for a thumbnail: at most 240 MB, in the costliest mode."""
+THUMBNAIL_CLIP_BYTES = 64 * 2**20
+"""The largest clip that a thumbnail is made of: from a store, all of it is fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +25,26 @@ class MediaLimits:
     """Limits for one file.
 
     `picture_bytes` and `clip_bytes` limit the file, `pixels` a picture (Pillow itself stops at
-    178,956,970 in any case), `frame_pixels` a frame of a clip (8K is 35,389,440), `frames` and
-    `seconds` a clip.
+    178,956,970 in any case), `decoded_pixels` what is decoded of it (a JPEG that is shrunk is
+    decoded at a fraction of its size), `frame_pixels` a frame of a clip (8K is 35,389,440),
+    `frames` and `seconds` a clip.
     """
 
     picture_bytes: int = 50_000_000
     clip_bytes: int = 500_000_000
     pixels: int = 178_956_970
+    decoded_pixels: int = 178_956_970
     frame_pixels: int = 36_000_000
     frames: int = 216_000
     seconds: float = 3600.0
+
+    def for_thumbnails(self) -> MediaLimits:
+        """These limits, and those of thumbnails: nobody needs one of every picture."""
+        return replace(
+            self,
+            clip_bytes=min(self.clip_bytes, THUMBNAIL_CLIP_BYTES),
+            decoded_pixels=min(self.decoded_pixels, THUMBNAIL_PIXELS),
+        )
 
     def most_bytes(self, *, clip: bool) -> int:
         """The largest allowed size of a file in bytes."""

@@ -23,6 +23,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot, encode, newest, save
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.reports.report_attempts import ReportAttempts
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import RollingScores, changes_of
 from caliper.pipeline.store.runs import is_run_id
@@ -60,6 +61,7 @@ class Aggregator:
         self._runs: dict[str, RunLedger] = {}
         self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._attempts = ReportAttempts()
         self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
@@ -253,7 +255,10 @@ class Aggregator:
         if not run.is_broken:
             try:
                 spending = self._rolling.charge(f"{run.run}/report")
-                result = await self._files.write(run, ending, self.live, spending)
+                async with self._attempts.begin(run.run, run.store) as pictures:
+                    result = await self._files.write(
+                        run, ending, self.live, spending, pictures=pictures
+                    )
             except InvalidInput as error:
                 run.is_broken, run.error = True, str(error)
                 self._trouble(Trouble.LOST, f"run {run.run}: {error}")

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 from caliper.core.report import Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
@@ -27,8 +28,17 @@ REPORT = "report.json"
 _FEW_QUESTIONS = 15_000
 """Up to that many questions, all verdicts of a run are cached in memory: about 25 MiB."""
 
-SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
-"""Returns the sinks for a run's files. The first, for report.json, needs no rows."""
+
+class SinksOf(Protocol):
+    """Returns the sinks for a run's files, with pictures or without. The first, for report.json,
+    needs no rows.
+    """
+
+    def __call__(
+        self, spec: RunSpec, captions: Captions, *, pictures: bool
+    ) -> Sequence[ReportSink]: ...
+
+
 
 TextsOf = Callable[[str, BenchmarkSpec], Awaitable[Mapping[str, str]]]
 """Finds the captions of one benchmark of a run, by sample."""
@@ -58,6 +68,8 @@ class ReportFiles:
         ending: RunState,
         live: LiveTallies,
         spending: AbstractContextManager[None],
+        *,
+        pictures: bool = True,
     ) -> tuple[RunState, str] | None:
         """Write the files, with the figures of `live`. Returns the state in the report and the
         SHA-256 of report.json.
@@ -83,22 +95,23 @@ class ReportFiles:
             folder = self._folder or Path(
                 stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
             )
-            files = await self._write_local(run, report, captions, folder)
+            sinks = self._sinks(run.spec, captions, pictures=pictures)
+            files = await _write_local(run, report, sinks, folder)
             if run.ledger.changes != changes:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
             return RunState(report.state), await _digest(files)
 
-    async def _write_local(
-        self, run: RunLedger, report: Report, captions: Captions, folder: Path
-    ) -> list[Path]:
-        def rows() -> Shards:
-            return verdict_rows(run.spec, run.plan, run.ledger)
 
-        few = run.summary.questions <= _FEW_QUESTIONS
-        sinks = self._sinks(run.spec, captions)
-        return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
+async def _write_local(
+    run: RunLedger, report: Report, sinks: Sequence[ReportSink], folder: Path
+) -> list[Path]:
+    def rows() -> Shards:
+        return verdict_rows(run.spec, run.plan, run.ledger)
+
+    few = run.summary.questions <= _FEW_QUESTIONS
+    return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:

@@ -1,0 +1,143 @@
+"""Small files of huge pictures: no thumbnail, or one that takes little memory."""
+
+import io
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from struct import pack
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.fakes.sources import python_path
+
+from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, THUMBNAIL_PIXELS, MediaLimits
+from caliper.adapters.media.thumbnails import Thumbnails
+from caliper.core.errors import InvalidInput
+
+MIB = 2**20
+# A service idles at 200 MiB, and the smallest has 512.
+ROOM = 290 * MIB
+SIDE = 13_377
+FITS = 5_400
+LIMITS = MediaLimits()
+
+# The most memory that a thumbnail took, beyond what the process had before.
+_MEASURED = """
+import sys
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from caliper.adapters.media.bounds import MediaLimits
+from caliper.adapters.media.thumbnails import Thumbnails
+
+folder, name, warm = sys.argv[1:]
+thumbnails = Thumbnails(Path(folder), MediaLimits())
+assert thumbnails.jpeg(warm)
+before = getrusage(RUSAGE_SELF).ru_maxrss
+size = len(thumbnails.jpeg(name) or b"")
+print((getrusage(RUSAGE_SELF).ru_maxrss - before) * 1024, size)
+"""
+
+
+def png(side: int, depth: int, kind: int, channels: int) -> bytes:
+    """A square PNG of zeros, made without the memory that decoding it takes."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return pack(">I", len(data)) + name + data + pack(">I", zlib.crc32(name + data))
+
+    pressed = zlib.compressobj(9)
+    row = bytes(1 + side * channels * depth // 8)
+    rows = b"".join([*(pressed.compress(row) for _ in range(side)), pressed.flush()])
+    header = pack(">IIBBBBB", side, side, depth, kind, 0, 0, 0)
+    palette = chunk(b"PLTE", bytes(6)) + chunk(b"tRNS", bytes(1)) if kind == 3 else b""
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + palette
+        + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    )  # fmt: skip
+
+
+def jpeg(side: int, **options: object) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (side, side), "red").save(out, "JPEG", **options)
+    return out.getvalue()
+
+
+def tiff(side: int) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(np.zeros((side, side), np.int32)).save(out, "TIFF", compression="tiff_deflate")
+    return out.getvalue()
+
+
+def measured(folder: Path, name: str) -> tuple[int, int]:
+    """Bytes of memory that a thumbnail takes, and the bytes of the thumbnail."""
+    Image.new("RGB", (64, 64)).save(folder / "warm.png")
+    environment = {**os.environ, "PYTHONPATH": python_path()}
+    words = [sys.executable, "-c", _MEASURED, str(folder), name, "warm.png"]
+    told = subprocess.check_output(words, env=environment, text=True, timeout=120)
+    memory, size = map(int, told.split())
+    return memory, size
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("rgba.png", lambda: png(SIDE, 8, 6, 4)),
+        ("rgb.png", lambda: png(SIDE, 8, 2, 3)),
+        ("grey.png", lambda: png(SIDE, 16, 0, 1)),
+        ("progressive.jpg", lambda: jpeg(7_000, progressive=True)),
+    ],
+)
+def test_a_picture_beyond_the_bound_has_no_thumbnail(
+    tmp_path: Path, name: str, make: Callable[[], bytes]
+) -> None:
+    (tmp_path / name).write_bytes(make())
+    assert (tmp_path / name).stat().st_size < MIB
+    with pytest.raises(InvalidInput, match=f"more than {THUMBNAIL_PIXELS} pixels"):
+        Thumbnails(tmp_path, LIMITS).load(name)
+    assert measured(tmp_path, name) == (pytest.approx(0, abs=16 * MIB), 0)
+
+
+def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(jpeg(7_000))
+    memory, size = measured(tmp_path, "a.jpg")
+    assert memory < 32 * MIB
+    assert size
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("rgba.png", lambda: png(FITS, 8, 6, 4)),
+        ("rgb.png", lambda: png(FITS, 8, 2, 3)),
+        ("palette.png", lambda: png(FITS, 8, 3, 1)),
+        ("grey.png", lambda: png(FITS, 16, 0, 1)),
+        ("deep.tiff", lambda: tiff(FITS)),
+        ("progressive.jpg", lambda: jpeg(FITS, progressive=True, subsampling=0)),
+    ],
+)
+def test_a_picture_within_the_bound_fits_a_service(
+    tmp_path: Path, name: str, make: Callable[[], bytes]
+) -> None:
+    (tmp_path / name).write_bytes(make())
+    memory, size = measured(tmp_path, name)
+    assert size
+    assert memory < ROOM
+
+
+def test_a_jpeg_with_a_scan_per_channel_is_held_whole(tmp_path: Path) -> None:
+    """Its first scan names one channel of three: the decoder keeps the picture until the last."""
+    data = jpeg(7_000)
+    start = data.index(b"\xff\xda")
+    (tmp_path / "a.jpg").write_bytes(data[: start + 4] + b"\x01" + data[start + 5 :])
+    with pytest.raises(InvalidInput, match="more than"):
+        Thumbnails(tmp_path, LIMITS).load("a.jpg")
+
+
+def test_a_large_clip_has_no_thumbnail(tmp_path: Path) -> None:
+    with (tmp_path / "a.mp4").open("wb") as file:
+        file.truncate(THUMBNAIL_CLIP_BYTES + 1)
+    with pytest.raises(InvalidInput, match=f"larger than {THUMBNAIL_CLIP_BYTES} bytes"):
+        Thumbnails(tmp_path, LIMITS).load("a.mp4")
