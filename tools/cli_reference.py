@@ -31,7 +31,7 @@ has the files of a run and the exit codes, [fidelity.md](fidelity.md) the protoc
 `--set KEY=VALUE`, or `--set BENCHMARK.KEY=VALUE` for one benchmark of several."""
 _CONFIGURATION = """## A run over several benchmarks
 
-`caliper evaluate --config FILE` reads YAML. Paths in it are relative to the file. Options on the
+`caliper evaluate --config FILE` reads YAML without aliases. Paths in it are relative to the file. Options on the
 command line win over the file; an unknown key is an error.
 
 ```yaml

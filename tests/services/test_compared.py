@@ -116,7 +116,9 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     figures = [each for one in found.candidates for part in one.parts for each in part.figures]
     assert len(figures) > 200
     page = render_comparison(found, lambda *name: sent.get(name))
-    assert page == render_comparison(here, folder_thumbnails(media_of(directories[1]), MediaLimits()))
+    assert page == render_comparison(
+        here, folder_thumbnails(media_of(directories[1]), MediaLimits())
+    )
     assert page.count("data:image/jpeg;base64,") > 10
 
 

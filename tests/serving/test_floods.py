@@ -8,8 +8,17 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import OPTIONS, TOKENS, bearer, calling, code_of, failure, token_file
-from tests.fakes.grpc_serving import forever, judging
+from tests.fakes.grpc_serving import (
+    OPTIONS,
+    TOKENS,
+    bearer,
+    calling,
+    code_of,
+    failure,
+    forever,
+    judging,
+    token_file,
+)
 
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc

@@ -235,9 +235,7 @@ class LocalRun:
             self._report = with_checks(report, self._sittings)
         return self._report
 
-    def _sinks(
-        self, spec: RunSpec, captions: Captions, *, pictures: bool
-    ) -> Sequence[ReportSink]:
+    def _sinks(self, spec: RunSpec, captions: Captions, *, pictures: bool) -> Sequence[ReportSink]:
         if not pictures:
             return sinks(captions, no_thumbnails)
         places = self._setup.config.benchmarks

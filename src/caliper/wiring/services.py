@@ -168,10 +168,10 @@ def gateway_parts(
     stages: StageDirectory,
     scores: ScoreBoard,
     page: Address | None = None,
-    limits: MediaLimits | None = None,
+    media_limits: MediaLimits | None = None,
 ) -> ServiceParts:
-    """The gateway with the planner, and with web pages if `page` gives an address. `limits` are
-    those of the media in pictures.
+    """The gateway with the planner, and with web pages if `page` gives an address.
+    `media_limits` are those of the media in pictures.
     """
     runs = ground.runs
     supplies = StoredSupplies(ground.store, DatasetFiles)
@@ -191,7 +191,7 @@ def gateway_parts(
     limits = WorkerLimits(in_flight=_CONCURRENT_PLANS, pause=_PAUSE)
     stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
     index = MediaIndex(ground.store, ground.clock)
-    pictures = StoredPictures(ground.store, index, limits or MediaLimits())
+    pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
     def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
         return sink_of(file, texts, pictures(spec))
@@ -213,17 +213,17 @@ def gateway_parts(
 
 
 def aggregator_parts(
-    ground: Ground, limits: MediaLimits | None = None
+    ground: Ground, media_limits: MediaLimits | None = None
 ) -> tuple[ServiceParts, ScoreBoard]:
-    """The aggregator, of which an installation has one, and its score board. `limits` are those
-    of the media in reports.
+    """The aggregator, of which an installation has one, and its score board.
+    `media_limits` are those of the media in reports.
     """
 
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
     index = MediaIndex(ground.store, ground.clock)
-    thumbnails = StoredPictures(ground.store, index, limits or MediaLimits())
+    thumbnails = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
     def files_of(spec: RunSpec, captions: Captions, *, pictures: bool) -> Sequence[ReportSink]:
         return sinks(captions, thumbnails(spec) if pictures else no_thumbnails)

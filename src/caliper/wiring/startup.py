@@ -151,10 +151,10 @@ async def all_services(
     qa_reader: QaReaderSettings,
     captioner: CaptionerSettings | None,
     page: Address | None = None,
-    limits: MediaLimits | None = None,
+    media_limits: MediaLimits | None = None,
 ) -> ServiceParts:
-    """All services in one process, behind one port, with web pages at `page` if given. `limits`
-    are those of the media in reports and pages.
+    """All services in one process, behind one port, with web pages at `page` if given.
+    `media_limits` are those of the media in reports and pages.
 
     Raises what opening their models raises.
     """
@@ -166,8 +166,8 @@ async def all_services(
     if captioner is not None:
         captioner_part, descriptions["captioner"] = await captioner_parts(captioner, ground)
         parts.append(captioner_part)
-    aggregator_part, board = aggregator_parts(ground, limits)
-    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page, limits)
+    aggregator_part, board = aggregator_parts(ground, media_limits)
+    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page, media_limits)
     return merge_parts([*parts, aggregator_part, gateway_part])
 
 

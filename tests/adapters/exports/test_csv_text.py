@@ -16,5 +16,5 @@ def test_no_text_is_a_formula(first: str) -> None:
 
 def test_other_texts_stay_as_they_are() -> None:
     assert csv_text([("a=b", None, 'with "quotes"'), ("'=a", 0.25, "")]) == (
-        "a=b,,\"with \"\"quotes\"\"\"\n'=a,0.25,\n"
+        'a=b,,"with ""quotes"""\n\'=a,0.25,\n'
     )

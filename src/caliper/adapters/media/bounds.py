@@ -15,7 +15,7 @@ from caliper.core.errors import InvalidInput, MediaMissing
 CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
 """File suffixes of clips; all other files are pictures."""
 THUMBNAIL_PIXELS = 30_000_000
-"""The most pixels decoded for a thumbnail: at most 240 MB, in the costliest mode."""
+"""The most pixels decoded for a thumbnail: in the costliest mode, nine bytes each."""
 THUMBNAIL_CLIP_BYTES = 64 * 2**20
 """The largest clip that a thumbnail is made of: from a store, all of it is fetched."""
 
@@ -25,26 +25,23 @@ class MediaLimits:
     """Limits for one file.
 
     `picture_bytes` and `clip_bytes` limit the file, `pixels` a picture (Pillow itself stops at
-    178,956,970 in any case), `decoded_pixels` what is decoded of it (a JPEG that is shrunk is
-    decoded at a fraction of its size), `frame_pixels` a frame of a clip (8K is 35,389,440),
+    178,956,970 in any case), `decoded_pixels` what is decoded of one that is shrunk (of a JPEG,
+    a fraction), `frame_pixels` a frame of a clip (8K is 35,389,440),
     `frames` and `seconds` a clip.
     """
 
     picture_bytes: int = 50_000_000
     clip_bytes: int = 500_000_000
     pixels: int = 178_956_970
-    decoded_pixels: int = 178_956_970
+    decoded_pixels: int | None = None
     frame_pixels: int = 36_000_000
     frames: int = 216_000
     seconds: float = 3600.0
 
     def for_thumbnails(self) -> MediaLimits:
-        """These limits, and those of thumbnails: nobody needs one of every picture."""
-        return replace(
-            self,
-            clip_bytes=min(self.clip_bytes, THUMBNAIL_CLIP_BYTES),
-            decoded_pixels=min(self.decoded_pixels, THUMBNAIL_PIXELS),
-        )
+        """These limits, and those of thumbnails, which services make of any picture."""
+        clip_bytes = min(self.clip_bytes, THUMBNAIL_CLIP_BYTES)
+        return replace(self, clip_bytes=clip_bytes, decoded_pixels=THUMBNAIL_PIXELS)
 
     def most_bytes(self, *, clip: bool) -> int:
         """The largest allowed size of a file in bytes."""

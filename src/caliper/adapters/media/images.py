@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
+from PIL.JpegImagePlugin import JpegImageFile
 
 from caliper.adapters.media.bounds import MediaLimits, open_file
 from caliper.core.errors import InvalidInput
@@ -17,6 +18,8 @@ from caliper.core.preparation import Preparation
 # Formats of datasets. Others are refused: EPS, for one, would start an interpreter.
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 _ORIENTATION = 0x0112
+# Formats whose decoders keep copies of a picture: its pixels count so many times.
+_COPIES = {"AVIF": 2, "WEBP": 2}
 # Rows of a 16-bit picture that are converted at a time.
 _ROWS = 64
 # EXIF orientation to the transposition that puts a picture upright.
@@ -87,9 +90,11 @@ def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None
         limits.check_size(*image.size, limits.pixels, path)
         if longest is not None:
             # Lets the JPEG decoder skip detail that shrinking would discard.
-            decoded = image.size if _is_buffered(image, file) else None
+            whole = image.size if _is_buffered(image, file) else None
             image.draft("RGB", (longest, longest))
-            limits.check_size(*(decoded or image.size), limits.decoded_pixels, path)
+            if limits.decoded_pixels is not None:
+                most = limits.decoded_pixels // _COPIES.get(image.format or "", 1)
+                limits.check_size(*(whole or image.size), most, path)
         image.load()
         rotation = _TRANSPOSITIONS.get(image.getexif().get(_ORIENTATION, 1))
         picture = _eight_bits(image)
@@ -108,7 +113,7 @@ def _is_buffered(image: Image.Image, file: BinaryIO) -> bool:
     So it does with a JPEG of several scans: a progressive one, or one whose first scan lacks a
     channel. Pillow has read the header as far as the marker of that scan.
     """
-    if image.format != "JPEG":
+    if not isinstance(image, JpegImageFile):
         return False
     place = file.tell()
     channels = file.read(3)[2:]

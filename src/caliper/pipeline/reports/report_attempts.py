@@ -40,7 +40,7 @@ class ReportAttempts:
         if lost >= _MOST:
             self._lost[run] = 0
             await write_json(store, ATTEMPTS, attempts=0)
-            message = "the service died twice while writing the report, then without pictures"
+            message = "the process died while writing the report, and again without pictures"
             raise InvalidInput(message, file=f"runs/{run}/{ATTEMPTS}")
         await write_json(store, ATTEMPTS, attempts=lost + 1)
         try:

@@ -35,9 +35,8 @@ class SinksOf(Protocol):
     """
 
     def __call__(
-        self, spec: RunSpec, captions: Captions, *, pictures: bool
+        self, spec: RunSpec, captions: Captions, /, *, pictures: bool
     ) -> Sequence[ReportSink]: ...
-
 
 
 TextsOf = Callable[[str, BenchmarkSpec], Awaitable[Mapping[str, str]]]
