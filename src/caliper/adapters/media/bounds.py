@@ -16,6 +16,8 @@ CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".we
 """File suffixes of clips; all other files are pictures."""
 THUMBNAIL_PIXELS = 30_000_000
 """The most pixels decoded for a thumbnail: in the costliest mode, nine bytes each."""
+THUMBNAIL_FRAME_PIXELS = 9_000_000
+"""The most pixels of a frame that a thumbnail is made of: 4K. Decoders hold up to 17 frames."""
 THUMBNAIL_CLIP_BYTES = 64 * 2**20
 """The largest clip that a thumbnail is made of: from a store, all of it is fetched."""
 
@@ -26,8 +28,8 @@ class MediaLimits:
 
     `picture_bytes` and `clip_bytes` limit the file, `pixels` a picture (Pillow itself stops at
     178,956,970 in any case), `decoded_pixels` what is decoded of one that is shrunk (of a JPEG,
-    a fraction), `frame_pixels` a frame of a clip (8K is 35,389,440),
-    `frames` and `seconds` a clip.
+    a fraction), `frame_pixels` a frame of a clip (8K is 35,389,440), `frames` and `seconds` a
+    clip.
     """
 
     picture_bytes: int = 50_000_000
@@ -41,7 +43,13 @@ class MediaLimits:
     def for_thumbnails(self) -> MediaLimits:
         """These limits, and those of thumbnails, which services make of any picture."""
         clip_bytes = min(self.clip_bytes, THUMBNAIL_CLIP_BYTES)
-        return replace(self, clip_bytes=clip_bytes, decoded_pixels=THUMBNAIL_PIXELS)
+        frame_pixels = min(self.frame_pixels, THUMBNAIL_FRAME_PIXELS)
+        return replace(
+            self,
+            clip_bytes=clip_bytes,
+            decoded_pixels=THUMBNAIL_PIXELS,
+            frame_pixels=frame_pixels,
+        )
 
     def most_bytes(self, *, clip: bool) -> int:
         """The largest allowed size of a file in bytes."""
