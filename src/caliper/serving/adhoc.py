@@ -93,7 +93,10 @@ class AdhocServicer:
 
 
 async def examine_request(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
-    """The verdicts of a request. Work on its rows ends with the call. Raises what `_examine` raises."""
+    """The verdicts of a request. Work on its rows ends with the call.
+
+    Raises what `_examine` raises.
+    """
     if len(request.caption) > LONGEST_CAPTION:
         raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption")
     if not 1 <= len(request.rows) <= MOST_ROWS:
