@@ -30,8 +30,9 @@ _WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
 # Calls that read many objects, or hold a thread or much of the disk.
 _READ_MUCH = Rule(Role.READ, in_flight=4)
 _UPLOAD = Rule(Role.EVALUATE, in_flight=4)
-# The gateway is one caller, for all those who watch there.
-_RELAY = Rule(Role.READ, is_stream=True, in_flight=800)
+# The gateway is one caller of the other services, for all of its own callers.
+_RELAY = Rule(Role.READ, in_flight=800)
+_RELAYED_WATCH = Rule(Role.READ, is_stream=True, in_flight=800)
 
 _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "caliper.api.evaluate.v1.EvaluateService": {
@@ -45,11 +46,14 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "CompareEvaluations": _READ_MUCH,
         "UploadCaptions": _UPLOAD,
     },
-    "caliper.api.aggregator.v1.AggregatorService": {"GetScores": _READ, "WatchScores": _RELAY},
+    "caliper.api.aggregator.v1.AggregatorService": {
+        "GetScores": _RELAY,
+        "WatchScores": _RELAYED_WATCH,
+    },
     # These use models outside of runs.
-    "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _READ},
-    "caliper.api.judge.v1.JudgeService": {"Judge": _EVALUATE, "Describe": _READ},
-    "caliper.api.qa_reader.v1.QaReaderService": {"Answer": _EVALUATE, "Describe": _READ},
+    "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _RELAY},
+    "caliper.api.judge.v1.JudgeService": {"Judge": _EVALUATE, "Describe": _RELAY},
+    "caliper.api.qa_reader.v1.QaReaderService": {"Answer": _EVALUATE, "Describe": _RELAY},
     "grpc.health.v1.Health": {"Check": _READ, "Watch": _WATCH},
     # A tool for operators.
     "grpc.reflection.v1alpha.ServerReflection": {
