@@ -66,7 +66,7 @@ def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path, content: byte
         ("10.1.2.3", 200),
         ("localhost:1", 200),
         ("judge:9464", 200),
-        (socket.gethostname(), 200),
+        pytest.param(socket.gethostname(), 200, id="this machine"),
         ("judge.example.org:9464", 200),
         ("rebound.example.com:9464", 403),
         ("127.0.0.1.example.com", 403),
