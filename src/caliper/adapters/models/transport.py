@@ -26,7 +26,7 @@ RESPONSE_FORMAT = "response_format as it is"
 """The value under this key is sent as `response_format`. huggingface_hub rewrites every
 `json_schema` in TGI's form, whatever the server is.
 """
-REPLY = "reply as it is"
+REPLY = "reply"
 """The key of the reply in what huggingface_hub returns. It keeps an unknown key as it is; to fill
 its classes would take as long as sending the request.
 """
