@@ -14,14 +14,7 @@ from tests.fakes.command import Command
 from tests.fakes.groups import members
 from tests.fakes.kafka_streams import records
 from tests.fakes.opinions import steadfast
-from tests.fakes.separate import (
-    AGAIN,
-    ENDS_WITHIN,
-    IN_FLIGHT,
-    STAGES,
-    Ground,
-    Installation,
-)
+from tests.fakes.separate import AGAIN, ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
 

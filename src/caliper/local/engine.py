@@ -44,7 +44,7 @@ from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT, Watcher
-from caliper.wiring.anchor_sitting import REPLAY
+from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.sinks import folder_thumbnails, sinks
