@@ -137,23 +137,6 @@ class TestDirectoryStore(StoreContract):
         return DirectoryStore(tmp_path / "not" / "yet" / "there")
 
 
-class TestUnsyncedDirectoryStore(StoreContract):
-    kind = DirectoryStore
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> ObjectStore:
-        return DirectoryStore(tmp_path, synced=False)
-
-    async def test_a_call_that_was_given_up_harms_no_other(self, store: ObjectStore) -> None:
-        calls = [asyncio.create_task(store.put(f"some/{name}", b"it")) for name in range(100)]
-        await asyncio.sleep(0)
-        for call in calls[::2]:
-            call.cancel()
-        await asyncio.wait(calls)
-        assert [call.cancelled() for call in calls] == [True, False] * 50
-        assert [await store.get(f"some/{name}") for name in range(1, 100, 2)] == [b"it"] * 50
-
-
 class TestMinioStore(StoreContract):
     kind = MinioStore
 
