@@ -1,5 +1,6 @@
 """What only a store on a disk can show."""
 
+import asyncio
 import errno
 import os
 import subprocess
