@@ -10,9 +10,8 @@ from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.tgi import HELLO, SCHEMA, connected
 
-from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable
+from caliper.core.errors import BackendRejected, BackendUnavailable
 from caliper.core.question import Decoding
-from caliper.ports.models import Completion
 
 STRICT = {**SCHEMA, "required": ["score"]}
 STANDARD = {"type": "json_schema", "json_schema": {"name": "reply", "schema": STRICT}}
@@ -146,18 +145,3 @@ async def test_an_endpoint_in_trouble_has_refused_nothing() -> None:
                 await model.complete(HELLO, Decoding(), STRICT)
         await model.complete(HELLO, Decoding(), STRICT)
     assert forms(server) == [STANDARD, BY_OBJECT, STANDARD, STANDARD]
-
-
-async def test_who_waits_for_the_form_has_its_whole_time_for_its_own_call() -> None:
-    never = asyncio.Event()
-
-    async def hang(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> Any:
-        await never.wait()
-
-    async with (
-        ChatServer([hang], otherwise=keeping_to("json_object")) as server,
-        connected(server, timeout=3.0) as model,
-    ):
-        calls = [model.complete(HELLO, Decoding(max_tokens=8), STRICT) for _ in range(3)]
-        results = await asyncio.gather(*calls, return_exceptions=True)
-    assert [type(result) for result in results] == [BackendTimeout, Completion, Completion]

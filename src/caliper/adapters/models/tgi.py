@@ -144,7 +144,8 @@ class TgiModel:
             "stop": list(decoding.stop) or None,
         }
         with self._translated_errors():
-            completion = await self._chat(request, schema)
+            async with asyncio.timeout(self._timeout):
+                completion = await self._chat(request, schema)
         if completion.model not in {"", name}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -209,8 +210,7 @@ class TgiModel:
 
     async def _post(self, request: Mapping[str, Any]) -> Completion:
         with use_trust(self._trust):
-            async with asyncio.timeout(self._timeout):
-                output = await self._client.chat_completion(**request)
+            output = await self._client.chat_completion(**request)
         return read_completion(output[REPLY])
 
     async def _get_json(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
