@@ -105,11 +105,12 @@ class House:
     bounds: Bounds = field(default_factory=Bounds)
     announced: list[RunEnded] = field(default_factory=list)
     warned: list[Trouble] = field(default_factory=list)
-    sinks: SinksOf = lambda *_, **__: [JsonExport(), ParquetExport()]
+    sinks: SinksOf = lambda _, __: [JsonExport(), ParquetExport()]
+    plain: SinksOf | None = None
 
     def starting(self) -> Aggregator:
         """An aggregator that has not resumed yet."""
-        files = ReportFiles(captions, self.sinks)
+        files = ReportFiles(captions, self.sinks, plain=self.plain)
         outlets = Outlets(self.announce, lambda kind, _: self.warned.append(kind))
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 

@@ -109,7 +109,7 @@ class Bench:
         stream = MemoryStream(capacity=4, logs=(VERDICTS, RUNS), once=True)
         # Periodic polling would advance the time of everyone else.
         codec, clock = IdentityCodec(), SystemClock()
-        files = ReportFiles(self.no_captions, lambda *_, **__: [])
+        files = ReportFiles(self.no_captions, lambda _, __: [])
         over = asyncio.Event()
 
         async def end(_: RunEnded) -> None:

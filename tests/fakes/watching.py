@@ -41,7 +41,7 @@ class Watching:
     warned: list[str] = field(default_factory=list)
 
     async def begin(self) -> Aggregator:
-        files = ReportFiles(evaluations.captions, lambda *_, **__: [])
+        files = ReportFiles(evaluations.captions, lambda _, __: [])
         outlets = Outlets(House().announce, lambda *_: None, self.told)
         self.board = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
         live, warn = self.board.live, self.warned.append

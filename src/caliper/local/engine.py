@@ -17,6 +17,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
+from caliper.lazy import import_modules
 from caliper.local.checks import warnings
 from caliper.local.config import config_values
 from caliper.local.directory import RunDirectory
@@ -43,15 +44,17 @@ from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT, Watcher
-from caliper.wiring.anchor_sitting import REPLAY
+from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-from caliper.wiring.sinks import folder_thumbnails, no_thumbnails, sinks
+from caliper.wiring.sinks import folder_thumbnails, plain_sinks, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
+_FOR_THE_REPORT = ("scipy.special", "caliper.adapters.exports.parquet", "jinja2")
+"""Modules that take long to import, and that only the report needs."""
 
 
 class LocalRun:
@@ -74,7 +77,9 @@ class LocalRun:
         self._stream = stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._store = store = directory.store(setup.spec, setup.config.store)
         self._ground = Ground(store, stream, stream, IdentityCodec(), clock)
-        files = ReportFiles(self._captions_of, self._sinks, directory.path, self._complete)
+        files = ReportFiles(
+            self._captions_of, self._sinks, directory.path, self._complete, plain_sinks
+        )
         outlets = Outlets(self._on_run_ended, _refuse)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
@@ -164,6 +169,8 @@ class LocalRun:
 
     def _note_jobs(self, published: int) -> None:
         self.jobs = published
+        # The models have their first questions: there is time now.
+        asyncio.get_running_loop().run_in_executor(None, import_modules, _FOR_THE_REPORT)
 
     def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options
@@ -235,9 +242,7 @@ class LocalRun:
             self._report = with_checks(report, self._sittings)
         return self._report
 
-    def _sinks(self, spec: RunSpec, captions: Captions, *, pictures: bool) -> Sequence[ReportSink]:
-        if not pictures:
-            return sinks(captions, no_thumbnails)
+    def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._setup.config.benchmarks
         roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
         return sinks(captions, folder_thumbnails(roots, self._options.limits))

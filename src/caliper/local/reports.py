@@ -75,7 +75,7 @@ async def write_report(directory: RunDirectory, limits: MediaLimits) -> Report:
 
     files = ReportFiles(
         directory.captions,
-        lambda _, captions, **__: sinks(captions, folder_thumbnails(media_of(directory), limits)),
+        lambda _, captions: sinks(captions, folder_thumbnails(media_of(directory), limits)),
         directory.path,
         complete,
     )

@@ -45,15 +45,6 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def is_ip_address(host: str) -> bool:
-    """Whether a host is an IP address, not a name."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 def refuse_remote(address: Address, field: str) -> None:
     """Raise InvalidInput for an address that other machines can reach."""
     if not address.loopback:

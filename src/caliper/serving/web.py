@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,10 +18,11 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.typedefs import Handler, Middleware
 
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.rows import note_of
-from caliper.serving.addresses import Address, is_ip_address, refuse_remote
+from caliper.serving.addresses import Address, refuse_remote
 
 _LOG = logging.getLogger(__name__)
 _SERVER_LOG = logging.getLogger(f"{__name__}.requests")
@@ -54,9 +55,6 @@ _HEADERS = {
 
 Trouble = Callable[[int, str], web.Response]
 """Renders an error response from a status and a reason."""
-
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Middleware = Callable[[web.Request, _Handler], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
@@ -182,9 +180,11 @@ def own_names_only(address: Address) -> Middleware:
     own = {address.host.lower(), socket.gethostname().lower()}
 
     @web.middleware
-    async def refuse(request: web.Request, handler: _Handler) -> web.StreamResponse:
+    async def refuse(request: web.Request, handler: Handler) -> web.StreamResponse:
         name = _host_name(request.headers.get(hdrs.HOST, ""))
-        if name in own or (name and "." not in name) or is_ip_address(name):
+        _, dot, last = name.rpartition(".")
+        # Only an IP address ends in a number.
+        if name in own or (name and not dot) or last.isdigit():
             return await handler(request)
         text = f"{name!r:.80} is no name of this server: call it by its IP address\n"
         return web.Response(status=403, text=text)

@@ -25,8 +25,7 @@ from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.follower import Follower
-from caliper.pipeline.aggregation.lag import LagMeter
+from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
@@ -58,7 +57,7 @@ from caliper.wiring.recordings import Recordings
 from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.service_settings import CaptionerSettings
-from caliper.wiring.sinks import no_thumbnails, sink_of, sinks
+from caliper.wiring.sinks import plain_sinks, sink_of, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 if TYPE_CHECKING:
@@ -223,12 +222,13 @@ def aggregator_parts(
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
     index = MediaIndex(ground.store, ground.clock)
-    thumbnails = StoredPictures(ground.store, index, media_limits or MediaLimits())
+    pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
-    def files_of(spec: RunSpec, captions: Captions, *, pictures: bool) -> Sequence[ReportSink]:
-        return sinks(captions, thumbnails(spec) if pictures else no_thumbnails)
+    def files_of(spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        return sinks(captions, pictures(spec))
 
-    files = ReportFiles(partial(captions_of_run, partial(stored_texts, ground.store)), files_of)
+    captions_of = partial(captions_of_run, partial(stored_texts, ground.store))
+    files = ReportFiles(captions_of, files_of, plain=plain_sinks)
     telemetry = ground.telemetry
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
     board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)

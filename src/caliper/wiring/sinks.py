@@ -14,6 +14,7 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
+from caliper.core.run import RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
@@ -36,10 +37,6 @@ def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportS
     return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
 
 
-def no_thumbnails(_: str, __: str) -> None:
-    """The source of thumbnails of a report without pictures."""
-
-
 def folder_thumbnails(media: Mapping[str, Path], limits: MediaLimits) -> Thumbnail:
     """A source of thumbnails for media in one folder per benchmark."""
 
@@ -58,6 +55,11 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
         parquet.ParquetExport(),
         PageExport(_BySample(captions), thumbnail),
     ]
+
+
+def plain_sinks(_: RunSpec, captions: Captions) -> list[ReportSink]:
+    """The sinks of all files, without pictures."""
+    return sinks(captions, lambda _, __: None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput, MediaMissing
 
-
 LIMITS = MediaLimits()
 
 

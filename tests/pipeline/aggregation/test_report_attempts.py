@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ class Fatal(JsonExport):
     error: Exception | None = None
     pictures: list[bool] = field(default_factory=list)
 
-    def sinks(self, *_: object, pictures: bool) -> Sequence[JsonExport]:
+    def sinks(self, pictures: bool, *_: object) -> Sequence[JsonExport]:
         self.pictures.append(pictures)
         return [self]
 
@@ -60,7 +61,7 @@ async def dying(house: House, run: Planned, count: int) -> None:
 async def fatal(deaths: int, error: Exception | None = None) -> tuple[House, Planned, Fatal]:
     house, run, _ = await set_up()
     sink = Fatal(house, deaths, error)
-    house.sinks = sink.sinks
+    house.sinks, house.plain = partial(sink.sinks, True), partial(sink.sinks, False)
     return house, run, sink
 
 

@@ -38,9 +38,7 @@ class Writing:
         self.house, self.reached, self.gate = House(), asyncio.Event(), asyncio.Event()
         self.captions = {"nat_001": "a b", "nat_002": "a b"}
         house = self.house
-        self.files = ReportFiles(
-            self._captions, lambda *_, **__: [SlowExport(house.clock, seconds)]
-        )
+        self.files = ReportFiles(self._captions, lambda _, __: [SlowExport(house.clock, seconds)])
         outlets = Outlets(house.announce, lambda *_: None)
         self.board = Aggregator(house.store, CODEC, house.clock, self.files, outlets)
 

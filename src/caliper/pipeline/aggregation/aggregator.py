@@ -33,8 +33,7 @@ from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SnapshotKept
 
-_UNKNOWN_RUNS = 1024
-_ANNOUNCED_RUNS = 4096
+_UNKNOWN_RUNS, _ANNOUNCED_RUNS = 1024, 4096
 
 
 class Aggregator:
@@ -132,7 +131,7 @@ class Aggregator:
         await self._merge(run, message, record)
 
     async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
-        run.opened_at = self._clock.monotonic()
+        run.active_at = self._clock.monotonic()
         try:
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
@@ -153,7 +152,7 @@ class Aggregator:
         self._unknown.pop(event.run, None)
         run = await self.find(event.run)
         if run is not None:
-            run.opened_at = self._clock.monotonic()
+            run.active_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
         elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
             self._trouble(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}")
@@ -208,11 +207,8 @@ class Aggregator:
                 await self._end(run)
         async with self._lock:
             for name, run in list(self._runs.items()):
-                if (
-                    run.end_is_current
-                    and not run.is_due
-                    and self._idle_seconds(run) >= self._bounds.idle
-                ):
+                idle = self._idle_seconds(run) >= self._bounds.idle
+                if idle and run.end_is_current and not run.is_due:
                     await run.log.flush()
                     self._drop(name)
 
@@ -221,7 +217,7 @@ class Aggregator:
         self.live.on_removal(self._runs.pop(name))
 
     def _idle_seconds(self, run: RunLedger) -> float:
-        return self._clock.monotonic() - run.opened_at
+        return self._clock.monotonic() - run.active_at
 
     def _may_end(self, run: RunLedger) -> bool:
         early = run.due_state is not RunState.FINISHED and not run.is_broken
@@ -288,24 +284,19 @@ class Aggregator:
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
-        """The state and figures of a run so far; None for an unknown run. With `wait`, waits
-        for the final figures of a run that is over.
-
-        Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable,
-        InvalidInput when the plan is lost.
+        """As `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
+        waits for the final figures of a run that is over. Raises InvalidInput for a lost plan.
         """
         async with self._lock:
             if not is_run_id(run):
                 return None
             self._unknown.pop(run, None)
             run_ledger = await self.find(run)
-            if run_ledger is None:
-                planning = await self._opener.planning(run)
-                return Scores(RunState.PLANNING, ()) if planning else None
-        return await self._rolling.scores(run_ledger, wait=wait)
+            if run_ledger is None and await self._opener.planning(run):
+                return Scores(RunState.PLANNING, ())
+        return None if run_ledger is None else await self._rolling.scores(run_ledger, wait=wait)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """Yield the result of `scores` now and whenever it changes, until the run is over."""
         return changes_of(partial(self.scores, run, wait=True), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:

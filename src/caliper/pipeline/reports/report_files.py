@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Any
 
-from caliper.core.report import Report
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Estimate, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.ledger.report import verdict_rows, with_captions
@@ -21,6 +22,7 @@ from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.runs import read_json, run_store
 from caliper.pipeline.store.supplies import read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 
@@ -28,16 +30,8 @@ REPORT = "report.json"
 _FEW_QUESTIONS = 15_000
 """Up to that many questions, all verdicts of a run are cached in memory: about 25 MiB."""
 
-
-class SinksOf(Protocol):
-    """Returns the sinks for a run's files, with pictures or without. The first, for report.json,
-    needs no rows.
-    """
-
-    def __call__(
-        self, spec: RunSpec, captions: Captions, /, *, pictures: bool
-    ) -> Sequence[ReportSink]: ...
-
+SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
+"""Returns the sinks for a run's files. The first, for report.json, needs no rows."""
 
 TextsOf = Callable[[str, BenchmarkSpec], Awaitable[Mapping[str, str]]]
 """Finds the captions of one benchmark of a run, by sample."""
@@ -47,7 +41,8 @@ class ReportFiles:
     """Writes `report/<file>` of a run to the store, or into `folder` if given.
 
     report.json comes last: if it exists, so do the others. `complete` adds the parts of a report
-    that do not follow from plan and outcomes.
+    that do not follow from plan and outcomes, and `plain` gives the sinks of files without
+    pictures.
     """
 
     def __init__(
@@ -56,9 +51,10 @@ class ReportFiles:
         sinks: SinksOf,
         folder: Path | None = None,
         complete: Callable[[Report], Report] = lambda report: report,
+        plain: SinksOf | None = None,
     ) -> None:
         self._captions = captions
-        self._sinks = sinks
+        self._sinks, self._plain = sinks, plain or sinks
         self._folder, self._complete = folder, complete
 
     async def write(
@@ -94,7 +90,7 @@ class ReportFiles:
             folder = self._folder or Path(
                 stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
             )
-            sinks = self._sinks(run.spec, captions, pictures=pictures)
+            sinks = (self._sinks if pictures else self._plain)(run.spec, captions)
             files = await _write_local(run, report, sinks, folder)
             if run.ledger.changes != changes:
                 return None
@@ -150,3 +146,26 @@ async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Map
     if part.captions is not None:
         return await read_captions(store, part.captions)
     return await read_own_captions(store, run, part.name)
+
+
+async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
+    """The headline figure of each benchmark in the stored report; empty without a report.
+
+    Raises InvalidInput for a malformed report, StoreUnavailable.
+    """
+    file = f"report/{REPORT}"
+    report = await read_json(run_store(store, run), file)
+    if report is None:
+        return {}
+    try:
+        return {name: _headline(part) for name, part in report["benchmarks"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"not a report: {error!r}", file=file) from error
+
+
+def _headline(part: Mapping[str, Any]) -> Estimate:
+    value: Any = part
+    bounds: Any = part["intervals"]
+    for step in part["headline"]:
+        value, bounds = value.get(step) if value else None, bounds.get(step, {})
+    return Estimate(value, bounds.get("low"), bounds.get("high"), bounds.get("method", ""))

@@ -134,7 +134,7 @@ class RunReader:
             with TemporaryDirectory(prefix="caliper-report-") as folder:
                 files = ReportFiles(
                     partial(captions_of_run, partial(stored_texts, self._store)),
-                    lambda spec, captions, **_: self._sinks(spec, captions, name),
+                    lambda spec, captions: self._sinks(spec, captions, name),
                     Path(folder),
                 )
                 await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
