@@ -27,28 +27,24 @@ class MediaLimits:
     """Limits for one file.
 
     `picture_bytes` and `clip_bytes` limit the file, `pixels` a picture (Pillow itself stops at
-    178,956,970 in any case), `decoded_pixels` what is decoded of one that is shrunk (of a JPEG,
-    a fraction), `frame_pixels` a frame of a clip (8K is 35,389,440), `frames` and `seconds` a
-    clip.
+    178,956,970 in any case), `frame_pixels` a frame of a clip (8K is 35,389,440), `frames` and
+    `seconds` a clip.
     """
 
     picture_bytes: int = 50_000_000
     clip_bytes: int = 500_000_000
     pixels: int = 178_956_970
-    decoded_pixels: int | None = None
     frame_pixels: int = 36_000_000
     frames: int = 216_000
     seconds: float = 3600.0
 
     def for_thumbnails(self) -> MediaLimits:
         """These limits, and those of thumbnails, which services make of any picture."""
-        clip_bytes = min(self.clip_bytes, THUMBNAIL_CLIP_BYTES)
-        frame_pixels = min(self.frame_pixels, THUMBNAIL_FRAME_PIXELS)
         return replace(
             self,
-            clip_bytes=clip_bytes,
-            decoded_pixels=THUMBNAIL_PIXELS,
-            frame_pixels=frame_pixels,
+            clip_bytes=min(self.clip_bytes, THUMBNAIL_CLIP_BYTES),
+            pixels=min(self.pixels, THUMBNAIL_PIXELS),
+            frame_pixels=min(self.frame_pixels, THUMBNAIL_FRAME_PIXELS),
         )
 
     def most_bytes(self, *, clip: bool) -> int:

@@ -9,7 +9,6 @@ from typing import BinaryIO
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
-from PIL.JpegImagePlugin import JpegImageFile
 
 from caliper.adapters.media.bounds import MediaLimits, open_file
 from caliper.core.errors import InvalidInput
@@ -18,8 +17,6 @@ from caliper.core.preparation import Preparation
 # Formats of datasets. Others are refused: EPS, for one, would start an interpreter.
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 _ORIENTATION = 0x0112
-# Formats whose decoders keep copies of a picture: its pixels count so many times.
-_COPIES = {"AVIF": 2, "WEBP": 2}
 # Rows of a 16-bit picture that are converted at a time.
 _ROWS = 64
 # EXIF orientation to the transposition that puts a picture upright.
@@ -87,14 +84,12 @@ def encode(image: Image.Image, preparation: Preparation) -> bytes:
 
 def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None) -> Image.Image:
     with Image.open(file, formats=_FORMATS) as image:
-        limits.check_size(*image.size, limits.pixels, path)
+        # The decoder of WebP holds four copies of a picture, others two.
+        most = limits.pixels // 2 if image.format == "WEBP" else limits.pixels
+        limits.check_size(*image.size, most, path)
         if longest is not None:
             # Lets the JPEG decoder skip detail that shrinking would discard.
-            whole = image.size if _is_buffered(image, file) else None
             image.draft("RGB", (longest, longest))
-            if limits.decoded_pixels is not None:
-                most = limits.decoded_pixels // _COPIES.get(image.format or "", 1)
-                limits.check_size(*(whole or image.size), most, path)
         image.load()
         rotation = _TRANSPOSITIONS.get(image.getexif().get(_ORIENTATION, 1))
         picture = _eight_bits(image)
@@ -105,20 +100,6 @@ def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
     upright = picture if rotation is None else picture.transpose(rotation)
     return upright.convert("RGB")
-
-
-def _is_buffered(image: Image.Image, file: BinaryIO) -> bool:
-    """Whether the decoder holds the whole picture, at any size that `draft` asks for.
-
-    So it does with a JPEG of several scans: a progressive one, or one whose first scan lacks a
-    channel. Pillow has read the header as far as the marker of that scan.
-    """
-    if not isinstance(image, JpegImageFile):
-        return False
-    place = file.tell()
-    channels = file.read(3)[2:]
-    file.seek(place)
-    return "progressive" in image.info or channels != bytes([len(image.getbands())])
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
