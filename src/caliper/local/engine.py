@@ -125,7 +125,7 @@ class LocalRun:
         )
 
     async def _ledger(self, run: str) -> RunLedger:
-        ledger = await self._board.find(run)
+        ledger = await self._board.table.find(run)
         if ledger is None:
             raise InvalidInput("the run cannot be read", file=str(self._directory.path))
         return ledger

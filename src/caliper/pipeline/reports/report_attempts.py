@@ -9,47 +9,46 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from cachetools import LRUCache
-
 from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.store.runs import read_json, write_json
 from caliper.ports.storage import ObjectStore
 
 ATTEMPTS = "report-attempts.json"
 _MOST = 2
-_RUNS = 4096
 
 
 class ReportAttempts:
     """The attempts of one process at reports."""
 
     def __init__(self) -> None:
-        self._lost: LRUCache[str, int] = LRUCache(_RUNS)
+        # By run, where the store counts more than were lost.
+        self._lost: dict[str, int] = {}
 
     @asynccontextmanager
-    async def begin(self, run: str, store: ObjectStore) -> AsyncIterator[bool]:
+    async def begin(self, run: RunLedger) -> AsyncIterator[bool]:
         """Begin an attempt at the report of a run, and yield whether it may have pictures.
 
-        `store` is the run's own part of the store. The attempt is taken back at the end of the
-        context: an error, and a service that is stopped, are no attempts. Raises StoreUnavailable,
-        and InvalidInput when two attempts were lost; the next start of the run begins anew.
+        The attempt is taken back at the end of the context: an error, and a service that is
+        stopped, are no attempts. Raises StoreUnavailable or StoreFull, and InvalidInput when two
+        attempts were lost; the next start of the run begins anew.
         """
-        if run not in self._lost:
-            self._lost[run] = await _lost_attempts(store)
-        lost = self._lost[run]
+        lost = self._lost.get(run.run)
+        if lost is None:
+            lost = await _lost_attempts(run.store)
         if lost >= _MOST:
-            self._lost[run] = 0
-            await write_json(store, ATTEMPTS, attempts=0)
+            await write_json(run.store, ATTEMPTS, attempts=0)
             message = "the process died while writing the report, and again without pictures"
-            raise InvalidInput(message, file=f"runs/{run}/{ATTEMPTS}")
-        await write_json(store, ATTEMPTS, attempts=lost + 1)
+            raise InvalidInput(message, file=f"runs/{run.run}/{ATTEMPTS}")
+        self._lost[run.run] = lost
+        await write_json(run.store, ATTEMPTS, attempts=lost + 1)
         try:
-            yield lost == 0
-            self._lost[run] = 0
+            yield not lost
+            self._lost[run.run] = lost = 0
         finally:
-            # Where this fails, this process still knows the number.
             with suppress(StoreUnavailable):
-                await write_json(store, ATTEMPTS, attempts=self._lost[run])
+                await write_json(run.store, ATTEMPTS, attempts=lost)
+                del self._lost[run.run]
 
 
 async def _lost_attempts(store: ObjectStore) -> int:
