@@ -60,7 +60,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._tokens = tokens
         self._deadline = deadline
         self._lasting: set[asyncio.Timeout] = set()
-        self._in_flight: Counter[tuple[str, str]] = Counter()
+        self._in_flight: Counter[tuple[str, Rule]] = Counter()
         self._stopping = False
 
     def end_streams(self) -> None:
@@ -89,7 +89,7 @@ class Guard(grpc.aio.ServerInterceptor):
             message = f"nobody may call {handler_call_details.method}"
             _LOG.warning("refused %s: no role may call it", handler_call_details.method)
             return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
-        return self._guarded(handler, rule, (caller.name, handler_call_details.method))
+        return self._guarded(handler, rule, caller.name)
 
     def _authorize(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
         caller = _ANONYMOUS if self._tokens is None else _caller(self._tokens, details)
@@ -99,17 +99,17 @@ class Guard(grpc.aio.ServerInterceptor):
             raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
         return caller, rule
 
-    def _guarded(self, handler: Handler, rule: Rule, key: tuple[str, str]) -> Handler:
+    def _guarded(self, handler: Handler, rule: Rule, caller: str) -> Handler:
         shape = bool(handler.request_streaming), bool(handler.response_streaming)
         name, make = _SHAPES[shape]
         behaviour: Behaviour = getattr(handler, name)
 
         async def answering(request: Any, context: Context) -> Any:
-            async with self._around(rule, key, context):
+            async with self._around(rule, caller, context):
                 return await behaviour(_checked(request), context)
 
         async def streaming(request: Any, context: Context) -> None:
-            async with self._around(rule, key, context):
+            async with self._around(rule, caller, context):
                 await _stream(behaviour(_checked(request), context), context)
 
         return make(
@@ -119,9 +119,7 @@ class Guard(grpc.aio.ServerInterceptor):
         )
 
     @asynccontextmanager
-    async def _around(
-        self, rule: Rule, key: tuple[str, str], context: Context
-    ) -> AsyncIterator[None]:
+    async def _around(self, rule: Rule, caller: str, context: Context) -> AsyncIterator[None]:
         seconds = _time_remaining(context)
         if not rule.is_stream:
             asked = self._deadline if seconds is None else seconds
@@ -130,7 +128,7 @@ class Guard(grpc.aio.ServerInterceptor):
         try:
             async with limit:
                 begin(limit.when())
-                with self._counted(rule, key), self._tracked(limit, rule):
+                with self._tracked(limit, rule, caller):
                     yield
         except grpc.aio.AbortError:
             raise
@@ -138,28 +136,20 @@ class Guard(grpc.aio.ServerInterceptor):
             await abort(context, self._status(error, rule, limit))
 
     @contextmanager
-    def _counted(self, rule: Rule, key: tuple[str, str]) -> Iterator[None]:
-        """Count the call, whose key is its caller and method.
-
-        Raises BackendOverloaded if the caller has as many in flight as the rule allows.
+    def _tracked(self, limit: asyncio.Timeout, rule: Rule, caller: str) -> Iterator[None]:
+        """Count the call, and track the limit of a long-lived stream, so that `end_streams` can
+        move it. Raises BackendOverloaded if the caller has too many such calls in flight.
         """
-        if self._in_flight[key] >= rule.in_flight:
-            message = f"one caller may have {rule.in_flight} calls of {key[1]} in flight"
+        if self._in_flight[caller, rule] >= rule.in_flight:
+            message = f"one caller may have {rule.in_flight} such calls in flight"
             raise BackendOverloaded(f"{message}; try again when one has ended")
-        self._in_flight[key] += 1
-        try:
-            yield
-        finally:
-            self._in_flight[key] -= 1
-
-    @contextmanager
-    def _tracked(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
-        """Track the limit of a long-lived stream, so that `end_streams` can move it."""
+        self._in_flight[caller, rule] += 1
         if rule.is_stream:
             self._lasting.add(limit)
         try:
             yield
         finally:
+            self._in_flight[caller, rule] -= 1
             self._lasting.discard(limit)
 
     def _status(self, error: Exception, rule: Rule, limit: asyncio.Timeout) -> Any:

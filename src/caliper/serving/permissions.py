@@ -13,26 +13,27 @@ from caliper.serving.tokens import Role
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The lowest `role` that may call a method, and how many calls one caller may have in flight.
+    """The lowest `role` that may call a method, and how many calls a caller may have in flight.
 
+    Methods with the same rule share `in_flight`; a server takes more calls than all rules together.
     `is_stream` marks a long-lived stream: it gets no default deadline, and ends at once when the
     service stops.
     """
 
     role: Role
     is_stream: bool = False
-    in_flight: int = 250
+    in_flight: int = 100
 
 
 _READ = Rule(Role.READ)
 _EVALUATE = Rule(Role.EVALUATE)
 _WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
 # Calls that read many objects, or hold a thread or much of the disk.
-_READ_MUCH = Rule(Role.READ, in_flight=4)
+_READ_MUCH = Rule(Role.READ, in_flight=8)
 _UPLOAD = Rule(Role.EVALUATE, in_flight=4)
 # The gateway is one caller of the other services, for all of its own callers.
-_RELAY = Rule(Role.READ, in_flight=800)
-_RELAYED_WATCH = Rule(Role.READ, is_stream=True, in_flight=800)
+_RELAY = Rule(Role.READ, in_flight=400)
+_RELAYED_WATCH = Rule(Role.READ, is_stream=True, in_flight=300)
 
 _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "caliper.api.evaluate.v1.EvaluateService": {
@@ -57,7 +58,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "grpc.health.v1.Health": {"Check": _READ, "Watch": _WATCH},
     # A tool for operators.
     "grpc.reflection.v1alpha.ServerReflection": {
-        "ServerReflectionInfo": Rule(Role.ADMIN, is_stream=True, in_flight=50)
+        "ServerReflectionInfo": Rule(Role.ADMIN, is_stream=True, in_flight=10)
     },
 }
 

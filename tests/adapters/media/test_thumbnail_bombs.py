@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from tests.fakes.sources import python_path
 
-from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, THUMBNAIL_PIXELS, MediaLimits
+from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 
@@ -69,6 +69,12 @@ def jpeg(side: int, **options: object) -> bytes:
     return out.getvalue()
 
 
+def webp(side: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (side, side), "red").save(out, "WEBP")
+    return out.getvalue()
+
+
 def tiff(side: int) -> bytes:
     out = io.BytesIO()
     Image.fromarray(np.zeros((side, side), np.int32)).save(out, "TIFF", compression="tiff_deflate")
@@ -92,6 +98,7 @@ def measured(folder: Path, name: str) -> tuple[int, int]:
         ("rgb.png", lambda: png(SIDE, 8, 2, 3)),
         ("grey.png", lambda: png(SIDE, 16, 0, 1)),
         ("progressive.jpg", lambda: jpeg(7_000, progressive=True)),
+        ("a.webp", lambda: webp(4_000)),
     ],
 )
 def test_a_picture_beyond_the_bound_has_no_thumbnail(
@@ -99,16 +106,9 @@ def test_a_picture_beyond_the_bound_has_no_thumbnail(
 ) -> None:
     (tmp_path / name).write_bytes(make())
     assert (tmp_path / name).stat().st_size < MIB
-    with pytest.raises(InvalidInput, match=f"more than {THUMBNAIL_PIXELS} pixels"):
+    with pytest.raises(InvalidInput, match=r"is more than (30|15)000000 pixels"):
         Thumbnails(tmp_path, LIMITS).load(name)
     assert measured(tmp_path, name) == (pytest.approx(0, abs=16 * MIB), 0)
-
-
-def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path: Path) -> None:
-    (tmp_path / "a.jpg").write_bytes(jpeg(7_000))
-    memory, size = measured(tmp_path, "a.jpg")
-    assert memory < 32 * MIB
-    assert size
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,7 @@ def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path: Path) -> No
         ("grey.png", lambda: png(FITS, 16, 0, 1)),
         ("deep.tiff", lambda: tiff(FITS)),
         ("progressive.jpg", lambda: jpeg(FITS, progressive=True, subsampling=0)),
+        ("a.webp", lambda: webp(3_800)),
     ],
 )
 def test_a_picture_within_the_bound_fits_a_service(
@@ -129,15 +130,6 @@ def test_a_picture_within_the_bound_fits_a_service(
     memory, size = measured(tmp_path, name)
     assert size
     assert memory < ROOM
-
-
-def test_a_jpeg_with_a_scan_per_channel_is_held_whole(tmp_path: Path) -> None:
-    """Its first scan names one channel of three: the decoder keeps the picture until the last."""
-    data = jpeg(7_000)
-    start = data.index(b"\xff\xda")
-    (tmp_path / "a.jpg").write_bytes(data[: start + 4] + b"\x01" + data[start + 5 :])
-    with pytest.raises(InvalidInput, match="more than"):
-        Thumbnails(tmp_path, LIMITS).load("a.jpg")
 
 
 def test_a_large_clip_has_no_thumbnail(tmp_path: Path) -> None:
