@@ -15,7 +15,6 @@ from tests.fakes.stuffing import stuff
 from tests.fakes.stuffing import stuffed as everything_stated
 
 from caliper.adapters.exports.comparison import comparison_json
-from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.pages.compare import render_comparison
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -116,9 +115,7 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     figures = [each for one in found.candidates for part in one.parts for each in part.figures]
     assert len(figures) > 200
     page = render_comparison(found, lambda *name: sent.get(name))
-    assert page == render_comparison(
-        here, folder_thumbnails(media_of(directories[1]), MediaLimits())
-    )
+    assert page == render_comparison(here, folder_thumbnails(media_of(directories[1])))
     assert page.count("data:image/jpeg;base64,") > 10
 
 

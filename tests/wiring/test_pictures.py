@@ -58,6 +58,14 @@ async def test_pictures_keep_to_the_limits() -> None:
     assert await jpeg(store, "b.png", MediaLimits()) is None
 
 
+async def test_many_callers_wait_for_their_turn() -> None:
+    store = await stored("a.png", png())
+    pictures = StoredPictures(store, MediaIndex(store, FakeClock()), MediaLimits())
+    # More than the event loop has threads.
+    asking = [asyncio.to_thread(pictures(SPEC), PART.name, "a.png") for _ in range(100)]
+    assert all(await asyncio.gather(*asking))
+
+
 async def test_a_large_clip_is_not_fetched() -> None:
     store = await stored("a.mp4", b"x")
     assert await jpeg(store, "a.mp4", MediaLimits()) is None

@@ -21,7 +21,6 @@ from caliper.local.directory import find_run
 from caliper.local.reports import media_of, stored_sittings
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
 from caliper.pipeline.reports.judge_check import Sittings
-from caliper.wiring.settings import decoders
 from caliper.wiring.sinks import folder_thumbnails
 
 Anyway = Annotated[
@@ -54,7 +53,7 @@ def open_comparison(
         folders: dict[str, Path] = {}
         for directory in directories if pictures else ():
             folders |= media_of(directory)
-        thumbnail = folder_thumbnails(folders, decoders().limits)
+        thumbnail = folder_thumbnails(folders)
         asyncio.run(_warn_of_drift(runs))
     else:
         comparison, thumbnail = asyncio.run(

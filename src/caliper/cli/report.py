@@ -20,7 +20,6 @@ from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.local.directory import find_run
 from caliper.local.reports import write_report
-from caliper.wiring.settings import decoders
 
 if TYPE_CHECKING:
     from caliper.cli import remote
@@ -58,7 +57,7 @@ def report(
     if out is not None:
         raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)
-    result = asyncio.run(write_report(directory, decoders().limits))
+    result = asyncio.run(write_report(directory))
     if json:
         write_out(report_text(result))
     elif not quiet:

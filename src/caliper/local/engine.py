@@ -245,7 +245,7 @@ class LocalRun:
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._setup.config.benchmarks
         roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
-        return sinks(captions, folder_thumbnails(roots, self._options.limits))
+        return sinks(captions, folder_thumbnails(roots))
 
 
 def _refuse(_: Trouble, text: str) -> None:

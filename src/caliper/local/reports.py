@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path as File
 
-from caliper.adapters.media.bounds import MediaLimits
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
@@ -24,6 +24,7 @@ from caliper.pipeline.reports.judge_check import Sittings, read_sittings, with_c
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import run_store
+from caliper.ports.storage import ReportSink
 from caliper.version import __version__
 from caliper.wiring.sinks import folder_thumbnails, sinks
 
@@ -61,11 +62,8 @@ async def stored_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
         raise InvalidInput(str(error), file=file, field="anchors") from error
 
 
-async def write_report(directory: RunDirectory, limits: MediaLimits) -> Report:
-    """`read_report`, and write its files again, with pictures of media within `limits`.
-
-    Raises also StoreFull or StoreUnavailable.
-    """
+async def write_report(directory: RunDirectory) -> Report:
+    """`read_report`, and write its files again. Raises also StoreFull or StoreUnavailable."""
     run, reports = await directory.stored_run.open(), list[Report]()
     sittings = await stored_sittings(directory, run.spec)
 
@@ -73,12 +71,10 @@ async def write_report(directory: RunDirectory, limits: MediaLimits) -> Report:
         reports.append(with_checks(replace(bare, reuse=directory.reuse), sittings))
         return reports[0]
 
-    files = ReportFiles(
-        directory.captions,
-        lambda _, captions: sinks(captions, folder_thumbnails(media_of(directory), limits)),
-        directory.path,
-        complete,
-    )
+    def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        return sinks(captions, folder_thumbnails(media_of(directory)))
+
+    files = ReportFiles(directory.captions, files_of, directory.path, complete)
     await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
     return reports[0]
 

@@ -45,14 +45,17 @@ class StoredPictures:
         # Clips are opened by path, and recognised by the suffix.
         name = f"clip{suffix}" if suffix in CLIPS else "picture"
         with self._turn, TemporaryDirectory(prefix="caliper-picture-") as folder:
-            fetch = self._fetch(spec.benchmark(benchmark).data, path, limit, Path(folder, name))
-            asyncio.run_coroutine_threadsafe(fetch, loop).result()
+            reading = self._data(spec.benchmark(benchmark).data, path, limit)
+            data = asyncio.run_coroutine_threadsafe(reading, loop).result()
+            if data is None:
+                return None
+            # In this thread: further callers may occupy all of the event loop's.
+            Path(folder, name).write_bytes(data)
+            del data
             return Thumbnails(Path(folder), self._limits).jpeg(name)
 
-    async def _fetch(self, data: str, path: str, limit: int, file: Path) -> None:
-        """Write the medium to `file`; nothing if there is none, or a larger one than `limit`."""
-        key = await self._index.key(data, path)
+    async def _data(self, dataset: str, path: str, limit: int) -> bytes | None:
+        key = await self._index.key(dataset, path)
         with suppress(InvalidInput):
-            content = await self._store.get(key, limit) if key is not None else None
-            if content is not None:
-                await asyncio.to_thread(file.write_bytes, content)
+            return None if key is None else await self._store.get(key, limit)
+        return None

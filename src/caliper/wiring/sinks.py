@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.jsonl import JsonLinesExport
 from caliper.adapters.exports.markdown import MarkdownExport
-from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
@@ -18,6 +17,7 @@ from caliper.core.run import RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
+from caliper.wiring.settings import decoders
 
 if TYPE_CHECKING:
     from caliper.adapters.exports import parquet
@@ -37,8 +37,12 @@ def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportS
     return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
 
 
-def folder_thumbnails(media: Mapping[str, Path], limits: MediaLimits) -> Thumbnail:
-    """A source of thumbnails for media in one folder per benchmark."""
+def folder_thumbnails(media: Mapping[str, Path]) -> Thumbnail:
+    """A source of thumbnails for media in one folder per benchmark, of a local run.
+
+    Raises what `wiring.settings.decoders` raises.
+    """
+    limits = decoders().limits
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:
         return Thumbnails(media[benchmark], limits).jpeg(path) if benchmark in media else None
