@@ -30,7 +30,7 @@ _EVALUATE = Rule(Role.EVALUATE)
 _WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
 # Calls that read many objects, or hold a thread or much of the disk.
 _READ_MUCH = Rule(Role.READ, in_flight=8)
-_UPLOAD = Rule(Role.EVALUATE, in_flight=4)
+_UPLOAD = Rule(Role.EVALUATE, in_flight=2)
 # The gateway is one caller of the other services, for all of its own callers.
 _RELAY = Rule(Role.READ, in_flight=400)
 _RELAYED_WATCH = Rule(Role.READ, is_stream=True, in_flight=300)

@@ -14,8 +14,8 @@ from caliper.serving.adhoc import LONGEST_CAPTION
 
 UPLOAD_BYTES = 1 << 29
 """The most bytes of an upload."""
-ALL_UPLOADS_BYTES = 1 << 30
-"""The most bytes of all uploads that are being received. Twice as many fit on the disk."""
+ALL_UPLOADS_BYTES = 3 << 29
+"""The most bytes of all uploads being received: more than one caller may have in flight."""
 
 
 class Uploads:

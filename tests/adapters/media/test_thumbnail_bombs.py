@@ -1,9 +1,6 @@
 """Small files of huge pictures: no thumbnail, or one that takes little memory."""
 
 import io
-import os
-import subprocess
-import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +9,9 @@ from struct import pack
 import numpy as np
 import pytest
 from PIL import Image
-from tests.fakes.sources import python_path
+from tests.fakes.memory import run_measured
 
-from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, MediaLimits
+from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 
@@ -23,26 +20,18 @@ MIB = 2**20
 ROOM = 290 * MIB
 SIDE = 13_377
 FITS = 5_400
-LIMITS = MediaLimits()
 
-# The most memory that a thumbnail took, beyond what the process had before.
+# The memory that a thumbnail takes beyond what the process had before, and its size.
 _MEASURED = """
 import sys
-from pathlib import Path
-from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 
-def peak():
-    # Of this program alone: ru_maxrss begins with the peak of the process that started it.
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0])
-
 folder, name, warm = sys.argv[1:]
-thumbnails = Thumbnails(Path(folder), MediaLimits())
+thumbnails = Thumbnails(Path(folder))
 assert thumbnails.jpeg(warm)
 before = peak()
 size = len(thumbnails.jpeg(name) or b"")
-print((peak() - before) * 1024, size)
+print(peak() - before, size)
 """
 
 
@@ -63,15 +52,9 @@ def png(side: int, depth: int, kind: int, channels: int) -> bytes:
     )  # fmt: skip
 
 
-def jpeg(side: int, **options: object) -> bytes:
+def red(kind: str, side: int, **options: object) -> bytes:
     out = io.BytesIO()
-    Image.new("RGB", (side, side), "red").save(out, "JPEG", **options)
-    return out.getvalue()
-
-
-def webp(side: int) -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (side, side), "red").save(out, "WEBP")
+    Image.new("RGB", (side, side), "red").save(out, kind, **options)
     return out.getvalue()
 
 
@@ -84,10 +67,7 @@ def tiff(side: int) -> bytes:
 def measured(folder: Path, name: str) -> tuple[int, int]:
     """Bytes of memory that a thumbnail takes, and the bytes of the thumbnail."""
     Image.new("RGB", (64, 64)).save(folder / "warm.png")
-    environment = {**os.environ, "PYTHONPATH": python_path()}
-    words = [sys.executable, "-c", _MEASURED, str(folder), name, "warm.png"]
-    told = subprocess.check_output(words, env=environment, text=True, timeout=120)
-    memory, size = map(int, told.split())
+    memory, size = map(int, run_measured(_MEASURED, str(folder), name, "warm.png"))
     return memory, size
 
 
@@ -97,8 +77,8 @@ def measured(folder: Path, name: str) -> tuple[int, int]:
         ("rgba.png", lambda: png(SIDE, 8, 6, 4)),
         ("rgb.png", lambda: png(SIDE, 8, 2, 3)),
         ("grey.png", lambda: png(SIDE, 16, 0, 1)),
-        ("progressive.jpg", lambda: jpeg(7_000, progressive=True)),
-        ("a.webp", lambda: webp(4_000)),
+        ("progressive.jpg", lambda: red("JPEG", 7_000, progressive=True)),
+        ("a.webp", lambda: red("WEBP", 4_000)),
     ],
 )
 def test_a_picture_beyond_the_bound_has_no_thumbnail(
@@ -107,7 +87,7 @@ def test_a_picture_beyond_the_bound_has_no_thumbnail(
     (tmp_path / name).write_bytes(make())
     assert (tmp_path / name).stat().st_size < MIB
     with pytest.raises(InvalidInput, match=r"is more than (30|15)000000 pixels"):
-        Thumbnails(tmp_path, LIMITS).load(name)
+        Thumbnails(tmp_path).load(name)
     assert measured(tmp_path, name) == (pytest.approx(0, abs=16 * MIB), 0)
 
 
@@ -119,8 +99,8 @@ def test_a_picture_beyond_the_bound_has_no_thumbnail(
         ("palette.png", lambda: png(FITS, 8, 3, 1)),
         ("grey.png", lambda: png(FITS, 16, 0, 1)),
         ("deep.tiff", lambda: tiff(FITS)),
-        ("progressive.jpg", lambda: jpeg(FITS, progressive=True, subsampling=0)),
-        ("a.webp", lambda: webp(3_800)),
+        ("progressive.jpg", lambda: red("JPEG", FITS, progressive=True, subsampling=0)),
+        ("a.webp", lambda: red("WEBP", 3_800)),
     ],
 )
 def test_a_picture_within_the_bound_fits_a_service(
@@ -136,4 +116,4 @@ def test_a_large_clip_has_no_thumbnail(tmp_path: Path) -> None:
     with (tmp_path / "a.mp4").open("wb") as file:
         file.truncate(THUMBNAIL_CLIP_BYTES + 1)
     with pytest.raises(InvalidInput, match=f"larger than {THUMBNAIL_CLIP_BYTES} bytes"):
-        Thumbnails(tmp_path, LIMITS).load("a.mp4")
+        Thumbnails(tmp_path).load("a.mp4")

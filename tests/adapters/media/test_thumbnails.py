@@ -8,8 +8,6 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput, MediaMissing
 
-LIMITS = MediaLimits()
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -28,24 +26,24 @@ def size(jpeg: bytes | None) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", ["images/a.png", "./images/a.png", "images//a.png"])
 def test_a_picture_gives_a_small_jpeg(root: Path, name: str) -> None:
-    assert size(Thumbnails(root, LIMITS).jpeg(name)) == (256, 128)
-    assert size(Thumbnails(root, LIMITS).jpeg(name, longest=100)) == (100, 50)
+    assert size(Thumbnails(root).jpeg(name)) == (256, 128)
+    assert size(Thumbnails(root).jpeg(name, longest=100)) == (100, 50)
 
 
 def test_a_missing_picture(root: Path) -> None:
     for name in ("images/b.png", "images", "images/a.png/b"):
-        assert Thumbnails(root, LIMITS).jpeg(name) is None
+        assert Thumbnails(root).jpeg(name) is None
         with pytest.raises(MediaMissing):
-            Thumbnails(root, LIMITS).load(name)
+            Thumbnails(root).load(name)
     with pytest.raises(MediaMissing):
-        Thumbnails(root / "nowhere", LIMITS).load("a.png")
+        Thumbnails(root / "nowhere").load("a.png")
 
 
 def test_a_picture_that_cannot_be_used(root: Path) -> None:
     (root / "b.png").write_bytes(b"no picture")
-    assert Thumbnails(root, LIMITS).jpeg("b.png") is None
+    assert Thumbnails(root).jpeg("b.png") is None
     with pytest.raises(InvalidInput):
-        Thumbnails(root, LIMITS).load("b.png")
+        Thumbnails(root).load("b.png")
     assert Thumbnails(root, MediaLimits(pixels=100)).jpeg("images/a.png") is None
 
 
@@ -53,14 +51,14 @@ def test_a_picture_that_cannot_be_used(root: Path) -> None:
     "name", ["../secret.png", "images/../../secret.png", "images/../images/a.png", "", "a\0b", "."]
 )
 def test_names_that_leave_the_folder_or_name_nothing(root: Path, name: str) -> None:
-    assert Thumbnails(root, LIMITS).jpeg(name) is None
+    assert Thumbnails(root).jpeg(name) is None
     with pytest.raises(InvalidInput, match="not a path inside the media folder"):
-        Thumbnails(root, LIMITS).load(name)
+        Thumbnails(root).load(name)
 
 
 def test_an_absolute_path_is_refused_even_inside(root: Path) -> None:
     with pytest.raises(InvalidInput):
-        Thumbnails(root, LIMITS).load(str(root / "images" / "a.png"))
+        Thumbnails(root).load(str(root / "images" / "a.png"))
 
 
 def test_links_that_leave_the_folder(root: Path, tmp_path: Path) -> None:
@@ -68,16 +66,16 @@ def test_links_that_leave_the_folder(root: Path, tmp_path: Path) -> None:
     (root / "up").symlink_to(tmp_path)
     for name in ("out.png", "up/secret.png"):
         with pytest.raises(InvalidInput, match="leads out"):
-            Thumbnails(root, LIMITS).load(name)
+            Thumbnails(root).load(name)
 
 
 def test_links_within_the_folder_and_to_it(root: Path, tmp_path: Path) -> None:
     (root / "same.png").symlink_to(Path("images") / "a.png")
     (tmp_path / "link").symlink_to(root)
-    assert size(Thumbnails(tmp_path / "link", LIMITS).jpeg("same.png")) == (256, 128)
+    assert size(Thumbnails(tmp_path / "link").jpeg("same.png")) == (256, 128)
 
 
 def test_a_loop_of_links(root: Path) -> None:
     (root / "loop.png").symlink_to(root / "loop.png")
     with pytest.raises(MediaMissing):
-        Thumbnails(root, LIMITS).load("loop.png")
+        Thumbnails(root).load("loop.png")

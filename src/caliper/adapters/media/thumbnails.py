@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ class Thumbnails:
     """
 
     root: Path
-    limits: MediaLimits
+    limits: MediaLimits = field(default_factory=MediaLimits)
 
     def jpeg(self, name: str, longest: int = 256) -> bytes | None:
         """JPEG bytes, at most `longest` pixels per side; None if `load` would raise."""
