@@ -277,9 +277,8 @@ class ClientSettings(KafkaSettings, StoreSettings):
 
     CALIPER_STORE... is the store that data are pushed to; CALIPER_KAFKA_... configures the
     connection to the brokers that --kafka names; CALIPER_SERVER_TOKEN is the bearer token,
-    CALIPER_SERVER_CA a PEM file of certificates to trust instead of those of this machine: with
-    it, calls use TLS, as they do for https://host:port. A token is sent in plaintext only to this
-    machine.
+    CALIPER_SERVER_CA a PEM file of certificates to trust instead of this machine's: with it, calls
+    use TLS, as they do for https://host:port. A token is sent in plaintext to this machine alone.
     """
 
     others: ClassVar[tuple[str, ...]] = (
