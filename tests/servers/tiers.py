@@ -11,6 +11,7 @@ import pytest
 from tests.servers.choosing import COMPONENTS
 
 LONG = {
+    "adapters/media/test_thumbnail_bombs.py": "starts a Python for each picture, for its memory",
     "adapters/remote/test_channel.py": "stops processes, and listens to one for longer than pings",
     "analysis/test_simulated*.py": "draws samples by the thousand",
     "bench/test_endpoint_run.py": "starts every command as a Python of its own",
@@ -32,6 +33,7 @@ LONG = {
     "services/test_asked_live.py": "runs twice what cli/test_media_questions has the rules of",
     "services/test_compared.py": "runs twice what pipeline/test_comparisons has the rules of",
     "services/test_metrics.py": "starts five processes",
+    "serving/test_upload_memory.py": "uploads 80 MB from a Python of its own, for its memory",
     "tools/test_protos.py": "`make lint` has the check; starts it in repositories of its own",
 }
 """Files that take long, and why."""

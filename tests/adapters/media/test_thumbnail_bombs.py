@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 from tests.fakes.memory import run_measured
 
-from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 
@@ -110,10 +109,3 @@ def test_a_picture_within_the_bound_fits_a_service(
     memory, size = measured(tmp_path, name)
     assert size
     assert memory < ROOM
-
-
-def test_a_large_clip_has_no_thumbnail(tmp_path: Path) -> None:
-    with (tmp_path / "a.mp4").open("wb") as file:
-        file.truncate(THUMBNAIL_CLIP_BYTES + 1)
-    with pytest.raises(InvalidInput, match=f"larger than {THUMBNAIL_CLIP_BYTES} bytes"):
-        Thumbnails(tmp_path).load("a.mp4")
