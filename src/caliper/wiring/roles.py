@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
-from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.errors import CaliperError, InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import RunFailed, event_key
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lazy import lazy_module
@@ -124,7 +124,7 @@ class JobFilter:
                     f"the {role} is {identity.label}; the run was resolved with {expected.label}"
                 )
 
-    async def fail(self, run: str, error: ModelChanged) -> None:
+    async def fail(self, run: str, error: CaliperError) -> None:
         """Report a run as failed: another attempt would meet the same error."""
         event = RunFailed(run, str(error))
         await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))

@@ -14,18 +14,20 @@ from functools import partial
 from cachetools import LRUCache
 
 from caliper.core.envelopes import Record
-from caliper.core.errors import InvalidInput
-from caliper.core.messages import RunEnded, Verdicts
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.messages import PlanMade, RunEnded, Verdicts
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.ledger.offsets import LogOffsets, format_position
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot, encode, newest, save
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import RollingScores, changes_of
-from caliper.pipeline.store.runs import is_run_id
+from caliper.pipeline.store.plan import SUMMARY
+from caliper.pipeline.store.runs import STARTED, is_run_id, read_replaceable, run_store
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
@@ -59,6 +61,7 @@ class Aggregator:
         self._opener = Runs(store)
         self._runs: dict[str, RunLedger] = {}
         self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
+        self._lost: LRUCache[str, Scores] = LRUCache(_UNKNOWN_RUNS)
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
@@ -89,7 +92,7 @@ class Aggregator:
                 run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
                 run_ledger.restore(saved.facts)
             except InvalidInput as error:
-                self._trouble(Trouble.LOST, str(error))
+                await self._lose(run, error)
                 continue
             run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
             self._runs[run] = run_ledger
@@ -123,9 +126,10 @@ class Aggregator:
             return
         run = await self.find(message.run)
         if run is None:
-            self._trouble(
-                Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {message.run!r:.40}"
-            )
+            if message.run not in self._lost:
+                self._trouble(
+                    Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {message.run!r:.40}"
+                )
             return
         await self._merge(run, message, record)
 
@@ -135,9 +139,11 @@ class Aggregator:
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
             run.retries.difference_update(verdict.index for verdict in message.verdicts)
+        except DataLoss as error:
+            run.lose(error)
+            self._trouble(Trouble.LOST, f"{format_position(record)}: {error}")
         except InvalidInput as error:
-            kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
-            self._trouble(kind, f"{format_position(record)}: {error}")
+            self._trouble(Trouble.FOREIGN_INDEX, f"{format_position(record)}: {error}")
 
     async def _event(self, record: Record) -> None:
         try:
@@ -149,12 +155,26 @@ class Aggregator:
             self._note_end(event)
             return
         self._unknown.pop(event.run, None)
-        run = await self.find(event.run)
+        run = await (self._replan(event) if isinstance(event, PlanMade) else self.find(event.run))
         if run is not None:
             run.opened_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
-        elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
+        elif event.run not in self._lost and not await self._is_planning(event.run):
             self._trouble(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}")
+
+    async def _replan(self, event: PlanMade) -> RunLedger | None:
+        """The run that was planned. One that lost an object before is opened again."""
+        run = self._runs.get(event.run)
+        if run is not None and run.is_broken and event.start > max(run.start, 1):
+            await run.log.flush()
+            self._drop(event.run)
+        run = await self.find(event.run, event.start)
+        if run is None and event.run not in self._lost and await self._is_planning(event.run):
+            await self._lose(event.run, DataLoss("lost", file=SUMMARY))
+        return run
+
+    async def _is_planning(self, run: str) -> bool:
+        return is_run_id(run) and await self._opener.planning(run)
 
     def _note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""
@@ -166,23 +186,33 @@ class Aggregator:
         if event.run in self._runs:
             self._runs[event.run].announced_end = announcement
 
-    async def find(self, run: str) -> RunLedger | None:
-        """The run, opened from the store if it is not in memory; None if it does not exist."""
+    async def find(self, run: str, start: int = 0) -> RunLedger | None:
+        """The run, opened from the store if it is not in memory, for a new `start` as in
+        `Runs.open`; None if it does not exist or cannot be read.
+        """
         if run in self._runs:
             return self._runs[run]
-        if run in self._unknown or not is_run_id(run):
+        if run in self._unknown or (run in self._lost and not start) or not is_run_id(run):
             return None
+        self._lost.pop(run, None)
         try:
-            run_ledger = await self._opener.open(run, self._clock.monotonic())
+            run_ledger = await self._opener.open(run, self._clock.monotonic(), start)
         except InvalidInput as error:
-            self._trouble(Trouble.LOST, f"run {run}: {error}")
-            run_ledger = None
+            await self._lose(run, error)
+            return None
         if run_ledger is None:
             self._unknown[run] = None
             return None
         run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
         self._runs[run] = run_ledger
         return run_ledger
+
+    async def _lose(self, run: str, error: InvalidInput) -> None:
+        """Note that a run cannot be opened: it has failed, until it is planned again."""
+        started = await read_replaceable(run_store(self._store, run), STARTED)
+        start = int(started.get("starts", 0))
+        self._lost[run] = Scores(RunState.FAILED, (), str(error), start)
+        self._trouble(Trouble.LOST, f"run {run}: {error}")
 
     async def _make_room(self) -> None:
         logs = [run.log for run in self._runs.values()]
@@ -255,7 +285,7 @@ class Aggregator:
                 spending = self._rolling.charge(f"{run.run}/report")
                 result = await self._files.write(run, ending, self.live, spending)
             except InvalidInput as error:
-                run.is_broken, run.error = True, str(error)
+                run.lose(error)
                 self._trouble(Trouble.LOST, f"run {run.run}: {error}")
             else:
                 return result if run.due_state is ending else None
@@ -286,18 +316,23 @@ class Aggregator:
         """The state and figures of a run so far; None for an unknown run. With `wait`, waits
         for the final figures of a run that is over.
 
-        Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable,
-        InvalidInput when the plan is lost.
+        Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable.
         """
         async with self._lock:
             if not is_run_id(run):
                 return None
             self._unknown.pop(run, None)
             run_ledger = await self.find(run)
+            if run in self._lost:
+                return self._lost[run]
             if run_ledger is None:
                 planning = await self._opener.planning(run)
                 return Scores(RunState.PLANNING, ()) if planning else None
-        return await self._rolling.scores(run_ledger, wait=wait)
+        try:
+            return await self._rolling.scores(run_ledger, wait=wait)
+        except DataLoss as error:
+            run_ledger.lose(error)
+            return Scores(run_ledger.state, (), run_ledger.error, run_ledger.start)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
         """Yield the result of `scores` now and whenever it changes, until the run is over."""

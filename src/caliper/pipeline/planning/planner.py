@@ -12,7 +12,7 @@ from functools import partial
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
@@ -65,13 +65,20 @@ class Planner:
     async def plan(self, job: PlanJob) -> int | InvalidInput:
         """Plan the run, publish its jobs and return how many; none of a cancelled run.
 
-        Invalid rows refuse the run: returns the error.
+        Invalid rows and lost objects refuse the run: returns the error.
         Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
         """
+        store = run_store(self._store, job.run)
+        try:
+            return await self._plan(job, store)
+        except DataLoss as error:
+            await refuse(store, without_folder(str(error)))
+            return error
+
+    async def _plan(self, job: PlanJob, store: ObjectStore) -> int | InvalidInput:
         spec = await self._runs.spec(job.run)
         if await self._runs.is_cancelled(job.run, refresh=True):
             return 0
-        store = run_store(self._store, job.run)
         # Read before planning: the plan then answers this start and all earlier ones.
         start, caps = await last_start(store)
         try:

@@ -60,7 +60,7 @@ class ReportFiles:
         spending: AbstractContextManager[None],
     ) -> tuple[RunState, str] | None:
         """Write the files, with the figures of `live`. Returns the state in the report and the
-        SHA-256 of report.json.
+        SHA-256 of report.json; the run has those of all `files`.
 
         Returns None, with nothing stored, if the ledger changed meanwhile. `spending` is entered
         while the work is done, not while waiting for `live.turn`. Raises InvalidInput when plan
@@ -88,7 +88,8 @@ class ReportFiles:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            return RunState(report.state), await _digest(files)
+            run.files = {file.name: await _digest(file) for file in files}
+            return RunState(report.state), run.files.get(REPORT, "")
 
     async def _write_local(
         self, run: RunLedger, report: Report, captions: Captions, folder: Path
@@ -107,12 +108,9 @@ async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
         await store.put(f"report/{file.name}", file)
 
 
-async def _digest(files: Sequence[Path]) -> str:
-    """The SHA-256 of report.json; empty if it is not among the files."""
-    for file in files:
-        if file.name == REPORT:
-            return hashlib.sha256(await asyncio.to_thread(file.read_bytes)).hexdigest()
-    return ""
+async def _digest(file: Path) -> str:
+    with await asyncio.to_thread(file.open, "rb") as data:
+        return (await asyncio.to_thread(hashlib.file_digest, data, "sha256")).hexdigest()
 
 
 async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:

@@ -1,0 +1,112 @@
+"""Opens the ledgers of runs from the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.core.errors import DataLoss, InvalidInput, NotReady
+from caliper.core.run import RunSpec, RunState
+from caliper.pipeline.ledger.ledger import Columns, Ledger
+from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
+from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
+from caliper.pipeline.store.plan import SUMMARY, read_summary
+from caliper.pipeline.store.runs import END, SPEC, read_replaceable, read_spec, run_store
+from caliper.ports.storage import ObjectStore
+
+_FINISHED = (RunState.COMPLETE, RunState.FINISHED)
+
+
+class Runs:
+    """Opens the ledgers of runs from the store, each under `runs/<id>/`."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._cache = SegmentCache(store)
+
+    async def planning(self, run: str) -> bool:
+        """Whether the run is stored but not planned yet. Raises StoreUnavailable."""
+        store = run_store(self._store, run)
+        return await store.get(SPEC) is not None and await read_summary(store) is None
+
+    async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
+        """Open a run with the ledger columns of a snapshot.
+
+        Raises DataLoss if an object of the run is lost, or it has another plan.
+        """
+        ledger = await self._open(run, columns, now)
+        if ledger is None or len(columns.states) != ledger.summary.questions:
+            raise DataLoss("lost, or not the plan of the snapshot", file=SUMMARY)
+        return ledger
+
+    async def open(self, run: str, now: float, start: int = 0) -> RunLedger | None:
+        """Open a run with all verdicts of its segments; None if it is not stored and planned.
+
+        Jobs of a `start` that is not in end.json yet will bring all verdicts again: unreadable
+        segments are then emptied. Raises DataLoss for unreadable objects, StoreUnavailable.
+        """
+        # Read before the segments are listed: verdicts are stored before the end.
+        end = await read_replaceable(run_store(self._store, run), END)
+        ledger = await self._open(run, None, now)
+        if ledger is None:
+            return None
+        _recall_end(ledger, end)
+        started_again = start > max(ledger.start, 1)
+        await ledger.load(heal=started_again)
+        if ledger.end_state in _FINISHED and not (ledger.ledger.finished or started_again):
+            raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
+        _recall_report(ledger, end)
+        return ledger
+
+    async def refresh(self, run: RunLedger) -> None:
+        """Enter what was stored since the run was opened. Only for read-only ledgers.
+
+        Raises what `open` raises.
+        """
+        await run.load_new()
+        end = await read_replaceable(run.store, END)
+        _recall_end(run, end)
+        _recall_report(run, end)
+
+    async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
+        store = run_store(self._store, run)
+        spec, summary = await read_spec(store), await read_summary(store)
+        if summary is None:
+            if await store.get(END) is not None:
+                raise DataLoss("lost", file=SUMMARY)
+            return None
+        if spec is None:
+            raise DataLoss("lost", file=SPEC)
+        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
+        return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
+
+
+def _recall_end(run: RunLedger, end: Mapping[str, Any]) -> None:
+    """Restore the facts in end.json. One that is lost or broken will be written again."""
+    with suppress(InvalidInput):
+        run.restore(end, END)
+
+
+def _recall_report(run: RunLedger, end: Mapping[str, Any]) -> None:
+    """Note whether the report of end.json covers the ledger."""
+    if end.get("outcomes") == run.ledger.digest():
+        run.reported_changes = run.ledger.changes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run that can be opened: its spec, its store, and a lookup of its captions."""
+
+    spec: RunSpec
+    store: ObjectStore
+    captions: CaptionsOf
+
+    async def open(self) -> RunLedger:
+        """Open the run. Raises NotReady if it has no complete plan, and what `Runs.open` raises."""
+        ledger = await Runs(self.store).open(self.spec.run_id, 0.0)
+        if ledger is None:
+            message = f"run {self.spec.run_id} ({self.spec.name}) has no complete plan"
+            raise NotReady(message)
+        return ledger

@@ -1,0 +1,178 @@
+"""An installation in memory whose objects a test can damage, with a reader that needs no model."""
+
+from collections.abc import AsyncGenerator, Callable
+from fractions import Fraction
+
+from tests.fakes import runs
+from tests.fakes.boards import Stages
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+
+from caliper.adapters.exports.json import JsonExport
+from caliper.adapters.exports.parquet import ParquetExport
+from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.core.caps import Caps
+from caliper.core.envelopes import Message, Record
+from caliper.core.errors import CaliperError
+from caliper.core.messages import CaptionJob, ExamineJob, RunEnded, Verdicts, event_key
+from caliper.core.outcome import Evidence, Scored, Verdict
+from caliper.core.run import RunSpec, RunState
+from caliper.local.supplies import FileSupplies
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets
+from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.planning.planner import Planner
+from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.supplies import put_captions
+from caliper.pipeline.work.handlers import ExamineHandler
+from caliper.pipeline.work.worker import Attempt
+from caliper.ports.stages import Scores
+from caliper.wiring.roles import JobFilter
+
+SAMPLES, QUESTIONS = 4, 2
+TEXTS = {f"nat_{number:03}": f"thing {number} is green" for number in range(SAMPLES)}
+ROWS = runs.choice_rows(SAMPLES, QUESTIONS)
+CODEC = IdentityCodec()
+LATER = 60.0
+
+DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
+    "empty": lambda _: b"",
+    "garbage": lambda data: bytes(byte ^ 0xA5 for byte in data) or b"\xa5",
+    "truncated": lambda data: data[: len(data) // 2],
+    "deleted": lambda _: None,
+}
+SINKS = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
+
+
+class Reader:
+    """Answers every job of the reader in the same way."""
+
+    async def conclude(self, job: ExamineJob) -> tuple[Verdicts, None]:
+        verdicts = tuple(
+            Verdict(index, Scored(Fraction(index % 2)), Evidence(f"reply {index}"))
+            for item in job.items
+            for index, _, _ in item.positions()
+        )
+        return Verdicts(job.run, job.benchmark, job.sample, verdicts), None
+
+
+async def ignore_usage(_: ExamineJob | CaptionJob) -> None: ...
+
+
+class Installation:
+    """Gateway, planner, reader and aggregator, whose messages wait until `work` is called.
+
+    It is its own job stream and score board.
+    """
+
+    def __init__(self) -> None:
+        self.store, self.clock = MemoryStore(), FakeClock()
+        self.messages: list[Message] = []
+        self.log: list[Record] = []
+
+    async def begin(self) -> None:
+        """Start all services anew, as after a crash."""
+        store, book = self.store, RunBook(self.store, self.clock)
+        supplies = FileSupplies({"captionqa": runs.sources(ROWS, TEXTS)})
+        outside = Outside(store, self, CODEC, self.clock, supplies, Stages(), self)  # type: ignore[arg-type]  # it hands out no consumers
+        self.gateway = Gateway(outside, book)
+        self.planner = Planner(store, self, CODEC, book, supplies)  # type: ignore[arg-type]
+        jobs = JobFilter({"reader": runs.JUDGE}, "p" * 64, book, self, CODEC)  # type: ignore[arg-type]
+
+        async def reader_of(job: ExamineJob) -> Reader | None:
+            spec = await jobs.spec(job.run, job.benchmark)
+            return None if spec is None else Reader()
+
+        self.handler = ExamineHandler(
+            self, CODEC, reader_of, ignore_usage, on_run_failure=jobs.fail  # type: ignore[arg-type]
+        )  # fmt: skip
+        files = ReportFiles(
+            lambda run: captions_of_run(lambda name, part: stored_texts(store, name, part), run),
+            lambda _, __: list(SINKS.values()),
+        )
+        self.reader = RunReader(store, book, self.clock, lambda _, __, name: [SINKS[name]])
+        outlets = Outlets(self.announce, lambda _, __: None)
+        bounds = Bounds(verdicts=QUESTIONS)
+        self.aggregator = Aggregator(store, CODEC, self.clock, files, outlets, bounds)
+        await self.aggregator.resume()
+        for record in self.log:
+            offsets = self.aggregator.places.offsets.get(record.message.topic, {})
+            if record.offset >= offsets.get(0, 0):
+                await self.aggregator.apply([record])
+
+    async def publish(self, message: Message) -> None:
+        self.messages.append(message)
+
+    async def announce(self, event: RunEnded) -> None:
+        await self.publish(Message(RUNS, event_key(event), event))
+
+    async def scores(self, run: str) -> Scores | None:
+        return await self.aggregator.scores(run)
+
+    async def watch(self, run: str, _: float) -> AsyncGenerator[Scores, None]:
+        found = await self.scores(run)
+        if found is not None:
+            yield found
+
+    async def spec(self, name: str) -> RunSpec:
+        captions = await put_captions(self.store, TEXTS)
+        return runs.spec(runs.part(captions=captions), name=name)
+
+    async def start(self, spec: RunSpec) -> None:
+        await self.gateway.begin(spec, Caps())
+
+    async def work(self, leave: int = 0) -> None:
+        """Handle all messages but the last `leave` jobs of the reader, and end what is due."""
+        while await self._step(leave):
+            pass
+        self.clock.seconds += LATER
+        # Watchers ask all the time.
+        for spec in [await self.spec(name) for name in ("ours", "theirs")]:
+            await self.aggregator.scores(spec.run_id)
+        await self.aggregator.conclude()
+        while await self._step(leave):
+            pass
+
+    async def _step(self, leave: int) -> bool:
+        jobs = [each for each in self.messages if each.topic == QA_JOBS]
+        for message in self.messages:
+            if message.topic != QA_JOBS or len(jobs) > leave:
+                self.messages.remove(message)
+                await self._handle(message)
+                return True
+        return False
+
+    async def _handle(self, message: Message) -> None:
+        if message.topic == PLAN_JOBS:
+            await self.planner.plan(CODEC.read_plan_job(message.value))
+        elif message.topic in (VERDICTS, RUNS):
+            offset = sum(each.message.topic == message.topic for each in self.log)
+            record = Record(0, offset, len(self.log), message)
+            self.log.append(record)
+            await self.aggregator.apply([record])
+        else:
+            try:
+                await self.handler.handle(Attempt(message.value))
+            except CaliperError as error:
+                await self.handler.give_up(message.value, error)
+
+    async def told(self, spec: RunSpec) -> tuple[RunState | None, str]:
+        """The state of a run and its error, as a caller learns of them."""
+        try:
+            found = await self.gateway.get(spec.run_id)
+        except CaliperError as error:
+            return None, str(error)
+        return found.state, found.error
+
+    async def files(self, spec: RunSpec) -> tuple[bytes, ...]:
+        """The files of a complete run. Raises what the reader of reports raises."""
+        found = [await self.reader.report(spec.run_id, name, partial=False) for name in SINKS]
+        return tuple(data for data, _ in found)
+
+    def damage(self, key: str, how: str) -> None:
+        data = DAMAGES[how](self.store.objects.pop(key))
+        if data is not None:
+            self.store.objects[key] = data
