@@ -27,7 +27,7 @@ from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, 
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.runs import RunBook
 from caliper.pipeline.store.supplies import put_captions
-from caliper.pipeline.work.handlers import ExamineHandler
+from caliper.pipeline.work.handlers import ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.stages import Scores
 from caliper.wiring.roles import JobFilter
@@ -87,7 +87,7 @@ class Installation:
             return None if spec is None else Reader()
 
         self.handler = ExamineHandler(
-            self, CODEC, reader_of, ignore_usage, on_run_failure=jobs.fail  # type: ignore[arg-type]
+            self, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail  # type: ignore[arg-type]
         )  # fmt: skip
         files = ReportFiles(
             lambda run: captions_of_run(lambda name, part: stored_texts(store, name, part), run),

@@ -47,11 +47,9 @@ class StoredPictures:
             return Thumbnails(Path(folder), self._limits).jpeg(name)
 
     async def _data(self, benchmark: str, path: str, limit: int) -> bytes | None:
-        key = await self._index.key(self._spec.benchmark(benchmark).data, path)
-        if key is None:
-            return None
         with suppress(InvalidInput):
-            return await self._store.get(key, limit)
+            key = await self._index.key(self._spec.benchmark(benchmark).data, path)
+            return None if key is None else await self._store.get(key, limit)
         return None
 
     def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:

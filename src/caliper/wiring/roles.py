@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
-from caliper.core.errors import CaliperError, InvalidInput, MediaMissing, ModelChanged
+from caliper.core.errors import CaliperError, DataLoss, InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import RunFailed, event_key
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lazy import lazy_module
@@ -154,6 +156,9 @@ class StoredMedia:
         data = await self.store.get(key, most)
         if data is None:
             raise _not_pushed(path)
+        digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+        if key != f"media/{digest}":
+            raise DataLoss(f"not the bytes that were pushed as {path}", file=key)
         return data
 
 
