@@ -30,6 +30,7 @@ from caliper.pipeline.store.supplies import put_captions
 from caliper.pipeline.work.handlers import ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.stages import Scores
+from caliper.ports.storage import ReportSink
 from caliper.wiring.roles import JobFilter
 
 SAMPLES, QUESTIONS = 4, 2
@@ -44,7 +45,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "truncated": lambda data: data[: len(data) // 2],
     "deleted": lambda _: None,
 }
-SINKS = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
+SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
 
 
 class Reader:
@@ -72,10 +73,12 @@ class Installation:
         self.store, self.clock = MemoryStore(), FakeClock()
         self.messages: list[Message] = []
         self.log: list[Record] = []
+        self.handled = 0
 
     async def begin(self) -> None:
         """Start all services anew, as after a crash."""
         store, book = self.store, RunBook(self.store, self.clock)
+        self.captions = await put_captions(store, TEXTS)
         supplies = FileSupplies({"captionqa": runs.sources(ROWS, TEXTS)})
         outside = Outside(store, self, CODEC, self.clock, supplies, Stages(), self)  # type: ignore[arg-type]  # it hands out no consumers
         self.gateway = Gateway(outside, book)
@@ -117,9 +120,8 @@ class Installation:
         if found is not None:
             yield found
 
-    async def spec(self, name: str) -> RunSpec:
-        captions = await put_captions(self.store, TEXTS)
-        return runs.spec(runs.part(captions=captions), name=name)
+    def spec(self, name: str) -> RunSpec:
+        return runs.spec(runs.part(captions=self.captions), name=name)
 
     async def start(self, spec: RunSpec) -> None:
         await self.gateway.begin(spec, Caps())
@@ -130,8 +132,8 @@ class Installation:
             pass
         self.clock.seconds += LATER
         # Watchers ask all the time.
-        for spec in [await self.spec(name) for name in ("ours", "theirs")]:
-            await self.aggregator.scores(spec.run_id)
+        for name in ("ours", "theirs"):
+            await self.aggregator.scores(self.spec(name).run_id)
         await self.aggregator.conclude()
         while await self._step(leave):
             pass
@@ -150,7 +152,8 @@ class Installation:
             await self.planner.plan(CODEC.read_plan_job(message.value))
         elif message.topic in (VERDICTS, RUNS):
             offset = sum(each.message.topic == message.topic for each in self.log)
-            record = Record(0, offset, len(self.log), message)
+            self.handled += 1
+            record = Record(0, offset, self.handled, message)
             self.log.append(record)
             await self.aggregator.apply([record])
         else:
@@ -159,17 +162,21 @@ class Installation:
             except CaliperError as error:
                 await self.handler.give_up(message.value, error)
 
-    async def told(self, spec: RunSpec) -> tuple[RunState | None, str]:
-        """The state of a run and its error, as a caller learns of them."""
+    async def error(self, spec: RunSpec) -> str:
+        """Why a run failed or cannot be told of, as a caller learns it; empty for any other."""
         try:
-            found = await self.gateway.get(spec.run_id)
+            return (await self.gateway.get(spec.run_id)).error
         except CaliperError as error:
-            return None, str(error)
-        return found.state, found.error
+            return str(error)
 
-    async def files(self, spec: RunSpec) -> tuple[bytes, ...]:
-        """The files of a complete run. Raises what the reader of reports raises."""
-        found = [await self.reader.report(spec.run_id, name, partial=False) for name in SINKS]
+    async def files(self, spec: RunSpec) -> tuple[bytes, ...] | None:
+        """The files of a complete run; None for any other."""
+        try:
+            if (await self.gateway.get(spec.run_id)).state is not RunState.COMPLETE:
+                return None
+            found = [await self.reader.report(spec.run_id, name, partial=False) for name in SINKS]
+        except CaliperError:
+            return None
         return tuple(data for data, _ in found)
 
     def damage(self, key: str, how: str) -> None:

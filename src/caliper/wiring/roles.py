@@ -156,8 +156,8 @@ class StoredMedia:
         data = await self.store.get(key, most)
         if data is None:
             raise _not_pushed(path)
-        digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
-        if key != f"media/{digest}":
+        digest = await asyncio.to_thread(hashlib.sha256, data)
+        if key != f"media/{digest.hexdigest()}":
             raise DataLoss(f"not the bytes that were pushed as {path}", file=key)
         return data
 

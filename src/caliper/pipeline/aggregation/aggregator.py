@@ -91,8 +91,12 @@ class Aggregator:
             try:
                 run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
                 run_ledger.restore(saved.facts)
-            except InvalidInput as error:
+            except DataLoss as error:
                 await self._lose(run, error)
+                continue
+            except InvalidInput as error:
+                # It is opened anew from its segments.
+                self._trouble(Trouble.LOST, str(error))
                 continue
             run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
             self._runs[run] = run_ledger

@@ -211,7 +211,7 @@ class Gateway:
             return None
         try:
             evaluation = await self.get(spec.run_id)
-        except DataLoss:
+        except (DataLoss, NotFound):
             return None
         return evaluation if evaluation.state is not RunState.FAILED else None
 

@@ -34,11 +34,14 @@ class Runs:
     async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
         """Open a run with the ledger columns of a snapshot.
 
-        Raises DataLoss if an object of the run is lost, or it has another plan.
+        Raises DataLoss if an object of the run is lost, InvalidInput if the run is no longer
+        stored, or has another plan.
         """
         ledger = await self._open(run, columns, now)
+        if ledger is None and await self.planning(run):
+            raise DataLoss("lost", file=SUMMARY)
         if ledger is None or len(columns.states) != ledger.summary.questions:
-            raise DataLoss("lost, or not the plan of the snapshot", file=SUMMARY)
+            raise InvalidInput(f"the ledger of {run} is not that of its plan")
         return ledger
 
     async def open(self, run: str, now: float, start: int = 0) -> RunLedger | None:

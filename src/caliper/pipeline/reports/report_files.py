@@ -88,7 +88,7 @@ class ReportFiles:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            run.files = {file.name: await _digest(file) for file in files}
+            run.files = {file.name: await asyncio.to_thread(_digest, file) for file in files}
             return RunState(report.state), run.files.get(REPORT, "")
 
     async def _write_local(
@@ -108,9 +108,9 @@ async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
         await store.put(f"report/{file.name}", file)
 
 
-async def _digest(file: Path) -> str:
-    with await asyncio.to_thread(file.open, "rb") as data:
-        return (await asyncio.to_thread(hashlib.file_digest, data, "sha256")).hexdigest()
+def _digest(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:

@@ -132,14 +132,16 @@ class RunReader:
         """The file as it was stored when the run ended; None if it did not, or the file is lost."""
         spec, store = await self._runs.spec(run), run_store(self._store, run)
         record = await read_record(store, spec)
-        if record.status().state not in (FINAL_STATES if partial else (RunState.COMPLETE,)):
+        state = record.status().state
+        if not (state is RunState.COMPLETE or (partial and state in FINAL_STATES)):
             return None
         data = await store.get(f"report/{name}")
         # Earlier releases did not store the digests.
         digest = record.end.get("files", {}).get(name)
         if data is None or digest is None:
             return data
-        return data if await asyncio.to_thread(_sha256, data) == digest else None
+        found = await asyncio.to_thread(hashlib.sha256, data)
+        return data if found.hexdigest() == digest else None
 
     async def _compute(self, run: RunLedger, name: str) -> bytes:
         # The cached run is refreshed by other requests; a report needs a run that does not change.
@@ -247,10 +249,6 @@ class RunReader:
                 )
             opened = self._held[run] = _OpenRun(run_ledger, now, record)
             return opened
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
