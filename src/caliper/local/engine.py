@@ -134,7 +134,8 @@ class LocalRun:
         """Report the progress of the planned run, and prepare for its missing jobs."""
         setup, directory, watcher = self._setup, self._directory, self._watcher
         start, _ = await last_start(run_store(self._store, run))
-        run_ledger = await self._ledger(run, start)
+        # Earlier releases did not count their starts: every one is new here.
+        run_ledger = await self._ledger(run, start + 1)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_values(setup.config))
         watcher.on_plan(run_ledger.summary)

@@ -169,7 +169,7 @@ class Aggregator:
     async def _replan(self, event: PlanMade) -> RunLedger | None:
         """The run that was planned. One that lost an object before is opened again."""
         run = self._runs.get(event.run)
-        if run is not None and run.is_broken and event.start > max(run.start, 1):
+        if run is not None and run.is_broken and run.is_new(event.start):
             await run.log.flush()
             self._drop(event.run)
         run = await self.find(event.run, event.start)
@@ -192,7 +192,7 @@ class Aggregator:
 
     async def find(self, run: str, start: int = 0) -> RunLedger | None:
         """The run, opened from the store if it is not in memory, for a new `start` as in
-        `Runs.open`; None if it does not exist or cannot be read.
+        `Runs.take_up`; None if it does not exist or cannot be read.
         """
         if run in self._runs:
             return self._runs[run]
@@ -200,7 +200,7 @@ class Aggregator:
             return None
         self._lost.pop(run, None)
         try:
-            run_ledger = await self._opener.open(run, self._clock.monotonic(), start)
+            run_ledger = await self._opener.take_up(run, self._clock.monotonic(), start)
         except InvalidInput as error:
             await self._lose(run, error)
             return None

@@ -22,6 +22,7 @@ from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
+_FINISHED = (RunState.COMPLETE, RunState.FINISHED)
 # Of events in the same millisecond, the later one in this order counts.
 _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 
@@ -111,13 +112,17 @@ class RunLedger:
         if isinstance(event, RunFailed):
             self.error = event.error
         elif isinstance(event, PlanMade):
-            if event.start > max(self.start, 1):
+            if self.is_new(event.start):
                 self.retry(event.asked)
             self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
             self.error, self.is_broken = "", False
         else:
             self.retries = set()
+
+    def is_new(self, start: int) -> bool:
+        """Whether a start comes after the last one that is known."""
+        return start > max(self.start, 1)
 
     def retry(self, limit: int | None) -> None:
         """Retry the indices below `limit` that are unscored for a retryable reason.
@@ -145,6 +150,11 @@ class RunLedger:
         if self.ledger.finished and not self.retries:
             return RunState.FINISHED
         return _ENDED_EARLY.get(self._latest)
+
+    @property
+    def lacks_verdicts(self) -> bool:
+        """Whether verdicts are missing that were there when the run ended."""
+        return self.end_state in _FINISHED and not self.ledger.finished
 
     @property
     def state(self) -> RunState:

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.core.errors import DataLoss, InvalidInput, NotReady
-from caliper.core.run import RunSpec, RunState
+from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Columns, Ledger
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
 from caliper.pipeline.store.plan import SUMMARY, read_summary
 from caliper.pipeline.store.runs import END, SPEC, read_replaceable, read_spec, run_store
 from caliper.ports.storage import ObjectStore
-
-_FINISHED = (RunState.COMPLETE, RunState.FINISHED)
 
 
 class Runs:
@@ -47,20 +45,27 @@ class Runs:
     async def open(self, run: str, now: float, start: int = 0) -> RunLedger | None:
         """Open a run with all verdicts of its segments; None if it is not stored and planned.
 
-        Jobs of a `start` that is not in end.json yet will bring all verdicts again: unreadable
-        segments are then emptied. Raises DataLoss for unreadable objects, StoreUnavailable.
+        The jobs of a new `start` bring all verdicts again: unreadable segments are emptied then.
+        Raises DataLoss for unreadable objects, StoreUnavailable.
         """
         # Read before the segments are listed: verdicts are stored before the end.
         end = await read_replaceable(run_store(self._store, run), END)
         ledger = await self._open(run, None, now)
-        if ledger is None:
-            return None
-        _recall_end(ledger, end)
-        started_again = start > max(ledger.start, 1)
-        await ledger.load(heal=started_again)
-        if ledger.end_state in _FINISHED and not (ledger.ledger.finished or started_again):
+        if ledger is not None:
+            _recall_end(ledger, end)
+            await ledger.load(heal=ledger.is_new(start))
+            _recall_report(ledger, end)
+        return ledger
+
+    async def take_up(self, run: str, now: float, start: int = 0) -> RunLedger | None:
+        """Open a run to go on with it. Returns and raises as `open`, and raises DataLoss if it
+        ended with a plan or verdicts that are no longer there, unless they come again.
+        """
+        ledger = await self.open(run, now, start)
+        if ledger is None and await run_store(self._store, run).get(END) is not None:
+            raise DataLoss("lost", file=SUMMARY)
+        if ledger is not None and ledger.lacks_verdicts and not ledger.is_new(start):
             raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
-        _recall_report(ledger, end)
         return ledger
 
     async def refresh(self, run: RunLedger) -> None:
@@ -77,8 +82,6 @@ class Runs:
         store = run_store(self._store, run)
         spec, summary = await read_spec(store), await read_summary(store)
         if summary is None:
-            if await store.get(END) is not None:
-                raise DataLoss("lost", file=SUMMARY)
             return None
         if spec is None:
             raise DataLoss("lost", file=SPEC)
