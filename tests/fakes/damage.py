@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from fractions import Fraction
+from typing import Any
 
 from tests.fakes import runs
 from tests.fakes.boards import Stages
@@ -31,6 +32,7 @@ from caliper.pipeline.work.handlers import ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ReportSink
+from caliper.ports.stream import Consumer
 from caliper.wiring.roles import JobFilter
 
 SAMPLES, QUESTIONS = 4, 2
@@ -80,17 +82,17 @@ class Installation:
         store, book = self.store, RunBook(self.store, self.clock)
         self.captions = await put_captions(store, TEXTS)
         supplies = FileSupplies({"captionqa": runs.sources(ROWS, TEXTS)})
-        outside = Outside(store, self, CODEC, self.clock, supplies, Stages(), self)  # type: ignore[arg-type]  # it hands out no consumers
+        outside = Outside(store, self, CODEC, self.clock, supplies, Stages(), self)
         self.gateway = Gateway(outside, book)
-        self.planner = Planner(store, self, CODEC, book, supplies)  # type: ignore[arg-type]
-        jobs = JobFilter({"reader": runs.JUDGE}, "p" * 64, book, self, CODEC)  # type: ignore[arg-type]
+        self.planner = Planner(store, self, CODEC, book, supplies)
+        jobs = JobFilter({"reader": runs.JUDGE}, "p" * 64, book, self, CODEC)
 
-        async def reader_of(job: ExamineJob) -> Reader | None:
+        async def reader_of(job: ExamineJob) -> Any:
             spec = await jobs.spec(job.run, job.benchmark)
             return None if spec is None else Reader()
 
         self.handler = ExamineHandler(
-            self, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail  # type: ignore[arg-type]
+            self, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail
         )  # fmt: skip
         files = ReportFiles(
             lambda run: captions_of_run(lambda name, part: stored_texts(store, name, part), run),
@@ -108,6 +110,9 @@ class Installation:
 
     async def publish(self, message: Message) -> None:
         self.messages.append(message)
+
+    def consumer(self, topic: str, group: str) -> Consumer:
+        raise NotImplementedError
 
     async def announce(self, event: RunEnded) -> None:
         await self.publish(Message(RUNS, event_key(event), event))
