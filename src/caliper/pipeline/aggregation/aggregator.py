@@ -34,8 +34,7 @@ from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SnapshotKept
 
-_UNKNOWN_RUNS = 1024
-_ANNOUNCED_RUNS = 4096
+_UNKNOWN_RUNS, _ANNOUNCED_RUNS = 1024, 4096
 
 
 class Aggregator:
@@ -138,7 +137,7 @@ class Aggregator:
         await self._merge(run, message, record)
 
     async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
-        run.opened_at = self._clock.monotonic()
+        run.active_at = self._clock.monotonic()
         try:
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
@@ -161,7 +160,7 @@ class Aggregator:
         self._unknown.pop(event.run, None)
         run = await (self._replan(event) if isinstance(event, PlanMade) else self.find(event.run))
         if run is not None:
-            run.opened_at = self._clock.monotonic()
+            run.active_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
         elif event.run not in self._lost and not await self._is_planning(event.run):
             self._trouble(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}")
@@ -240,11 +239,8 @@ class Aggregator:
                 await self._end(run)
         async with self._lock:
             for name, run in list(self._runs.items()):
-                if (
-                    run.end_is_current
-                    and not run.is_due
-                    and self._idle_seconds(run) >= self._bounds.idle
-                ):
+                idle = self._idle_seconds(run) >= self._bounds.idle
+                if idle and run.end_is_current and not run.is_due:
                     await run.log.flush()
                     self._drop(name)
 
@@ -253,7 +249,7 @@ class Aggregator:
         self.live.on_removal(self._runs.pop(name))
 
     def _idle_seconds(self, run: RunLedger) -> float:
-        return self._clock.monotonic() - run.opened_at
+        return self._clock.monotonic() - run.active_at
 
     def _may_end(self, run: RunLedger) -> bool:
         early = run.due_state is not RunState.FINISHED and not run.is_broken
@@ -317,10 +313,8 @@ class Aggregator:
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
-        """The state and figures of a run so far; None for an unknown run. With `wait`, waits
-        for the final figures of a run that is over.
-
-        Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable.
+        """As `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
+        waits for the final figures of a run that is over. Raises StoreUnavailable.
         """
         async with self._lock:
             if not is_run_id(run):
@@ -330,8 +324,7 @@ class Aggregator:
             if run in self._lost:
                 return self._lost[run]
             if run_ledger is None:
-                planning = await self._opener.planning(run)
-                return Scores(RunState.PLANNING, ()) if planning else None
+                return Scores(RunState.PLANNING, ()) if await self._opener.planning(run) else None
         try:
             return await self._rolling.scores(run_ledger, wait=wait)
         except DataLoss as error:
@@ -339,7 +332,6 @@ class Aggregator:
             return Scores(run_ledger.state, (), run_ledger.error, run_ledger.start)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """Yield the result of `scores` now and whenever it changes, until the run is over."""
         return changes_of(partial(self.scores, run, wait=True), interval, self._clock)
 
     def _trouble(self, kind: Trouble, text: str) -> None:
