@@ -35,7 +35,7 @@ from caliper.ports.storage import ReportSink
 from caliper.ports.stream import Consumer
 from caliper.wiring.roles import JobFilter
 
-SAMPLES, QUESTIONS = 4, 2
+SAMPLES, QUESTIONS = 3, 2
 TEXTS = {f"nat_{number:03}": f"thing {number} is green" for number in range(SAMPLES)}
 ROWS = runs.choice_rows(SAMPLES, QUESTIONS)
 CODEC = IdentityCodec()
@@ -44,7 +44,6 @@ LATER = 60.0
 DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "empty": lambda _: b"",
     "garbage": lambda data: bytes(byte ^ 0xA5 for byte in data) or b"\xa5",
-    "truncated": lambda data: data[: len(data) // 2],
     "deleted": lambda _: None,
 }
 SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
@@ -125,8 +124,11 @@ class Installation:
         if found is not None:
             yield found
 
-    def spec(self, name: str) -> RunSpec:
-        return runs.spec(runs.part(captions=self.captions), name=name)
+    @property
+    def specs(self) -> list[RunSpec]:
+        """Those of the two runs of this installation."""
+        part = runs.part(captions=self.captions)
+        return [runs.spec(part, name=name) for name in ("ours", "theirs")]
 
     async def start(self, spec: RunSpec) -> None:
         await self.gateway.begin(spec, Caps())
@@ -137,8 +139,8 @@ class Installation:
             pass
         self.clock.seconds += LATER
         # Watchers ask all the time.
-        for name in ("ours", "theirs"):
-            await self.aggregator.scores(self.spec(name).run_id)
+        for spec in self.specs:
+            await self.aggregator.scores(spec.run_id)
         await self.aggregator.conclude()
         while await self._step(leave):
             pass
@@ -166,6 +168,19 @@ class Installation:
                 await self.handler.handle(Attempt(message.value))
             except CaliperError as error:
                 await self.handler.give_up(message.value, error)
+
+    async def go_on(self, moment: str) -> None:
+        """Do the remaining work, "live" or else after all services were started anew: with all
+        there is, without snapshots, or without topics as well.
+        """
+        if moment.startswith("without"):
+            for key in [each for each in self.store.objects if each.startswith("aggregator/")]:
+                del self.store.objects[key]
+        if moment == "without topics":
+            self.log.clear()
+        if moment != "live":
+            await self.begin()
+        await self.work()
 
     async def error(self, spec: RunSpec) -> str:
         """Why a run failed or cannot be told of, as a caller learns it; empty for any other."""

@@ -40,6 +40,8 @@ class Runs:
             raise DataLoss("lost", file=SUMMARY)
         if ledger is None or len(columns.states) != ledger.summary.questions:
             raise InvalidInput(f"the ledger of {run} is not that of its plan")
+        if ledger.ledger.known and not ledger.log.has_stored(max(columns.places)):
+            raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
         return ledger
 
     async def open(self, run: str, now: float, start: int = 0) -> RunLedger | None:

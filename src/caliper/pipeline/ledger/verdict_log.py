@@ -54,6 +54,9 @@ class SegmentCache:
             data = await self._store.get(key)
             if data is None:
                 return None
+            if not data:
+                # Not what gzip makes of no lines, though it would read it as such.
+                raise DataLoss("an empty segment of verdicts", file=key)
             try:
                 self._held[key] = await asyncio.to_thread(gzip.decompress, data)
             except (OSError, EOFError, zlib.error) as error:
@@ -101,6 +104,10 @@ class StoreLog:
     def next_key(self) -> str:
         """The key of the segment that is written next."""
         return self._key(self._number)
+
+    def has_stored(self, place: int) -> bool:
+        """Whether a place is before the segment that is written next."""
+        return _split(place)[0] < self._number
 
     @property
     def pending(self) -> int:
