@@ -128,7 +128,7 @@ class LocalRun:
         )
 
     async def _ledger(self, run: str, start: int = 0) -> RunLedger:
-        ledger = await self._board.find(run, start)
+        ledger = await self._board.table.find(run, start=start)
         if ledger is None:
             raise InvalidInput("the run cannot be read", file=str(self._directory.path))
         return ledger

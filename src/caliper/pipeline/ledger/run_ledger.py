@@ -64,10 +64,6 @@ class RunLedger:
     def run(self) -> str:
         return self.summary.run
 
-    def lose(self, error: InvalidInput) -> None:
-        """Fail the run, as one of its objects cannot be read, until it is started again."""
-        self.is_broken, self.error = True, str(error)
-
     def plan(self) -> AsyncIterator[list[Item]]:
         """The items in plan order, one shard at a time."""
         return read_plan(self.store, self.summary)

@@ -12,7 +12,7 @@ from functools import partial
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
-from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.errors import InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
@@ -71,22 +71,18 @@ class Planner:
         store = run_store(self._store, job.run)
         try:
             return await self._plan(job, store)
-        except DataLoss as error:
+        except InvalidInput as error:
             await refuse(store, without_folder(str(error)))
             return error
 
-    async def _plan(self, job: PlanJob, store: ObjectStore) -> int | InvalidInput:
+    async def _plan(self, job: PlanJob, store: ObjectStore) -> int:
         spec = await self._runs.spec(job.run)
         if await self._runs.is_cancelled(job.run, refresh=True):
             return 0
         # Read before planning: the plan then answers this start and all earlier ones.
         start, caps = await last_start(store)
-        try:
-            async with self._supplies.sources(spec) as sources:
-                summary = await plan(spec, sources, store)
-        except InvalidInput as error:
-            await refuse(store, without_folder(str(error)))
-            return error
+        async with self._supplies.sources(spec) as sources:
+            summary = await plan(spec, sources, store)
         await forget_refusal(store)
         shards, end = partial(read_plan, store, summary), None
         if caps.calls is not None:

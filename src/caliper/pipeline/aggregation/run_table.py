@@ -1,0 +1,170 @@
+"""The runs that an aggregator holds in memory."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+
+from cachetools import LRUCache
+
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.messages import RunEnded
+from caliper.core.run import RunState
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
+from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot
+from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.reports.rolling_scores import RollingScores
+from caliper.pipeline.store.plan import SUMMARY
+from caliper.pipeline.store.runs import STARTED, is_run_id, read_replaceable, run_store
+from caliper.ports.clock import Clock
+from caliper.ports.stages import Scores
+from caliper.ports.storage import ObjectStore
+
+_ABSENT_RUNS, _ANNOUNCED_RUNS = 1024, 4096
+
+
+class RunTable:
+    """Runs by their ids, with their live scores and announced ends. Faults are counted, and
+    reported to the outlets.
+    """
+
+    def __init__(self, store: ObjectStore, clock: Clock, outlets: Outlets, bounds: Bounds) -> None:
+        self._clock, self._outlets, self._bounds = clock, outlets, bounds
+        self.live = LiveTallies(bounds.changes)
+        self.rolling = RollingScores(clock, self.live)
+        self._store, self._opener = store, Runs(store)
+        self._runs: dict[str, RunLedger] = {}
+        # A lost run has failed; None stands for a run that does not exist.
+        self._absent: LRUCache[str, Scores | None] = LRUCache(_ABSENT_RUNS)
+        self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self.troubles: Counter[Trouble] = Counter()
+
+    def __iter__(self) -> Iterator[RunLedger]:
+        return iter(list(self._runs.values()))
+
+    async def find(self, run: str, *, again: bool = False, start: int = 0) -> RunLedger | None:
+        """The run, opened from the store if it is not in memory; None if it does not exist or is
+        lost. A run that did not exist is looked up again only on request, a lost one only for a
+        new `start`, as in `Runs.take_up`. Raises StoreUnavailable.
+        """
+        if run in self._runs:
+            return self._runs[run]
+        retried = start or (again and not self.is_lost(run))
+        if (run in self._absent and not retried) or not is_run_id(run):
+            return None
+        self._absent.pop(run, None)
+        try:
+            run_ledger = await self._opener.take_up(run, self._clock.monotonic(), start)
+        except InvalidInput as error:
+            await self._lose(run, error)
+            return None
+        if run_ledger is None:
+            self._absent[run] = None
+            return None
+        run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
+        self._runs[run] = run_ledger
+        return run_ledger
+
+    async def reopen(self, run: str, start: int) -> RunLedger | None:
+        """The run that was planned for `start`, opened again if it had lost an object before."""
+        known = self._runs.get(run)
+        if known is not None and known.is_broken and known.is_new(start):
+            await known.log.flush()
+            self._drop(run)
+        found = await self.find(run, again=True, start=start)
+        scores = None if found else await self.absent_scores(run)
+        if scores is not None and scores.state is RunState.PLANNING:
+            await self._lose(run, DataLoss("lost", file=SUMMARY))
+        return found
+
+    async def absent_scores(self, run: str) -> Scores | None:
+        """The state of a run that `find` does not find: lost, or being planned; None if it does not
+        exist.
+        """
+        if self.is_lost(run) or not is_run_id(run):
+            return self._absent.get(run)
+        return Scores(RunState.PLANNING, ()) if await self._opener.planning(run) else None
+
+    def is_lost(self, run: str) -> bool:
+        """Whether the run has an object that cannot be read, and was not planned again since."""
+        return self._absent.get(run) is not None
+
+    async def _lose(self, run: str, error: InvalidInput) -> None:
+        started = await read_replaceable(run_store(self._store, run), STARTED)
+        self._absent[run] = Scores(RunState.FAILED, (), str(error), int(started.get("starts", 0)))
+        self.warn(Trouble.LOST, f"run {run}: {error}")
+
+    def fail(self, run: RunLedger, error: InvalidInput) -> None:
+        """Fail a run, as one of its objects cannot be read, until it is planned again."""
+        run.is_broken, run.error = True, str(error)
+        self.warn(Trouble.LOST, f"run {run.run}: {error}")
+
+    def note_end(self, event: RunEnded) -> None:
+        """Note an announced end, by this aggregator or its predecessor."""
+        announcement = (event.state, event.report)
+        self._announced[event.run] = announcement
+        self._announced.move_to_end(event.run)
+        if len(self._announced) > _ANNOUNCED_RUNS:
+            self._announced.popitem(last=False)
+        if event.run in self._runs:
+            self._runs[event.run].announced_end = announcement
+
+    def idle_seconds(self, run: RunLedger) -> float:
+        return self._clock.monotonic() - run.active_at
+
+    async def drop_idle(self) -> None:
+        """Drop runs that ended long ago. Raises StoreUnavailable or StoreFull."""
+        for run in self:
+            idle = self.idle_seconds(run) >= self._bounds.idle
+            if idle and run.end_is_current and not run.is_due:
+                await run.log.flush()
+                self._drop(run.run)
+
+    def _drop(self, name: str) -> None:
+        self.rolling.forget(name)
+        self.live.on_removal(self._runs.pop(name))
+
+    async def make_room(self) -> None:
+        """Write evidence beyond the bounds. Raises StoreUnavailable or StoreFull."""
+        logs = [run.log for run in self._runs.values()]
+        while sum(log.pending for log in logs) > self._bounds.pending:
+            await max(logs, key=lambda log: log.pending).flush()
+        for log in (each for each in logs if each.waiting >= self._bounds.verdicts):
+            await log.flush()
+
+    def snapshot(self) -> tuple[dict[str, tuple[str, str]], dict[str, RunSnapshot]]:
+        """The announced ends and the runs. Their columns are not copied."""
+        runs = {
+            name: RunSnapshot(
+                run.facts(), run.ledger.columns, run.reported_changes == run.ledger.changes
+            )
+            for name, run in self._runs.items()
+        }
+        return dict(self._announced), runs
+
+    async def restore(self, snapshot: Snapshot) -> None:
+        """Replace all runs with those of a snapshot. Raises StoreUnavailable."""
+        self._announced = OrderedDict(snapshot.announced_ends)
+        for name in list(self._runs):
+            self._drop(name)
+        for run, saved in snapshot.runs.items():
+            try:
+                run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
+                run_ledger.restore(saved.facts)
+            except DataLoss as error:
+                await self._lose(run, error)
+                continue
+            except InvalidInput as error:
+                # It is opened anew from its segments.
+                self.warn(Trouble.LOST, str(error))
+                continue
+            run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
+            self._runs[run] = run_ledger
+            self.live.on_restore(run_ledger)
+
+    def warn(self, kind: Trouble, text: str) -> None:
+        """Count and report a fault."""
+        self.troubles[kind] += 1
+        self._outlets.warn(kind, text)
