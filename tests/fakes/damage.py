@@ -1,4 +1,4 @@
-"""An installation in memory whose objects a test can damage, with a reader that needs no model."""
+"""An installation in memory whose objects a test can damage. Its stages need no models."""
 
 from collections.abc import AsyncGenerator, Callable
 from fractions import Fraction
@@ -13,6 +13,7 @@ from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caps import Caps
+from caliper.core.caption import Caption
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import CaliperError
 from caliper.core.messages import CaptionJob, ExamineJob, RunEnded, Verdicts, event_key
@@ -23,12 +24,12 @@ from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.planner import Planner
-from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.supplies import put_captions
-from caliper.pipeline.work.handlers import ExamineHandler, ignore_verdicts
+from caliper.pipeline.store.supplies import save_caption
+from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ReportSink
@@ -36,9 +37,8 @@ from caliper.ports.stream import Consumer
 from caliper.wiring.roles import JobFilter
 
 SAMPLES, QUESTIONS = 3, 2
-TEXTS = {f"nat_{number:03}": f"thing {number} is green" for number in range(SAMPLES)}
 ROWS = runs.choice_rows(SAMPLES, QUESTIONS)
-CODEC = IdentityCodec()
+CODEC, PACK = IdentityCodec(), "p" * 64
 LATER = 60.0
 
 DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
@@ -47,6 +47,13 @@ DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "deleted": lambda _: None,
 }
 SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
+
+
+class Writer:
+    """Captions every sample in its own way."""
+
+    async def caption(self, job: CaptionJob) -> Caption:
+        return Caption(job.sample, f"{job.sample} is green")
 
 
 class Reader:
@@ -79,20 +86,25 @@ class Installation:
     async def begin(self) -> None:
         """Start all services anew, as after a crash."""
         store, book = self.store, RunBook(self.store, self.clock)
-        self.captions = await put_captions(store, TEXTS)
-        supplies = FileSupplies({"captionqa": runs.sources(ROWS, TEXTS)})
+        supplies = FileSupplies({"captionqa": runs.sources(ROWS, None)})
         outside = Outside(store, self, CODEC, self.clock, supplies, Stages(), self)
         self.gateway = Gateway(outside, book)
         self.planner = Planner(store, self, CODEC, book, supplies)
-        jobs = JobFilter({"reader": runs.JUDGE}, "p" * 64, book, self, CODEC)
+        jobs = JobFilter(
+            dict.fromkeys(("captioner", "reader"), runs.JUDGE), PACK, book, self, CODEC
+        )
 
         async def reader_of(job: ExamineJob) -> Any:
-            spec = await jobs.spec(job.run, job.benchmark)
-            return None if spec is None else Reader()
+            return await jobs.spec(job.run, job.benchmark) and Reader()
 
-        self.handler = ExamineHandler(
-            self, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail
-        )  # fmt: skip
+        async def writer_of(job: CaptionJob) -> Any:
+            return await jobs.spec(job.run, job.benchmark) and Writer()
+
+        async def keep(job: CaptionJob, caption: Caption) -> None:
+            await save_caption(store, job.run, job.benchmark, caption)
+
+        reading = ExamineHandler(self, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail)
+        self.handlers = {QA_JOBS: reading, CAPTION_JOBS: CaptionHandler(reading, writer_of, keep)}
         files = ReportFiles(
             lambda run: captions_of_run(lambda name, part: stored_texts(store, name, part), run),
             lambda _, __: list(SINKS.values()),
@@ -127,7 +139,8 @@ class Installation:
     @property
     def specs(self) -> list[RunSpec]:
         """Those of the two runs of this installation."""
-        part = runs.part(captions=self.captions)
+        models = {"captioner": runs.JUDGE, "reader": runs.JUDGE}
+        part = runs.part(captions=None, models=models)
         return [runs.spec(part, name=name) for name in ("ours", "theirs")]
 
     async def start(self, spec: RunSpec) -> None:
@@ -164,10 +177,11 @@ class Installation:
             self.log.append(record)
             await self.aggregator.apply([record])
         else:
+            handler = self.handlers[message.topic]
             try:
-                await self.handler.handle(Attempt(message.value))
+                await handler.handle(Attempt(message.value))
             except CaliperError as error:
-                await self.handler.give_up(message.value, error)
+                await handler.give_up(message.value, error)
 
     async def go_on(self, moment: str) -> None:
         """Do the remaining work, "live" or else after all services were started anew: with all

@@ -186,7 +186,7 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
 
 async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
     """Store a caption that a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
-    key = _written_key(run, name, caption.sample)
+    key = caption_key(run, name, caption.sample)
     flags = {"truncated": True} if caption.truncated else {}
     await write_json(store, key, sample=caption.sample, caption=caption.text, **flags)
 
@@ -196,7 +196,7 @@ async def read_caption(store: ObjectStore, run: str, name: str, sample: str) -> 
 
     Raises DataLoss, StoreUnavailable.
     """
-    caption = await _read_caption(store, _written_key(run, name, sample))
+    caption = await _read_caption(store, caption_key(run, name, sample))
     return None if caption is None else caption.text
 
 
@@ -249,7 +249,8 @@ def _texts(archive: Path) -> SpilledTexts:
         return SpilledTexts((row["sample"], row["caption"]) for row in rows)
 
 
-def _written_key(run: str, name: str, sample: str) -> str:
+def caption_key(run: str, name: str, sample: str) -> str:
+    """The key of the caption that a captioner wrote about one sample."""
     digest = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
     return f"runs/{run}/captions/{name}/{digest}.json"
 
