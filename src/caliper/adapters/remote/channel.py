@@ -31,6 +31,7 @@ from caliper.core.errors import (
 
 _Detail = TypeVar("_Detail", bound=Message)
 _LARGEST = 16 * 1024 * 1024
+_OF_RUNS = (NotFound, AlreadyExists, NotReady, DataLoss)
 _CODES: dict[grpc.StatusCode, type[Exception]] = {
     grpc.StatusCode.NOT_FOUND: NotFound,
     grpc.StatusCode.DATA_LOSS: DataLoss,
@@ -108,11 +109,7 @@ def _failure(error: grpc.aio.AioRpcError, address: str) -> Exception:
     if reasons:
         return NotComparable(message, reasons)
     kind = _CODES.get(error.code(), BackendError)
-    return kind(
-        message
-        if kind in (NotFound, AlreadyExists, NotReady, DataLoss)
-        else f"{address}: {message}"
-    )
+    return kind(message if kind in _OF_RUNS else f"{address}: {message}")
 
 
 def _invalid(error: grpc.aio.AioRpcError, message: str) -> InvalidInput:

@@ -16,7 +16,7 @@ from itertools import chain
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import DataLoss, InvalidInput, NewerSchema, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.layout import Layout
 from caliper.core.plan import PlannedBenchmark, PlanSummary
@@ -25,7 +25,7 @@ from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.disk_spill import SpilledItems, SpillEntry
 from caliper.pipeline.store.items import decode_item
-from caliper.pipeline.store.runs import read_json
+from caliper.pipeline.store.runs import read_as
 from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
@@ -207,13 +207,7 @@ async def read_summary(store: ObjectStore) -> PlanSummary | None:
 
     Raises NewerSchema, DataLoss if it is broken, StoreUnavailable.
     """
-    fields = await read_json(store, SUMMARY)
-    try:
-        return None if fields is None else PlanSummary.from_json(fields)
-    except NewerSchema:
-        raise
-    except InvalidInput as error:
-        raise DataLoss(error.message, file=SUMMARY) from error
+    return await read_as(store, SUMMARY, PlanSummary.from_json)
 
 
 async def read_plan(

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from cachetools import LRUCache
 
 from caliper.core.caps import Caps
-from caliper.core.errors import DataLoss, InvalidInput, NewerSchema, NotFound
+from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.ports.clock import Clock
@@ -71,18 +71,25 @@ async def write_json(store: ObjectStore, key: str, **fields: Any) -> None:
     await store.put(key, canonical_json({"schema": SCHEMA, **fields}))
 
 
+async def read_as(
+    store: ObjectStore, key: str, decode: Callable[[dict[str, Any]], _Value]
+) -> _Value | None:
+    """The decoded JSON object under a key. Returns and raises as `read_json`, and raises DataLoss
+    for what `decode` refuses.
+    """
+    fields = await read_json(store, key)
+    try:
+        return None if fields is None else decode(fields)
+    except InvalidInput as error:
+        raise DataLoss(error.message, file=key) from error
+
+
 async def read_spec(run: ObjectStore) -> RunSpec | None:
     """The spec of a run; None if it is not stored. `run` is its own part of the store.
 
     Raises NewerSchema, DataLoss if it is broken, StoreUnavailable.
     """
-    fields = await read_json(run, SPEC)
-    try:
-        return None if fields is None else RunSpec.from_json(fields)
-    except NewerSchema:
-        raise
-    except InvalidInput as error:
-        raise DataLoss(error.message, file=SPEC) from error
+    return await read_as(run, SPEC, RunSpec.from_json)
 
 
 async def refuse(run: ObjectStore, error: str) -> None:
