@@ -11,6 +11,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caps import Caps
 from caliper.core.caption import Caption
@@ -33,11 +34,11 @@ from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler, ignor
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ReportSink
-from caliper.ports.stream import Consumer
 from caliper.wiring.roles import JobFilter
 
 SAMPLES, QUESTIONS = 3, 2
 ROWS = runs.choice_rows(SAMPLES, QUESTIONS)
+TOPICS = (PLAN_JOBS, RUNS, VERDICTS, CAPTION_JOBS, QA_JOBS)
 CODEC, PACK = IdentityCodec(), "p" * 64
 LATER = 60.0
 
@@ -74,12 +75,13 @@ async def ignore_usage(_: ExamineJob | CaptionJob) -> None: ...
 class Installation:
     """Gateway, planner, reader and aggregator, whose messages wait until `work` is called.
 
-    It is its own job stream and score board.
+    It is its own score board.
     """
 
     def __init__(self) -> None:
         self.store, self.clock = MemoryStore(), FakeClock()
-        self.messages: list[Message] = []
+        self.stream = MemoryStream()
+        self.jobs = {topic: self.stream.consumer(topic, "all") for topic in TOPICS}
         self.log: list[Record] = []
         self.handled = 0
 
@@ -87,12 +89,11 @@ class Installation:
         """Start all services anew, as after a crash."""
         store, book = self.store, RunBook(self.store, self.clock)
         supplies = FileSupplies({"captionqa": runs.sources(ROWS, None)})
-        outside = Outside(store, self, CODEC, self.clock, supplies, Stages(), self)
+        outside = Outside(store, self.stream, CODEC, self.clock, supplies, Stages(), self)
         self.gateway = Gateway(outside, book)
-        self.planner = Planner(store, self, CODEC, book, supplies)
-        jobs = JobFilter(
-            dict.fromkeys(("captioner", "reader"), runs.JUDGE), PACK, book, self, CODEC
-        )
+        self.planner = Planner(store, self.stream, CODEC, book, supplies)
+        stream, models = self.stream, dict.fromkeys(("captioner", "reader"), runs.JUDGE)
+        jobs = JobFilter(models, PACK, book, stream, CODEC)
 
         async def reader_of(job: ExamineJob) -> Any:
             return await jobs.spec(job.run, job.benchmark) and Reader()
@@ -103,7 +104,7 @@ class Installation:
         async def keep(job: CaptionJob, caption: Caption) -> None:
             await save_caption(store, job.run, job.benchmark, caption)
 
-        reading = ExamineHandler(self, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail)
+        reading = ExamineHandler(stream, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail)
         self.handlers = {QA_JOBS: reading, CAPTION_JOBS: CaptionHandler(reading, writer_of, keep)}
         files = ReportFiles(
             lambda run: captions_of_run(lambda name, part: stored_texts(store, name, part), run),
@@ -119,14 +120,8 @@ class Installation:
             if record.offset >= offsets.get(0, 0):
                 await self.aggregator.apply([record])
 
-    async def publish(self, message: Message) -> None:
-        self.messages.append(message)
-
-    def consumer(self, topic: str, group: str) -> Consumer:
-        raise NotImplementedError
-
     async def announce(self, event: RunEnded) -> None:
-        await self.publish(Message(RUNS, event_key(event), event))
+        await self.stream.publish(Message(RUNS, event_key(event), event))
 
     async def scores(self, run: str) -> Scores | None:
         return await self.aggregator.scores(run)
@@ -159,11 +154,12 @@ class Installation:
             pass
 
     async def _step(self, leave: int) -> bool:
-        jobs = [each for each in self.messages if each.topic == QA_JOBS]
-        for message in self.messages:
-            if message.topic != QA_JOBS or len(jobs) > leave:
-                self.messages.remove(message)
-                await self._handle(message)
+        for topic, consumer in self.jobs.items():
+            if consumer.lag[0] > (leave if topic == QA_JOBS else 0):
+                delivery = await consumer.receive()
+                assert delivery is not None
+                await consumer.acknowledge(delivery)
+                await self._handle(delivery.message)
                 return True
         return False
 
