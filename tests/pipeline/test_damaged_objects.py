@@ -25,7 +25,10 @@ async def objects(when: str) -> list[tuple[str, str]]:
     """The objects of a run and of the aggregator, `ID` standing for the run, with `when`."""
     site = await installation(when)
     keys = [key.replace(site.specs[0].run_id, "ID") for key in site.store.objects]
-    return [(key, when) for key in keys if "ID" in key or key.startswith("aggregator/")]
+    own = [key for key in keys if "ID" in key or key.startswith("aggregator/")]
+    # One caption is like another.
+    alike = [key for key in own if "/captions/" in key][1:]
+    return [(key, when) for key in own if key not in alike]
 
 
 async def whole_files() -> list[tuple[bytes, ...] | None]:
