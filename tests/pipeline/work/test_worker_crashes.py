@@ -25,20 +25,27 @@ class OneDelivery:
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
         self.fate = error
 
+    def drain(self) -> None:
+        self.left.clear()
+
     async def leave(self) -> None:
         pass
 
 
 @pytest.mark.parametrize(
-    ("crashes", "fate", "given_up"),
+    ("crashes", "blame", "fate", "given_up"),
     [
-        (0, "done", []),
-        (2, "done", []),
-        (3, "CaliperError: 3 workers died while it was their only job", [b"job"]),
+        (0, 0, "done", []),
+        (3, 19, "done", []),
+        (3, 20, "CaliperError: 3 workers died while it was their only job", [b"job"]),
+        (19, 19, "done", []),
     ],
 )
-async def test_the_third_crash_is_the_last(crashes: int, fate: str, given_up: list[bytes]) -> None:
-    consumer = OneDelivery(Delivery(Message("jobs", "a", b"job"), 0, crashes=crashes))
+async def test_a_job_with_the_blame_for_its_workers_deaths_is_not_tried_again(
+    crashes: int, blame: int, fate: str, given_up: list[bytes]
+) -> None:
+    job = Delivery(Message("jobs", "a", b"job"), 0, crashes=crashes, blame=blame)
+    consumer = OneDelivery(job)
     handled, dropped = list[bytes](), list[bytes]()
 
     async def handle(attempt: Attempt) -> None:
