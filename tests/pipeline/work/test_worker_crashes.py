@@ -36,9 +36,9 @@ class OneDelivery:
     ("crashes", "blame", "fate", "given_up"),
     [
         (0, 0, "done", []),
-        (3, 19, "done", []),
-        (3, 20, "CaliperError: 3 workers died while it was their only job", [b"job"]),
-        (19, 19, "done", []),
+        (4, 27, "done", []),
+        (4, 28, "CaliperError: 4 workers died while it was their only job", [b"job"]),
+        (27, 27, "done", []),
     ],
 )
 async def test_a_job_with_the_blame_for_its_workers_deaths_is_not_tried_again(

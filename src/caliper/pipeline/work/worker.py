@@ -91,8 +91,8 @@ class WorkerLimits:
     """The limits of a worker: `in_flight` concurrent jobs, and `budget` seconds for the retries of
     one job, with waits from `backoff`.
 
-    A job with this much `blame` for the deaths of its workers is not tried again: that takes three
-    deaths if workers live much longer without it, and twenty if they do not. While store or stream
+    A job with this much `blame` for the deaths of its workers is not tried again: that takes four
+    deaths if workers live much longer without it, and 28 if they do not. While store or stream
     are down, the step that needs them is retried every `pause` seconds without counting as an
     attempt; if `pause` is None, the worker ends instead.
     """
@@ -100,7 +100,7 @@ class WorkerLimits:
     in_flight: int = 32
     budget: float = 600.0
     backoff: Backoff = _BACKOFF
-    blame: int = 20
+    blame: int = 28
     pause: float | None = None
 
 
