@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from random import Random
 from threading import Lock
 
@@ -264,7 +264,9 @@ class DeliveryWindow:
             self._in_flight[place] = counts.attempt
             self._peak = max(self._peak, len(self._in_flight))
             position, message = position_of(partition, offset), part.messages[offset]
-            return Delivery(message, position, *astuple(counts), part.tenure)
+            return Delivery(
+                message, position, counts.attempt, counts.crashes, counts.blame, part.tenure
+            )
 
     def owns(self, delivery: Delivery) -> bool:
         """Whether this delivery is neither settled nor lost to another member."""
