@@ -40,16 +40,14 @@ class Delivery:
     """A message as handed to a consumer. `position` is unique within the topic.
 
     `attempt` counts from 1 and grows with every retry. `crashes` counts how often a consumer
-    stopped uncleanly while this was its only message; `blame` is how much these speak against it,
-    from 1 to 7 each. `tenure` changes when the consumer loses the partition and gets it back:
-    others may have owned it in between.
+    stopped uncleanly while this was its only message. `tenure` changes when the consumer loses
+    the partition and gets it back: others may have owned it in between.
     """
 
     message: Message
     position: int
     attempt: int = 1
     crashes: int = 0
-    blame: int = 0
     tenure: int = 0
 
     @property

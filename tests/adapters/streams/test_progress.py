@@ -2,14 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.streams.progress import (
-    SPAN,
-    CommitMark,
-    PartitionProgress,
-    Solo,
-    TryCounts,
-    blame,
-)
+from caliper.adapters.streams.progress import SPAN, CommitMark, PartitionProgress, TryCounts
 
 OFFSETS = st.integers(0, SPAN - 1)
 
@@ -21,8 +14,8 @@ def taken(count: int, start: int = 0) -> PartitionProgress:
     return progress
 
 
-def marked(progress: PartitionProgress, member: str, solo: Solo | None = None) -> CommitMark:
-    mark = progress.mark(member, solo)
+def marked(progress: PartitionProgress, member: str, alone: int | None = None) -> CommitMark:
+    mark = progress.mark(member, alone)
     assert mark is not None
     return mark
 
@@ -93,7 +86,7 @@ def test_suspicion_outlives_an_owner_that_ends_well() -> None:
 def test_an_owner_that_comes_back_to_its_own_commit_did_not_die() -> None:
     progress = taken(3)
     progress.released |= {0}
-    after = PartitionProgress.restore(marked(progress, "me", Solo(0, 1, 0)), "me")
+    after = PartitionProgress.restore(marked(progress, "me", alone=0), "me")
     assert not after.suspicious
     assert after.try_counts(0) == TryCounts()
 
@@ -101,47 +94,20 @@ def test_an_owner_that_comes_back_to_its_own_commit_did_not_die() -> None:
 def test_only_the_message_that_was_alone_is_charged() -> None:
     progress = taken(3)
     progress.released |= {0}
-    mark = marked(progress, "first", Solo(0, 2, 1))
-    for member, before in (("second", 2), ("third", 14)):
+    mark = marked(progress, "first", alone=0)
+    for member in ("second", "third"):
         again = PartitionProgress.restore(mark, member)
         again.take(0)
         again.released.add(0)
-        mark = marked(again, member, Solo(0, 2, before))
+        mark = marked(again, member, alone=0)
     last = PartitionProgress.restore(mark, "fourth")
-    assert [last.try_counts(offset) for offset in range(3)] == [
-        TryCounts(1, 3, 1 + 3 + 7),
-        TryCounts(),
-        TryCounts(),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "before", "expected"),
-    [(1, 0, 1), (30, 29, 1), (1, 1, 3), (5, 14, 3), (5, 15, 5), (1, 6, 5), (1, 7, 7), (1, 9999, 7)],
-)
-def test_a_death_proves_more_the_longer_the_worker_lived_without_the_message(
-    seconds: int, before: int, expected: int
-) -> None:
-    assert blame(seconds, before) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"owner":"a","until":1,"alone":7}', TryCounts(1, 1, 1)),
-        ('{"owner":"a","until":1,"alone":7,"seconds":0,"before":"x"}', TryCounts(1, 1, 1)),
-        ('{"owner":"a","until":1,"alone":7,"tries":{"0":[2,2]}}', TryCounts(2, 3, 3)),
-        ('{"tries":{"0":[2,2,9]}}', TryCounts(2, 2, 9)),
-    ],
-)
-def test_a_crash_of_unknown_length_counts_least(text: str, expected: TryCounts) -> None:
-    assert PartitionProgress.restore(CommitMark(7, text), "me").try_counts(7) == expected
+    assert [last.try_counts(offset).crashes for offset in range(3)] == [3, 0, 0]
 
 
 def test_a_message_that_was_alone_is_no_suspect_any_more() -> None:
     progress = taken(2)
     progress.released |= {0, 1}
-    after = PartitionProgress.restore(marked(progress, "me", Solo(0, 1, 0)), "you")
+    after = PartitionProgress.restore(marked(progress, "me", alone=0), "you")
     for offset in (0, 1):
         after.take(offset)
     after.settle(1)
@@ -161,12 +127,12 @@ def test_the_longest_commit_fits() -> None:
     progress = taken(SPAN, start=10**12)
     progress.suspects_before = 10**12 + SPAN
     for offset in range(10**12, 10**12 + SPAN, 2):
-        progress.tries[offset] = TryCounts(999, 19, 25)
+        progress.tries[offset] = TryCounts(999, 9)
         progress.settle(offset + 1)
     everything = taken(SPAN, start=10**12)
-    everything.tries = {offset: TryCounts(999, 19, 25) for offset in everything.open}
+    everything.tries = {offset: TryCounts(999, 9) for offset in everything.open}
     for each in (progress, everything):
-        assert len(marked(each, "12345678", Solo(10**12, 10**6, 10**6)).text) < 4096
+        assert len(marked(each, "12345678", alone=10**12).text) < 4096
 
 
 @pytest.mark.parametrize(

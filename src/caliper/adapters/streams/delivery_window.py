@@ -6,10 +6,9 @@ next owner of the partition after a crash knows which messages were in flight. T
 peak number of messages in flight, however many are staged, to keep that set small.
 
 The messages that were in flight at a crash, the suspects, are delivered one at a time, and each
-commit names the one that is alone, and for how long. If the worker dies again, that message is
-accused: all other messages go first for some seconds, then it is delivered alone. So a message
-that kills its worker soon has the blame for every crash, and one that was merely there when
-workers were killed from outside does not: see `progress.blame`.
+commit names the one that is alone. If the worker dies again, that message is accused: all other
+messages go first for some seconds, then it is delivered alone. So a message that kills its worker
+is charged with every crash, and kills from outside are spread over the messages.
 
 Shared by the polling thread and the event loop; every method takes the lock.
 """
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field
 from random import Random
 from threading import Lock
 
-from caliper.adapters.streams.progress import CommitMark, PartitionProgress, Solo
+from caliper.adapters.streams.progress import CommitMark, PartitionProgress
 from caliper.core.envelopes import Delivery, Message, position_of
 
 # The maximum seconds that accused messages wait after their partition was adopted. Each member
@@ -68,7 +67,6 @@ class DeliveryWindow:
         # The peak number of messages in flight.
         self._peak = 1
         self._alone: _Place | None = None
-        self._alone_since = 0.0
         self._filling = True
         self._draining = False
 
@@ -112,7 +110,7 @@ class DeliveryWindow:
             return {partition: mark for partition, mark in marks.items() if mark is not None}
 
     def drain(self) -> None:
-        """Deliver nothing more, and blame no message if the worker dies from now on."""
+        """Deliver nothing more, and accuse no message if the worker dies from now on."""
         with self._lock:
             self._draining, self._alone = True, None
 
@@ -194,13 +192,10 @@ class DeliveryWindow:
         return self._parts[partition].progress.try_counts(offset).crashes
 
     def _reserve_one(self, candidates: list[_Place]) -> None:
-        place = min(candidates, key=lambda each: (self._crashes(each), each), default=None)
-        # A retried message has been alone since its first attempt.
-        if place != self._alone:
-            self._alone, self._alone_since = place, self._now()
-        if place is not None:
+        """Reserve the one with the fewest crashes, the oldest of these."""
+        for place in sorted(candidates, key=lambda each: (self._crashes(each), each))[:1]:
             self._staged.remove(place)
-            self._reserved = [place]
+            self._reserved, self._alone = [place], place
 
     def _reserve_batch(self) -> None:
         if not self._is_low:
@@ -232,16 +227,11 @@ class DeliveryWindow:
         with self._lock:
             due = {}
             for partition, part in self._parts.items():
-                mark = part.progress.mark(self._member, self._solo(partition, part.adopted))
+                offset, alone_in = self._alone or (0, None)
+                mark = part.progress.mark(self._member, offset if alone_in == partition else None)
                 if mark is not None and mark != part.committed:
                     due[partition] = mark
             return due
-
-    def _solo(self, partition: int, adopted: float) -> Solo | None:
-        if self._alone is None or self._alone[1] != partition:
-            return None
-        seconds = int(self._now() - self._alone_since) + 1
-        return Solo(self._alone[0], seconds, int(self._alone_since - adopted))
 
     def confirm(self, marks: Mapping[int, CommitMark]) -> None:
         """Note a successful commit: reserved messages become ready."""
@@ -264,9 +254,7 @@ class DeliveryWindow:
             self._in_flight[place] = counts.attempt
             self._peak = max(self._peak, len(self._in_flight))
             position, message = position_of(partition, offset), part.messages[offset]
-            return Delivery(
-                message, position, counts.attempt, counts.crashes, counts.blame, part.tenure
-            )
+            return Delivery(message, position, counts.attempt, counts.crashes, part.tenure)
 
     def owns(self, delivery: Delivery) -> bool:
         """Whether this delivery is neither settled nor lost to another member."""
@@ -278,8 +266,6 @@ class DeliveryWindow:
         with self._lock:
             part = self._reclaim(delivery)
             if part is not None:
-                if self._alone == (delivery.offset, delivery.partition):
-                    self._alone = None
                 part.progress.settle(delivery.offset)
                 del part.messages[delivery.offset]
 
@@ -296,4 +282,6 @@ class DeliveryWindow:
         if self._in_flight.get(place) != delivery.attempt:
             return None
         del self._in_flight[place]
+        if self._alone == place:
+            self._alone = None
         return self._parts[delivery.partition]

@@ -6,15 +6,14 @@ were tried, and how far messages had been delivered. The last of these shows the
 the partition whether this one stopped cleanly, and which messages may have killed it.
 
 A worker may also be killed from outside: preempted, out of memory with its node, restarted by an
-impatient probe. So a death is only evidence against the message that was alone with the worker,
-and how strong it is depends on how long the worker lived with and without this message.
+impatient probe. So one death is no proof against the message that was alone with the worker.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 # The maximum distance from the first unsettled message to the last delivered one. It keeps the
@@ -24,36 +23,10 @@ SPAN = 192
 
 @dataclass(frozen=True, slots=True)
 class TryCounts:
-    """How often a message was deliberately delivered, how many workers died while it was their
-    only one, and the sum of `blame` over these deaths.
-    """
+    """How often a message was deliberately delivered, and its worker died with it alone."""
 
     attempt: int = 1
     crashes: int = 0
-    blame: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Solo:
-    """The message that is alone with its worker: its offset, the seconds since it was delivered
-    (at least 1), and the seconds that the worker had lived with other messages or idle before.
-    """
-
-    offset: int
-    seconds: int
-    before: int
-
-
-def blame(seconds: int, before: int) -> int:
-    """How much a death speaks against a message: 1, 3, 5 or 7 (ours).
-
-    The message was alone for the last `seconds`, after `before` seconds without it. Kills from
-    outside at a constant rate would fall into the last ones with p = seconds / (seconds + before):
-    each halving of p adds two. A death that proves nothing still counts one, so that there is an
-    end even if workers never live to do anything else.
-    """
-    halvings = (1 + before // max(1, seconds)).bit_length() - 1
-    return 1 + 2 * min(3, halvings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +58,7 @@ class PartitionProgress:
         """Restore the progress from the last commit. A malformed text is ignored.
 
         If the commit of an owner other than `member` shows messages in flight, that owner
-        crashed. Then the message that was alone is charged with a crash, and with the least blame
-        if the commit does not tell how long it was alone.
+        crashed. Then the message that was alone is charged with a crash.
         """
         progress = cls(end=mark.offset)
         state = _parse(mark.text)
@@ -96,23 +68,13 @@ class PartitionProgress:
         }
         tries = state.get("tries")
         for place, counts in tries.items() if isinstance(tries, dict) else ():
-            if (
-                isinstance(counts, list)
-                and len(counts) in (2, 3)
-                and None not in map(_offset, counts)
-            ):
-                # The blame is left out if it equals the crashes, as it was before it was counted.
-                tried = TryCounts(counts[0], counts[1], counts[-1])
-                progress.tries[mark.offset + _number(place, 10)] = tried
+            if isinstance(counts, list) and len(counts) == 2 and None not in map(_offset, counts):
+                progress.tries[mark.offset + _number(place, 10)] = TryCounts(*counts)
         if state.get("owner") != member:
             progress.suspects_before = _offset(state.get("until")) or 0
             if (alone := _offset(state.get("alone"))) is not None:
                 previous = progress.try_counts(alone)
-                seconds, before = _offset(state.get("seconds")), _offset(state.get("before"))
-                evidence = blame(seconds or 1, before or 0)
-                progress.tries[alone] = TryCounts(
-                    previous.attempt, previous.crashes + 1, previous.blame + evidence
-                )
+                progress.tries[alone] = TryCounts(previous.attempt, previous.crashes + 1)
         return progress
 
     @property
@@ -163,9 +125,9 @@ class PartitionProgress:
         """Mark a message for another delivery."""
         self.released.discard(offset)
         counts = self.try_counts(offset)
-        self.tries[offset] = replace(counts, attempt=counts.attempt + 1)
+        self.tries[offset] = TryCounts(counts.attempt + 1, counts.crashes)
 
-    def mark(self, member: str, solo: Solo | None = None) -> CommitMark | None:
+    def mark(self, member: str, alone: int | None = None) -> CommitMark | None:
         """The commit for the current state, None while the offset is unknown.
 
         `member` is the name of the owner, empty once it has stopped delivering.
@@ -180,13 +142,13 @@ class PartitionProgress:
         state: dict[str, object] = {}
         if until:
             state |= {"owner": member, "until": until}
-        if solo is not None:
-            state |= {"alone": solo.offset, "seconds": solo.seconds, "before": solo.before}
+        if alone is not None:
+            state["alone"] = alone
         if self.done:
             state["done"] = f"{sum(1 << (offset - prefix) for offset in self.done):x}"
         if self.tries:
             state["tries"] = {
-                str(offset - prefix): _numbers(counts)
+                str(offset - prefix): [counts.attempt, counts.crashes]
                 for offset, counts in sorted(self.tries.items())
             }
         return CommitMark(prefix, json.dumps(state, separators=(",", ":")) if state else "")
@@ -198,11 +160,6 @@ def _parse(text: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return state if isinstance(state, dict) else {}
-
-
-def _numbers(counts: TryCounts) -> list[int]:
-    numbers = [counts.attempt, counts.crashes]
-    return numbers if counts.blame == counts.crashes else [*numbers, counts.blame]
 
 
 def _offset(value: object) -> int | None:
