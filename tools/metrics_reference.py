@@ -77,8 +77,8 @@ def _windows() -> str:
 - `hour`: the samples of the last hour, at most {MAX_SAMPLES:,}.
 
 `last` and `hour` follow the broker's time, span the runs of a model, and start empty when the
-aggregator restarts. A sample counts with all its verdicts. Scores are updated every
-{scope.pace:g} s, or less often if updates would take more than half of the time."""
+aggregator restarts. A sample counts with all its verdicts. An average has no series while it lacks
+a planned task or domain. Scores are updated every {scope.pace:g} s, or less often under load."""
 
 
 if __name__ == "__main__":

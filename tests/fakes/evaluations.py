@@ -50,12 +50,17 @@ async def captions(_: RunLedger) -> Captions:
 
 
 async def stored_run(
-    store: MemoryStore, name: str = "ours", *parts: BenchmarkSpec, **changes: object
+    store: MemoryStore,
+    name: str = "ours",
+    *parts: BenchmarkSpec,
+    domains: Sequence[str] = ("natural",),
+    **changes: object,
 ) -> Planned:
     spec = runs.spec(*parts, name=name, **changes)
     run_objects = run_store(store, spec.run_id)
     await run_objects.put("spec.json", canonical_json(spec.to_json()))
-    benchmark_sources = {"captionqa": runs.sources(runs.choice_rows(SAMPLES, QUESTIONS), {})}
+    rows = runs.choice_rows(SAMPLES, QUESTIONS, domains)
+    benchmark_sources = {"captionqa": runs.sources(rows, {})}
     return await runs.planned(spec, benchmark_sources, run_objects)
 
 

@@ -68,15 +68,17 @@ def scene_questions(count: int) -> list[Row]:
     ]
 
 
-def choice_rows(samples: int, questions: int) -> list[Row]:
-    """Rows of CaptionQA with this many questions per sample; the right choice is green."""
+def choice_rows(samples: int, questions: int, domains: Sequence[str] = ("natural",)) -> list[Row]:
+    """Rows of CaptionQA with this many questions per sample, and the domains in turn; the right
+    choice is green.
+    """
     return [
         Row(
             "captionqa.json",
             place + 1,
             {
                 "id": f"nat_{place:03}",
-                "domain": "natural",
+                "domain": domains[place % len(domains)],
                 "image_paths": [f"{place}.jpg"],
                 "questions": [
                     {

@@ -91,6 +91,16 @@ async def test_a_run_that_goes_on_shows_how_far_it_is_and_comes_again(there: Wat
     assert '<span class="interval">95% interval' in over
 
 
+async def test_a_headline_that_lacks_a_domain_is_marked(there: Watched) -> None:
+    run = await there.begin("ours", domains=("natural", "document"))
+    await there.tell(run, scored(1, 0))
+    path = f"/runs/{run.spec.run_id}"
+    assert '<span class="flag">lacks document</span>' in await there.page(path)
+    assert ", lacks document" in await there.page(f"{path}/files/report.md")
+    await there.tell(run, scored(1, 0, 1))
+    assert "lacks document" not in await there.page(path)
+
+
 async def test_a_run_without_figures_yet(there: Watched) -> None:
     run = (await there.begin("ours")).spec
     there.house.store.objects.pop(f"runs/{run.run_id}/plan/summary.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -47,9 +47,13 @@ def with_interval(figure: Estimate | Difference | Coefficient) -> str:
 def exclusion(row: Standing) -> str:
     """Why a checkpoint cannot be compared with the others; empty if it can."""
     partial = f"partial, {percent(row.coverage)} covered" if row.partial else ""
-    lacks = f"lacks {', '.join(row.lacking)}" if row.lacking else ""
     stuffed = "signs of stuffing" if row.stuffed else ""
-    return "; ".join(filter(None, (partial, lacks, stuffed)))
+    return "; ".join(filter(None, (partial, lacks(row.lacking), stuffed)))
+
+
+def lacks(dimensions: Sequence[str]) -> str:
+    """Which dimensions an average lacks; empty if none."""
+    return f"lacks {', '.join(dimensions)}" if dimensions else ""
 
 
 def distance_to_best(row: Standing) -> str:

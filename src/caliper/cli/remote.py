@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.phrases import already_ended, number
+from caliper.adapters.phrases import already_ended, lacks, number
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -106,12 +106,13 @@ async def _watch(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Eval
     last = await gateway.get(run)
     async for change in gateway.watch(run, _INTERVAL):
         if not (shown.quiet or shown.json):
-            OUT.print(_line(change), soft_wrap=True, highlight=False)
+            OUT.print(run_line(change), soft_wrap=True, highlight=False)
         last = change
     return last
 
 
-def _line(evaluation: Evaluation) -> str:
+def run_line(evaluation: Evaluation) -> str:
+    """A run on one line: its state, headlines and progress, with what each headline lacks."""
     parts = [
         f"{evaluation.spec.run_id} {plain(evaluation.spec.name)} [bold]{evaluation.state}[/bold]"
     ]
@@ -119,7 +120,9 @@ def _line(evaluation: Evaluation) -> str:
         answered = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
-        parts.append(f"{part.title} {value} ({answered}/{part.coverage.planned})")
+        progress = f"{answered}/{part.coverage.planned}"
+        known = "; ".join(filter(None, (progress, plain(lacks(part.lacking)))))
+        parts.append(f"{part.title} {value} ({known})")
     return "  ".join(
         [*parts, f"[red]{plain(evaluation.error)}[/red]"] if evaluation.error else parts
     )
@@ -182,7 +185,7 @@ def runs(server: Server, name: Name = "", json: Json = False) -> int:
         return Exit.DONE
     for evaluation in evaluations:
         started = f"{evaluation.started:%Y-%m-%d %H:%M}"
-        OUT.print(f"{started}  {_line(evaluation)}", soft_wrap=True, highlight=False)
+        OUT.print(f"{started}  {run_line(evaluation)}", soft_wrap=True, highlight=False)
     return Exit.DONE
 
 
@@ -195,5 +198,5 @@ def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
 
     evaluation = asyncio.run(send_cancel())
     if not quiet:
-        OUT.print(_line(evaluation), soft_wrap=True, highlight=False)
+        OUT.print(run_line(evaluation), soft_wrap=True, highlight=False)
     return Exit.DONE

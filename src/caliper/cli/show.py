@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.phrases import NO_DATA, number, reuse, state, stuffing_warnings
+from caliper.adapters.phrases import NO_DATA, lacks, number, reuse, state, stuffing_warnings
 from caliper.adapters.provenance import facts
 from caliper.cli.console import ERR
 from caliper.cli.options import OutputOptions
@@ -28,9 +28,8 @@ def show_report(report: Report, console: Console) -> None:
         console.print(f"\n[bold red]Not for comparison.[/bold red] {escape(note)}")
     for part in report.benchmarks:
         console.print()
-        headline = format_estimate(part.estimates.get(part.headline))
         title = f"[bold]{escape(part.title)}[/bold]  {escape(report.name)}"
-        console.print(f"{title}  [bold]{headline}[/bold] {' '.join(part.headline)}")
+        console.print(f"{title}  {_headline(part)}")
         for table in part.tables:
             if table.rows:
                 console.print(_grid(part, table))
@@ -49,8 +48,13 @@ def show_headlines(report: Report, console: Console) -> None:
     """Print the headline figure of every benchmark once more: a terminal shows the end."""
     console.print()
     for part in report.benchmarks:
-        headline = format_estimate(part.estimates.get(part.headline))
-        console.print(f"{escape(part.title)}: [bold]{headline}[/bold] {' '.join(part.headline)}")
+        console.print(f"{escape(part.title)}: {_headline(part)}")
+
+
+def _headline(part: BenchmarkReport) -> str:
+    value = format_estimate(part.estimates.get(part.headline))
+    lacking = f" [yellow]{escape(lacks(part.lacking))}[/yellow]" if part.lacking else ""
+    return f"[bold]{value}[/bold] {' '.join(part.headline)}{lacking}"
 
 
 def show_place(path: Path, console: Console) -> None:

@@ -158,7 +158,9 @@ class BenchmarkReport:
     choices. `notes` are sentences to show beside the figures (a lexical judge, a chosen reading).
     `suspicious` counts captions that look written for the judge; it changes no figure.
     `generation` has an entry per role that used a chat model; recorded replies and rules have
-    none. `check` is the judge check of this run: shown to people, but not part of report.json.
+    none. `check` is the judge check of this run, and `lacking` are the planned dimensions, such as
+    tasks, that the headline averages over and has no score of yet: both are shown to people, but
+    not part of report.json.
     """
 
     name: str
@@ -173,6 +175,7 @@ class BenchmarkReport:
     suspicious: Suspicious = field(default_factory=Suspicious)
     generation: Mapping[str, Generation] = field(default_factory=dict)
     check: JudgeCheck | None = None
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

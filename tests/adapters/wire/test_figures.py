@@ -43,8 +43,9 @@ def test_figures_are_read_back_with_the_headline_first() -> None:
 
 
 def test_scores_say_whose_they_are_how_much_is_in_and_what_to_know() -> None:
-    part = capability()
+    part = replace(capability(), lacking=("OCR", "event"))
     message = encode_scores(part)
+    assert decode_scores(message).lacking == part.lacking
     assert message.benchmark == "capability"
     assert decode_coverage(message.coverage) == part.coverage
     assert tuple(message.notes) == part.notes

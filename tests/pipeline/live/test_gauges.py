@@ -50,6 +50,18 @@ async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Wa
     assert told == {"planned": 6, "scored": 6, "unscored": 0}
 
 
+async def test_an_average_that_lacks_a_planned_domain_is_no_score(watching: Watching) -> None:
+    run = await stored_run(watching.store, domains=("natural", "document"))
+    await watching.board.apply([judged(run, 0, 1, 0, offset=1)])
+    await watching.gauges.look()
+    for window in Window:
+        assert watching.of(window)["natural", "accuracy"].value == 50
+        assert ("overall", "accuracy") not in watching.of(window)
+    await watching.board.apply([judged(run, 1, 1, 1, offset=2)])
+    await watching.gauges.look()
+    assert all(watching.score(window) == 75 for window in Window)
+
+
 async def test_order_and_doubles_change_nothing() -> None:
     found = []
     for seed in range(4):

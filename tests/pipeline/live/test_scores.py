@@ -17,6 +17,7 @@ from caliper.core.question import Item
 from caliper.core.tally import Tally
 from caliper.local.config import read_config
 from caliper.local.setup import prepare
+from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import figures
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -76,8 +77,9 @@ async def test_scores_are_those_of_all_sums(planned: Planned, tmp_path: Path, se
         items = [item for item in planned.items if item.benchmark == part.name]
         members = ((item, run.ledger.outcomes(item)) for item in items)
         whole = benchmark(part.name).reduce(members, part.settings)
-        found = scores_of(part.name, totals[part.name], part.settings)
-        assert found == scores_of(part.name, whole, part.settings)
+        averages = PlannedAverages(planned.spec)
+        found = scores_of(part.name, totals[part.name], averages)
+        assert found == scores_of(part.name, whole, averages)
         assert found
     # Its categories are in reports alone, and are most of what there is of it.
     assert {cell.partition("/")[0] for cell in totals["captionqa"]} <= {"caption", "repeat"}

@@ -53,7 +53,8 @@ def _benchmark(benchmark: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[
 
 def _headline(benchmark: BenchmarkReport) -> str:
     name = phrases.label(benchmark, benchmark.headline)
-    return f"{plain(name)}: **{phrases.with_interval(phrases.headline(benchmark))}**"
+    text = f"{plain(name)}: **{phrases.with_interval(phrases.headline(benchmark))}**"
+    return ", ".join(filter(None, (text, plain(phrases.lacks(benchmark.lacking)))))
 
 
 def _table(benchmark: BenchmarkReport, table: Table) -> str:

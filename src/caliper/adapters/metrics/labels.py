@@ -53,8 +53,7 @@ LABELS = (
     Label(
         "bound",
         ("low", "high"),
-        "both or neither: no interval where the media do not show how much the score would vary, "
-        "as with a single one",
+        "both or neither: no interval where the media do not show how much the score would vary",
         closed=True,
     ),
     Label("state", ("planned", "scored", "unscored"), "", closed=True),

@@ -39,6 +39,7 @@ def encode_scores(part: BenchmarkReport) -> outcome_pb2.BenchmarkScores:
             _encode_figure(path, part.estimates[path]) for path in paths if path in part.estimates
         ],
         notes=[to_wire(note) for note in part.notes],
+        lacking=[to_wire(name) for name in part.lacking],
     )
 
 
@@ -74,4 +75,5 @@ def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
         tables=(),
         coverage=decode_coverage(message.coverage),
         notes=tuple(from_wire(note) for note in message.notes),
+        lacking=tuple(from_wire(name) for name in message.lacking),
     )

@@ -28,6 +28,7 @@ from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Repor
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.core.suspicion import MANY_MEDIA, Suspicious, count_signs, repeated
 from caliper.core.tally import Tally
+from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.declaration import (
     generation_of,
     models_of,
@@ -77,17 +78,27 @@ async def report(
 
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
     """The report of a run over the outcomes so far, without its caption statistics."""
-    totals = await tallies(spec, plan, ledger)
-    return figures_of(spec, totals, run_status(spec, summary, ledger))
+    totals, averages = {part.name: Tally() for part in spec.benchmarks}, PlannedAverages(spec)
+    async for items in plan():
+        add_items(totals, spec, items, ledger)
+        averages.add(items)
+    return figures_of(spec, totals, run_status(spec, summary, ledger), averages)
 
 
 def figures_of(
-    spec: RunSpec, totals: Mapping[str, Tally], status: tuple[RunState, Mapping[str, Coverage]]
+    spec: RunSpec,
+    totals: Mapping[str, Tally],
+    status: tuple[RunState, Mapping[str, Coverage]],
+    averages: PlannedAverages,
 ) -> Report:
     """The report of tallies and the result of `run_status`, without its caption statistics."""
     state, coverages = status
     parts = (_part(spec, name, totals[name], coverage) for name, coverage in coverages.items())
-    return Report(spec.name, str(state), tuple(parts), spec_for_readers(spec))
+    marked = (
+        replace(part, lacking=averages.lacking(part.name, part.headline, totals[part.name]))
+        for part in parts
+    )
+    return Report(spec.name, str(state), tuple(marked), spec_for_readers(spec))
 
 
 async def with_captions(

@@ -17,6 +17,7 @@ from caliper.core.messages import EventKind, Verdicts
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
+from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.scores import ScoreCells, count_outcomes, scores_of
@@ -53,7 +54,7 @@ class _Model:
     started: int
     changed: set[tuple[str, Window]]
     windows: dict[tuple[str, Window], RollingWindow] = field(default_factory=dict)
-    settings: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    averages: dict[str, PlannedAverages] = field(default_factory=dict)
     held: bool = True
 
     @classmethod
@@ -139,7 +140,7 @@ class Gauges:
             model = self._models.get(_name(sample.run))
             if model is None:
                 continue
-            model.settings[sample.benchmark] = sample.run.spec.benchmark(sample.benchmark).settings
+            model.averages[sample.benchmark] = self._live.averages(sample.run.spec)
             for kind in (Window.LAST, Window.HOUR):
                 window = self._window(model, sample.benchmark, kind)
                 window.put((sample.run.run, sample.sample), sample.judged)
@@ -177,7 +178,7 @@ class Gauges:
             self._telemetry.record(events.ModelForgotten(oldest))
         latest = _Model.of(run, started)
         if model is not None:
-            latest.windows, latest.settings = model.windows, model.settings
+            latest.windows, latest.averages = model.windows, model.averages
             for part in () if same_run else model.spec.benchmarks:
                 self._telemetry.record(events.ScoresComputed(name, part.name, Window.RUN, {}))
         self._models[name] = latest
@@ -276,21 +277,17 @@ class Gauges:
             tally = totals.get(benchmark) if of_run else model.windows[benchmark, kind].tally
             if tally is None:
                 continue
-            settings = (
-                model.spec.benchmark(benchmark).settings if of_run else model.settings[benchmark]
-            )
+            averages = self._live.averages(model.spec) if of_run else model.averages[benchmark]
             # For a run younger than an hour, the run and the hour have the same scores.
-            scores = next(
-                (
-                    same
-                    for other, same in computed
-                    if self._cells.has_same_scores(benchmark, other, tally)
-                ),
-                None,
+            same = (
+                scores
+                for other, scores in computed
+                if self._cells.has_same_scores(benchmark, other, tally)
             )
+            scores = next(same, None)
             if scores is None:
                 # In a thread: the intervals of a large run would block the event loop.
-                scores = await asyncio.to_thread(scores_of, benchmark, tally, settings)
+                scores = await asyncio.to_thread(scores_of, benchmark, tally, averages)
             computed.append((tally, scores))
             if self._models.get(name) is model:
                 self._telemetry.record(events.ScoresComputed(name, benchmark, kind, scores))

@@ -10,6 +10,7 @@ from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
 from caliper.core.report import Figure, Kind, Path
 from caliper.core.tally import Sums, Tally
+from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.ports.telemetry import Score
 
@@ -19,15 +20,16 @@ Outcomes = Mapping[int, Outcome | None]
 """Outcomes by index that override those of a ledger."""
 
 
-def scores_of(name: str, tally: Tally, settings: Mapping[str, str]) -> dict[tuple[str, str], Score]:
+def scores_of(name: str, tally: Tally, averages: PlannedAverages) -> dict[tuple[str, str], Score]:
     """The scores of a tally by dimension and metric, with intervals.
 
-    Counts, spreads and the finest breakdowns of a benchmark appear in reports only.
+    Counts, spreads and the finest breakdowns of a benchmark appear in reports only. An average
+    that lacks a dimension is left out: a chart over time would join it to another average.
     """
     scores = {}
-    for figure in benchmark(name).report(tally, settings).figures:
+    for figure in benchmark(name).report(tally, averages.settings(name)).figures:
         label = _label(name, figure)
-        if label is None:
+        if label is None or averages.lacking(name, figure.path, tally):
             continue
         estimated = estimate(figure, tally)
         if estimated.value is not None:

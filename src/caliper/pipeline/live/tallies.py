@@ -18,7 +18,9 @@ from caliper.core.messages import Verdicts
 from caliper.core.outcome import Outcome
 from caliper.core.question import Item
 from caliper.core.report import Report
+from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
+from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.report import add_items, figures_of, run_status
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -70,7 +72,8 @@ class _QueuedChange:
 
 @dataclass(slots=True)
 class _RunTallies:
-    """The tallies of one run: `totals` by benchmark, or None while they are not kept up to date.
+    """The tallies of one run: `totals` by benchmark, or None while they are not kept up to date,
+    and its planned `averages`, known once it was counted.
 
     `noted` is the ledger's change count up to which no change was missed. `figures` is the report
     computed last, with the least change count that it covers. Once a run has ended, its totals
@@ -78,6 +81,7 @@ class _RunTallies:
     """
 
     run: RunLedger
+    averages: PlannedAverages
     noted: int
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     totals: dict[str, Tally] | None = None
@@ -160,8 +164,15 @@ class LiveTallies:
     def _of(self, run: RunLedger, new: int = 0) -> _RunTallies:
         tallies = self._runs.get(run.run)
         if tallies is None or tallies.run is not run:
-            tallies = self._runs[run.run] = _RunTallies(run, run.ledger.changes - new)
+            averages = PlannedAverages(run.spec)
+            tallies = _RunTallies(run, averages, run.ledger.changes - new)
+            self._runs[run.run] = tallies
         return tallies
+
+    def averages(self, spec: RunSpec) -> PlannedAverages:
+        """The planned averages of a run, empty before it was counted."""
+        tallies = self._runs.get(spec.run_id)
+        return PlannedAverages(spec) if tallies is None else tallies.averages
 
     def is_live(self, run: RunLedger) -> bool:
         """Whether the totals of the run are kept up to date."""
@@ -230,6 +241,7 @@ class LiveTallies:
         try:
             async for items in run.plan():
                 add_items(totals, run.spec, items, run.ledger)
+                sums.averages.add(items)
                 sums.counted(items)
                 await asyncio.sleep(0)
         finally:
@@ -254,7 +266,9 @@ class LiveTallies:
             async with self.sums(run) as totals:
                 covered = run_status(run.spec, run.summary, run.ledger)
                 # In a thread: the intervals of a large run would block the event loop.
-                report = await asyncio.to_thread(figures_of, run.spec, totals, covered)
+                report = await asyncio.to_thread(
+                    figures_of, run.spec, totals, covered, sums.averages
+                )
                 figures = sums.figures = changes, report
             if self.watcher is None:
                 sums.release()

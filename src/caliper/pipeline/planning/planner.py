@@ -17,6 +17,7 @@ from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, eve
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import RUNS, Publisher, jobs
 from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
 from caliper.pipeline.store.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
@@ -101,7 +102,8 @@ class Planner:
             spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
         )
         checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
-        return await publisher.publish(shards, checkpoint, resumption.ledger, end)
+        shuffled = partial(read_shuffled, store, summary, spec.seed)
+        return await publisher.publish(shuffled, checkpoint, resumption.ledger, end)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not retried, until it is started again or the job requeued.

@@ -6,7 +6,7 @@ The same rule serves a new run, a run resumed after Ctrl-C, and a lost topic.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
@@ -66,7 +66,7 @@ class Publisher:
         ledger: Ledger | None = None,
         end: int | None = None,
     ) -> int:
-        """Publish the jobs of a plan, and return how many.
+        """Publish the jobs of a plan in the order in which it is read, and return how many.
 
         With a ledger, publishes only jobs that lack an outcome there. From index `end` on, where
         a cap on calls cuts the plan, publishes Unscored verdicts instead.
@@ -75,14 +75,15 @@ class Publisher:
         and media questions.
         """
         published = 0
-        async for items in before(plan, end)():
+        async for items in plan():
+            within = [item for item in items if end is None or item.first < end]
+            beyond = [item for item in items if end is not None and item.first >= end]
             missing = [
-                job for job in jobs(items) if ledger is None or any(map(ledger.needs_outcome, job))
+                job for job in jobs(within) if ledger is None or any(map(ledger.needs_outcome, job))
             ]
             await _send_all(missing, lambda job: self._publish(job, checkpoint))
+            await _send_all(list(jobs(beyond)), self._leave_out)
             published += len(missing)
-        async for items in _after(plan, end)():
-            await _send_all(list(jobs(items)), self._leave_out)
         return published
 
     async def _leave_out(self, items: tuple[Item, ...]) -> None:
@@ -120,34 +121,6 @@ async def _send_all(batch: Sequence[_Job], send: Callable[[_Job], Awaitable[None
     """
     for start in range(0, len(batch), _IN_FLIGHT):
         await asyncio.gather(*map(send, batch[start : start + _IN_FLIGHT]))
-
-
-def before(plan: PlanReader, end: int | None) -> PlanReader:
-    """The plan before dense index `end`; the whole plan for None."""
-
-    async def read() -> AsyncIterator[list[Item]]:
-        async for items in plan():
-            head = [item for item in items if end is None or item.first < end]
-            if head:
-                yield head
-            if len(head) < len(items):
-                return
-
-    return read
-
-
-def _after(plan: PlanReader, end: int | None) -> PlanReader:
-    """The plan from dense index `end` on; empty for None."""
-
-    async def read() -> AsyncIterator[list[Item]]:
-        if end is None:
-            return
-        async for items in plan():
-            tail = [item for item in items if item.first >= end]
-            if tail:
-                yield tail
-
-    return read
 
 
 def jobs(items: list[Item]) -> Iterator[tuple[Item, ...]]:

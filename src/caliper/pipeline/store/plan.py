@@ -107,7 +107,7 @@ def draw(items: list[Item], limit: int, seed: int, group: Callable[[Item], str])
     sampled = {
         key
         for members in groups.values()
-        for key in sorted(members, key=lambda key: _rank(seed, key))[:limit]
+        for key in sorted(members, key=lambda key: seeded_rank(seed, key))[:limit]
     }
     return [item for item in items if item.key in sampled or _belongs_to(item) in sampled]
 
@@ -117,7 +117,8 @@ def _belongs_to(item: Item) -> str | None:
     return item.key.removeprefix("qa/") if item.source is Source.MEDIA else None
 
 
-def _rank(seed: int, key: str) -> bytes:
+def seeded_rank(seed: int, key: str) -> bytes:
+    """A place in a random order that depends on the seed and the key alone."""
     return hashlib.sha256(f"{seed}\0{key}".encode("utf-8", "surrogatepass")).digest()
 
 

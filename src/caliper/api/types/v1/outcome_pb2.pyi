@@ -145,13 +145,15 @@ class Coverage(_message.Message):
     def __init__(self, planned: _Optional[int] = ..., scored: _Optional[int] = ..., unscored: _Optional[_Iterable[_Union[Unscored, _Mapping]]] = ...) -> None: ...
 
 class BenchmarkScores(_message.Message):
-    __slots__ = ("benchmark", "coverage", "figures", "notes")
+    __slots__ = ("benchmark", "coverage", "figures", "notes", "lacking")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     COVERAGE_FIELD_NUMBER: _ClassVar[int]
     FIGURES_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
+    LACKING_FIELD_NUMBER: _ClassVar[int]
     benchmark: str
     coverage: Coverage
     figures: _containers.RepeatedCompositeFieldContainer[Estimate]
     notes: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, benchmark: _Optional[str] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., figures: _Optional[_Iterable[_Union[Estimate, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+    lacking: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, benchmark: _Optional[str] = ..., coverage: _Optional[_Union[Coverage, _Mapping]] = ..., figures: _Optional[_Iterable[_Union[Estimate, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ..., lacking: _Optional[_Iterable[str]] = ...) -> None: ...
