@@ -20,7 +20,6 @@ from caliper.core.keys import canonical_json
 from caliper.core.messages import (
     EventKind,
     PlanMade,
-    RunCancelled,
     RunEnded,
     RunEvent,
     RunFailed,
@@ -37,7 +36,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.runs import note_cancel, run_store
 
 CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
@@ -70,15 +69,22 @@ def verdicts_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> R
     return Record(0, offset, offset, Message(VERDICTS, key, CODEC.write(message)))
 
 
-def event_of(run: Planned, kind: EventKind, timestamp: int, error: str = "") -> Record:
+def event_of(
+    run: Planned, kind: EventKind, timestamp: int, error: str = "", start: int = 0
+) -> Record:
     name = run.spec.run_id
     events: dict[EventKind, RunEvent] = {
-        EventKind.PLAN: PlanMade(name, SIZE),
-        EventKind.CANCEL: RunCancelled(name),
-        EventKind.FAIL: RunFailed(name, error),
+        EventKind.PLAN: PlanMade(name, SIZE, start),
+        EventKind.FAIL: RunFailed(name, error, start),
     }
     event = events[kind]
     return Record(0, timestamp, timestamp, Message(RUNS, event_key(event), CODEC.write(event)))
+
+
+async def cancel(run: Planned, aggregator: Aggregator) -> None:
+    """Cancel the run as the gateway does, and let the aggregator find that in the store."""
+    await note_cancel(run.store)
+    await aggregator.read_cancellations()
 
 
 def scored(run: Planned, seed: int = 0) -> list[Record]:

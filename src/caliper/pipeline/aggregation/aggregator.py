@@ -15,7 +15,7 @@ from cachetools import LRUCache
 
 from caliper.core.envelopes import Record
 from caliper.core.errors import InvalidInput
-from caliper.core.messages import RunEnded, Verdicts
+from caliper.core.messages import RunCancelled, RunEnded, Verdicts
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.ledger.offsets import LogOffsets, format_position
@@ -25,7 +25,7 @@ from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import RollingScores, changes_of
-from caliper.pipeline.store.runs import is_run_id
+from caliper.pipeline.store.runs import is_cancelled, is_run_id
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
@@ -148,6 +148,8 @@ class Aggregator:
         if isinstance(event, RunEnded):
             self._note_end(event)
             return
+        if isinstance(event, RunCancelled):
+            return
         self._unknown.pop(event.run, None)
         run = await self.find(event.run)
         if run is not None:
@@ -191,13 +193,34 @@ class Aggregator:
         for log in (each for each in logs if each.waiting >= self._bounds.verdicts):
             await log.flush()
 
+    def _held(self) -> list[RunLedger]:
+        """The runs that this aggregator acts for: as there is one aggregator, all that it knows."""
+        return list(self._runs.values())
+
+    async def read_cancellations(self) -> None:
+        """Look in the store which of the runs that go on are cancelled. Raises StoreUnavailable."""
+        for run in self._held():
+            if run.due_state is None:
+                # Read before: a cancellation does not apply to starts that are planned meanwhile.
+                start = run.current_start
+                try:
+                    if await is_cancelled(run.store):
+                        run.cancel(start)
+                        run.opened_at = self._clock.monotonic()
+                except InvalidInput as error:
+                    self._fail(run, error)
+
+    def _fail(self, run: RunLedger, error: InvalidInput) -> None:
+        run.is_broken, run.error = True, str(error)
+        self._trouble(Trouble.LOST, f"run {run.run}: {error}")
+
     async def conclude(self) -> None:
         """End every run that is due, and drop runs that ended long ago.
 
         Only for an aggregator that has caught up: before, it would end runs again that it ended
         earlier. Raises StoreUnavailable, StoreFull, or what `announce` raises; call it again then.
         """
-        for run in list(self._runs.values()):
+        for run in self._held():
             if self._idle_seconds(run) >= self._bounds.idle:
                 # The retried questions were answered before the plan that retries them, or are
                 # lost: stop waiting for them.
@@ -225,7 +248,8 @@ class Aggregator:
         early = run.due_state is not RunState.FINISHED and not run.is_broken
         if early and self._idle_seconds(run) < self._bounds.quiet:
             return False
-        return run.reported_changes < 0 or self._rolling.may_run(f"{run.run}/report")
+        # An end is reported at once; only better outcomes of the same end wait.
+        return not run.end_is_current or self._rolling.may_run(f"{run.run}/report")
 
     async def _end(self, run: RunLedger) -> None:
         ending, changes = run.due_state, run.ledger.changes
@@ -252,11 +276,10 @@ class Aggregator:
         """Write the report. Returns its state and digest, or None if it is out of date."""
         if not run.is_broken:
             try:
-                spending = self._rolling.charge(f"{run.run}/report")
+                spending = self._rolling.charge(f"{run.run}/report", alone=True)
                 result = await self._files.write(run, ending, self.live, spending)
             except InvalidInput as error:
-                run.is_broken, run.error = True, str(error)
-                self._trouble(Trouble.LOST, f"run {run.run}: {error}")
+                self._fail(run, error)
             else:
                 return result if run.due_state is ending else None
         return RunState.FAILED, ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.core.outcome import Verdict
 from caliper.core.plan import PlanSummary
@@ -17,22 +17,20 @@ from caliper.core.report import Reuse
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.ledger.ledger import Columns, Ledger, OutcomeChange
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
-from caliper.pipeline.store.plan import Captions, read_plan, read_summary
+from caliper.pipeline.store.plan import read_plan, read_summary
 from caliper.pipeline.store.runs import END, SPEC, read_json, run_store, write_json
 from caliper.ports.storage import ObjectStore
-
-_ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
-# Of events in the same millisecond, the later one in this order counts.
-_ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 
 
 @dataclass(slots=True)
 class RunLedger:
     """The ledger of one run, with the run's events and end.
 
-    `events` holds the time of the last event of each kind, in milliseconds since 1970. `opened_at`
-    is the monotonic time of the last message about the run. `start` is the number of the last
-    start that was planned, `retries` the indices that are being retried since.
+    `events` holds the time of the last event of each kind, in milliseconds since 1970, by the
+    clock of its publisher. `opened_at` is the monotonic time of the last message about the run.
+    `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
+    one that was cancelled or has failed (0: none), `retries` the indices that are being retried
+    since.
 
     `ended` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the pair
     of them as last published, and `reported_changes` the ledger's `changes` when they were written
@@ -53,6 +51,8 @@ class RunLedger:
     announced_end: tuple[str, str] | None = None
     reported_changes: int = -1
     start: int = 0
+    cancelled: int = 0
+    failed: int = 0
     retries: set[int] = field(default_factory=set)
     ended_at: str = ""
     reuse: Reuse | None = None
@@ -97,23 +97,32 @@ class RunLedger:
         return self.ledger.merge(verdicts, standing)
 
     def apply(self, event: RunEvent, timestamp: int) -> None:
-        """Apply an event that was published at `timestamp`; the latest of each kind counts.
+        """Apply an event that was published at `timestamp`.
 
-        A new plan revives a run that was cancelled or has failed.
+        Only the numbers of starts order events, as the clocks of publishers differ. The plan of a
+        later start revives a run that was cancelled or has failed.
         """
         kind = kind_of(event)
-        if timestamp < self.events.get(kind, 0):
-            return
-        self.events[kind] = timestamp
+        self.events[kind] = max(timestamp, self.events.get(kind, 0))
         if isinstance(event, RunFailed):
-            self.error = event.error
+            start = event.start or self.current_start
+            if start >= max(self.failed, self.current_start):
+                self.failed, self.error = start, event.error
         elif isinstance(event, PlanMade):
-            if event.start > max(self.start, 1):
+            if event.start > self.current_start:
                 self.retry(event.asked)
             self.start = max(self.start, event.start)
-        if self._latest is EventKind.PLAN:
-            self.error, self.is_broken = "", False
-        else:
+            if self._early_end is None:
+                self.error, self.is_broken = "", False
+        self._forget_retries()
+
+    def cancel(self, start: int) -> None:
+        """The store says that this start is cancelled."""
+        self.cancelled = max(self.cancelled, start)
+        self._forget_retries()
+
+    def _forget_retries(self) -> None:
+        if self._early_end is not None:
             self.retries = set()
 
     def retry(self, limit: int | None) -> None:
@@ -126,10 +135,15 @@ class RunLedger:
         self.end_state = self.announced_end = None
 
     @property
-    def _latest(self) -> EventKind:
-        rank = {kind: place for place, kind in enumerate(_ORDER)}
-        kinds = [kind for kind in self.events if kind in rank]
-        return max(kinds, key=lambda kind: (self.events[kind], rank[kind]), default=EventKind.PLAN)
+    def current_start(self) -> int:
+        """The number of the last start that was planned; 1 if it is unknown."""
+        return max(self.start, 1)
+
+    @property
+    def _early_end(self) -> RunState | None:
+        if self.cancelled >= self.current_start:
+            return RunState.CANCELLED
+        return RunState.FAILED if self.failed >= self.current_start else None
 
     @property
     def due_state(self) -> RunState | None:
@@ -141,17 +155,15 @@ class RunLedger:
             return RunState.FAILED
         if self.ledger.finished and not self.retries:
             return RunState.FINISHED
-        return _ENDED_EARLY.get(self._latest)
+        return self._early_end
 
     @property
     def state(self) -> RunState:
-        """The current state of the run."""
-        ending = self.due_state
-        if ending is RunState.FINISHED:
-            return self.end_state if self.end_is_current and self.end_state else RunState.RUNNING
-        if ending is RunState.CANCELLED and self.end_state is not RunState.CANCELLED:
-            return RunState.CANCELLING
-        return ending or RunState.RUNNING
+        """The current state of the run: its end only once that is written."""
+        if self.end_is_current and self.end_state is not None:
+            return self.end_state
+        is_cancelled = self.due_state is RunState.CANCELLED
+        return RunState.CANCELLING if is_cancelled else RunState.RUNNING
 
     @property
     def end_is_current(self) -> bool:
@@ -178,6 +190,8 @@ class RunLedger:
             "report": self.report,
             "announced": self.announced_end,
             "start": self.start,
+            "cancelled": self.cancelled,
+            "failed": self.failed,
             "tried": sorted(self.retries),
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
@@ -196,8 +210,12 @@ class RunLedger:
         self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
         self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
-        # Earlier releases did not write these fields.
+        # Earlier releases did not write these fields. With them the last event counted.
         self.start, self.retries = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
+        last = max(self.events, key=lambda kind: self.events[kind], default=None)
+        by_event = {last: self.current_start}
+        self.cancelled = int(facts.get("cancelled", by_event.get(EventKind.CANCEL, 0)))
+        self.failed = int(facts.get("failed", by_event.get(EventKind.FAIL, 0)))
         self.ended_at = str(facts.get("ended_at", ""))
         self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
         announced = facts["announced"]
@@ -277,24 +295,3 @@ async def _recall_end(run: RunLedger) -> None:
         run.restore(end, END)
         if end.get("outcomes") == run.ledger.digest():
             run.reported_changes = run.ledger.changes
-
-
-CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]
-"""Finds the captions of a run's planned samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run that can be opened: its spec, its store, and a lookup of its captions."""
-
-    spec: RunSpec
-    store: ObjectStore
-    captions: CaptionsOf
-
-    async def open(self) -> RunLedger:
-        """Open the run. Raises NotReady if it has no complete plan, and what `Runs.open` raises."""
-        ledger = await Runs(self.store).open(self.spec.run_id, 0.0)
-        if ledger is None:
-            message = f"run {self.spec.run_id} ({self.spec.name}) has no complete plan"
-            raise NotReady(message)
-        return ledger

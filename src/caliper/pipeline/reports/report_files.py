@@ -14,11 +14,12 @@ from caliper.core.report import Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.ledger.report import verdict_rows, with_captions
-from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.stored_run import CaptionsOf
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
-from caliper.pipeline.store.disk_spill import SpilledTexts
+from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.supplies import read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
@@ -68,8 +69,10 @@ class ReportFiles:
         """
         # Captions first, so that no reported outcome was judged on a newer caption than these.
         changes = run.ledger.changes
-        captions = await self._captions(run)
+        with temporary_files():
+            captions = await self._captions(run)
         with ExitStack() as stack:
+            stack.enter_context(temporary_files())
             async with live.turn:
                 stack.enter_context(spending)
                 _, figures = await live.figures(run)

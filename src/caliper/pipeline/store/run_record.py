@@ -16,8 +16,70 @@ from caliper.pipeline.store.runs import END, STARTED, is_cancelled, read_json, r
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
-# A new start resumes a run in any of these states; it leaves a complete run untouched.
-_RESTARTABLE = frozenset({RunState.CANCELLING, *FINAL_STATES} - {RunState.COMPLETE})
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What takes a run from any state of `before` to one of `after`, and who brings it about."""
+
+    before: tuple[RunState, ...]
+    after: tuple[RunState, ...]
+    cause: str
+    owner: str
+
+    @classmethod
+    def of(cls, before: str, after: str, cause: str, owner: str) -> Transition:
+        """The transition between states that are separated by spaces."""
+        states = (tuple(map(RunState, names.split())) for names in (before, after))
+        return cls(*states, cause, owner)
+
+
+TRANSITIONS = (
+    Transition.of(
+        "running cancelling cancelled finished failed",
+        "planning",
+        "started again",
+        "gateway; an error tells the caller to start the run again",
+    ),
+    Transition.of(
+        "planning",
+        "running",
+        "the plan is complete",
+        "planner, which gets the plan-job until it is done",
+    ),
+    Transition.of(
+        "planning",
+        "failed",
+        "the data cannot be planned",
+        "planner, or the worker that gives the plan-job up",
+    ),
+    Transition.of("planning", "cancelled", "cancelled", "gateway, as nothing is in flight"),
+    Transition.of("running", "cancelling", "cancelled", "gateway, which stores it"),
+    Transition.of(
+        "cancelling",
+        "cancelled",
+        "no outcome for 5 s",
+        "aggregator, which reads cancellations every 2 s",
+    ),
+    Transition.of(
+        "running cancelling",
+        "finished complete",
+        "every question has an outcome",
+        "workers, which get each job until it is done; aggregator",
+    ),
+    Transition.of(
+        "running cancelling",
+        "failed",
+        "a model changed, or an object is lost",
+        "the worker that meets it, or the aggregator",
+    ),
+    Transition.of(
+        "planning cancelled finished failed",
+        "finished complete",
+        "outcomes that were in flight arrived",
+        "aggregator",
+    ),
+)
+"""All transitions between the states that `RunRecord.status` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +121,21 @@ class RunRecord:
         """
         if self.refused:
             return Scores(RunState.FAILED, (), self.refused)
-        if live is not None:
-            scores = Scores(RunState.PLANNING, ()) if self._is_before_last_start(live) else live
-        elif self._end is not None and not self._is_before_last_start(self._end):
-            return self._end
-        else:
+        scores, end = live, self._end
+        over = live is not None and live.state in FINAL_STATES
+        if end is not None and not over and not self._is_before_last_start(end):
+            # An aggregator that was restarted may not have heard of the end again.
+            scores = replace(end, benchmarks=live.benchmarks if live else ())
+        if scores is None:
             scores = Scores(RunState.RUNNING if self.planned else RunState.PLANNING, ())
+        elif self._is_before_last_start(scores):
+            scores = Scores(RunState.PLANNING, ())
         return replace(scores, state=_state(scores.state, cancelled=self.cancelled))
 
     def _is_before_last_start(self, scores: Scores) -> bool:
-        """Whether these scores end an earlier start: the aggregator did not know of the last."""
+        """Whether these are the scores of an earlier start: the last has no plan yet."""
         # An aggregator that was down when the first plan was announced reports start 0.
-        return scores.state in _RESTARTABLE and max(scores.start, 1) < self.starts
+        return scores.state is not RunState.COMPLETE and max(scores.start, 1) < self.starts
 
     @property
     def _end(self) -> Scores | None:

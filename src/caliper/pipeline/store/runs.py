@@ -92,7 +92,16 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
 async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
     mark = await read_json(run, CANCELLED)
-    return bool(mark and mark.get("cancelled"))
+    if not mark or not mark.get("cancelled"):
+        return False
+    # Earlier releases did not record which start they cancelled; the next start cleared the mark.
+    return "start" not in mark or int(mark["start"]) >= (await last_start(run))[0]
+
+
+async def note_cancel(run: ObjectStore) -> None:
+    """Record that the last start of a run is cancelled. Raises StoreUnavailable or StoreFull."""
+    start, _ = await last_start(run)
+    await write_json(run, CANCELLED, cancelled=True, start=start)
 
 
 async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
@@ -136,6 +145,10 @@ class RunBook:
             raise NotFound(f"no run {run}")
         spec = self._specs[run] = RunSpec.from_json(fields, file=f"runs/{run}/{SPEC}")
         return spec
+
+    async def last_start(self, run: str) -> int:
+        """The number of starts of the run. Raises StoreUnavailable."""
+        return (await last_start(run_store(self._store, run)))[0]
 
     async def is_cancelled(self, run: str, *, refresh: bool = False) -> bool:
         """Whether jobs of the run are to be acknowledged without work.
