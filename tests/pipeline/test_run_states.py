@@ -76,7 +76,7 @@ async def test_the_last_start_says_where_a_run_stands_whatever_the_clocks_say(
 async def test_a_cancelled_run_waits_for_what_is_in_flight() -> None:
     house, run, aggregator = await set_up()
     await aggregator.apply(scored(run)[:1])
-    await cancel(run, aggregator)
+    await cancel(house, run, aggregator)
     for end, seconds in ((RunState.CANCELLING, 4), (RunState.CANCELLED, 1)):
         house.clock.seconds += seconds
         await aggregator.conclude()
@@ -86,9 +86,9 @@ async def test_a_cancelled_run_waits_for_what_is_in_flight() -> None:
 
 
 async def test_a_cancelled_run_that_is_all_in_is_complete() -> None:
-    _, run, aggregator = await set_up()
+    house, run, aggregator = await set_up()
     await aggregator.apply(scored(run)[:1])
-    await cancel(run, aggregator)
+    await cancel(house, run, aggregator)
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     assert await state_of(aggregator, run.spec.run_id) is RunState.COMPLETE
@@ -99,12 +99,13 @@ async def test_a_start_outdates_the_cancellation_of_the_one_before() -> None:
     name = run.spec.run_id
     await note_start(run.store, Caps(), house.clock.now())
     await aggregator.apply([planned(name, 1)])
-    await cancel(run, aggregator)
+    await cancel(house, run, aggregator)
     assert await is_cancelled(run.store)
     await note_start(run.store, Caps(), house.clock.now())
     assert not await is_cancelled(run.store)
     await aggregator.apply([planned(name, 2)])
-    await aggregator.read_cancellations()
+    house.clock.seconds += 2
+    await aggregator.conclude()
     assert await state_of(aggregator, name) is RunState.RUNNING
 
 
@@ -144,20 +145,20 @@ async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
 
 async def test_a_better_report_of_the_same_end_waits_for_nobody_else() -> None:
     house, run, aggregator = await set_up(coverage_floor=0.5)
-    get, others = house.store.get, 20
+    get = house.store.get
 
     async def slow(key: str, most: int | None = None) -> bytes | None:
         house.clock.seconds += 1 if "/plan/0" in key else 0
         return await get(key, most)
 
     house.store.get = slow  # type: ignore[method-assign]
-    for number in range(others):
+    for number in range(20):
         await aggregator.apply(scored(await stored_run(house.store, f"run {number}")))
     await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
     await aggregator.conclude()
     await aggregator.apply(scored(run))
-    # Its own report took a few seconds, so that it may be written again within a minute.
-    house.clock.seconds += 60
+    # Its own report took a few seconds; those of all runs together take twenty times as long.
+    house.clock.seconds += 100
     await aggregator.conclude()
     assert house.file(run) == (await standalone(run, scored(run)))[0]
 
@@ -333,7 +334,7 @@ async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: str | No
     elif event == "fail":
         await aggregator.apply([event_of(run, EventKind.FAIL, 9)])
     else:
-        await cancel(run, aggregator)
+        await cancel(house, run, aggregator)
     await aggregator.conclude()
     assert await state_of(aggregator, run.spec.run_id) is RunState.FINISHED
 

@@ -47,11 +47,12 @@ async def test_a_cancellation_that_only_the_store_knows_is_carried_out() -> None
     await publish(stream, [event_of(run, EventKind.PLAN, 0), *scored(run)[:1]])
     await write_json(run.store, CANCELLED, cancelled=True)
     follower = Follower(await house.aggregator(), stream, house.clock)
-    following = asyncio.create_task(follower.run())
-    for _ in range(2000):
-        await asyncio.sleep(0 if house.announced else 0.001)
-    following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        while not house.announced:  # noqa: ASYNC110 - the house tells nobody
+            await asyncio.sleep(0)
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
     assert [event.state for event in house.announced] == ["cancelled"]
 
 
@@ -156,7 +157,7 @@ async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
     run = await stored_run(house.store)
     before = await house.aggregator()
     await before.apply([event_of(run, EventKind.PLAN, 0)])
-    await cancel(run, before)
+    await cancel(house, run, before)
     await before.snapshot()
     slow.objects, house.store = house.store.objects, slow
     after = house.starting()

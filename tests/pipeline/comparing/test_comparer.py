@@ -204,7 +204,7 @@ async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: C
     house = House(store)
     aggregator = await house.aggregator()
     await aggregator.apply([verdicts_of(run, [verdict(0, 0)])])
-    await cancel(run, aggregator)
+    await cancel(house, run, aggregator)
     await aggregator.snapshot()
     house.clock.seconds += 600
     await aggregator.conclude()

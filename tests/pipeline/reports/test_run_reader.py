@@ -114,7 +114,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     run = await stored_run(store, "ours", runs.part(captions=None))
     board = await house.aggregator()
     await board.apply([verdicts_of(run, [verdict(0, 1)])])
-    await cancel(run, board)
+    await cancel(house, run, board)
     house.clock.seconds += 5
     await board.conclude()
     sink, name = Waiting(), run.spec.run_id

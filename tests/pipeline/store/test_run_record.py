@@ -49,6 +49,10 @@ def told(state: str, start: int = 1) -> Scores:
         (record(), told("cancelling"), "running"),
         (record(2, ended("finished")), told("finished"), "planning"),
         (record(2, ended("finished")), told("running", 2), "running"),
+        (record(2, ended("finished")), told("running"), "planning"),
+        # An aggregator that was restarted has not heard of the end again.
+        (record(end=ended("failed")), told("running"), "failed"),
+        (record(end=ended("cancelled"), cancelled=True), told("cancelling"), "cancelled"),
         (record(2, ended("finished"), cancelled=True), told("finished"), "cancelled"),
         (record(refused="no rows"), told("running"), "failed"),
     ],

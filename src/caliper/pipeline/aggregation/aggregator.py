@@ -34,6 +34,8 @@ from caliper.ports.telemetry import SnapshotKept
 
 _UNKNOWN_RUNS = 1024
 _ANNOUNCED_RUNS = 4096
+_LOOK = 2.0
+"""Seconds between two looks at the cancellations in the store."""
 
 
 class Aggregator:
@@ -63,6 +65,7 @@ class Aggregator:
         self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
+        self._looked_at = -_LOOK
         self.troubles: Counter[Trouble] = Counter()
 
     async def resume(self) -> None:
@@ -197,34 +200,39 @@ class Aggregator:
         """The runs that this aggregator acts for: as there is one aggregator, all that it knows."""
         return list(self._runs.values())
 
-    async def read_cancellations(self) -> None:
-        """Look in the store which of the runs that go on are cancelled. Raises StoreUnavailable."""
-        for run in self._held():
-            if run.due_state is None:
-                # Read before: a cancellation does not apply to starts that are planned meanwhile.
-                start = run.current_start
-                try:
-                    if await is_cancelled(run.store):
-                        run.cancel(start)
-                        run.opened_at = self._clock.monotonic()
-                except InvalidInput as error:
-                    self._fail(run, error)
+    async def _read_cancellation(self, run: RunLedger) -> None:
+        # Read before: a cancellation does not apply to a start that is planned meanwhile.
+        start = run.current_start
+        try:
+            if await is_cancelled(run.store):
+                run.cancel(start)
+                run.opened_at = self._clock.monotonic()
+        except InvalidInput as error:
+            self._fail(run, error)
 
     def _fail(self, run: RunLedger, error: InvalidInput) -> None:
         run.is_broken, run.error = True, str(error)
         self._trouble(Trouble.LOST, f"run {run.run}: {error}")
 
     async def conclude(self) -> None:
-        """End every run that is due, and drop runs that ended long ago.
+        """End every run that is due or cancelled, and drop runs that ended long ago.
+
+        The store says which runs are cancelled. It is read every two seconds, and before a run
+        fails, so that of both always the cancellation counts.
 
         Only for an aggregator that has caught up: before, it would end runs again that it ended
         earlier. Raises StoreUnavailable, StoreFull, or what `announce` raises; call it again then.
         """
+        look = self._clock.monotonic() - self._looked_at >= _LOOK
+        self._looked_at = self._clock.monotonic() if look else self._looked_at
         for run in self._held():
             if self._idle_seconds(run) >= self._bounds.idle:
                 # The retried questions were answered before the plan that retries them, or are
                 # lost: stop waiting for them.
                 run.retries.clear()
+            fails = run.due_state is RunState.FAILED and not (run.is_broken or run.end_is_current)
+            if (look and run.due_state is None) or (fails and self._may_end(run)):
+                await self._read_cancellation(run)
             if run.is_due and self._may_end(run):
                 await self._end(run)
         async with self._lock:

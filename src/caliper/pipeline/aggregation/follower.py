@@ -20,16 +20,14 @@ _RECORDS_PER_TURN = 64
 
 @dataclass(frozen=True, slots=True)
 class FollowerTiming:
-    """Seconds between checks for runs that are due (`conclude`), between looks at the cancellations
-    in the store (`cancellations`), between snapshots (`snapshot`), and before retrying a store or
-    stream that is down (`patience`; None fails instead).
+    """Seconds between checks for runs that are due (`conclude`), between snapshots (`snapshot`),
+    and before retrying a store or stream that is down (`patience`; None fails instead).
 
     Without `snapshots`, as for topics that live in the process, only the evidence is written at
     those times.
     """
 
     conclude: float = 1.0
-    cancellations: float = 2.0
     snapshot: float = 15.0
     patience: float | None = 1.0
     snapshots: bool = True
@@ -68,12 +66,10 @@ class Follower:
         try:
             async with asyncio.TaskGroup() as tasks:
                 maintenance = tasks.create_task(self._maintain())
-                cancellations = tasks.create_task(self._read_cancellations())
                 async with asyncio.TaskGroup() as topics:
                     for topic in _TOPICS:
                         topics.create_task(self._follow(topic))
                 maintenance.cancel()
-                cancellations.cancel()
             await self._with_retries("conclude", self._aggregator.conclude)
         finally:
             await self._persist()
@@ -118,11 +114,6 @@ class Follower:
             if self._clock.monotonic() >= next_snapshot:
                 await self._with_retries("snapshot", self._persist)
                 next_snapshot = self._clock.monotonic() + self._pace.snapshot
-
-    async def _read_cancellations(self) -> None:
-        while True:
-            await self._with_retries("cancellations", self._aggregator.read_cancellations)
-            await self._clock.sleep(self._pace.cancellations)
 
     async def _with_retries(self, task: str, step: Callable[[], Awaitable[None]]) -> None:
         """Do a step, retrying while store or stream are down."""

@@ -61,6 +61,12 @@ TRANSITIONS = (
         "aggregator, which reads cancellations every 2 s",
     ),
     Transition.of(
+        "cancelled",
+        "cancelling",
+        "the plan of the cancelled start was on its way",
+        "planner; the aggregator then cancels it",
+    ),
+    Transition.of(
         "running cancelling",
         "finished complete",
         "every question has an outcome",
