@@ -31,13 +31,7 @@ from caliper.core.errors import (
 )
 from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import (
-    SILENT,
-    CallEnded,
-    GateBuilt,
-    Telemetry,
-    TriedAgain,
-)
+from caliper.ports.telemetry import SILENT, CallEnded, GateBuilt, Telemetry, TriedAgain
 
 Served = TypeVar("Served", bound=ResolvableEndpoint)
 Reply = TypeVar("Reply")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from huggingface_hub import AsyncInferenceClient, ChatCompletionOutput, set_async_client_factory
+from huggingface_hub import AsyncInferenceClient, set_async_client_factory
 from huggingface_hub.errors import HfHubHTTPError
 from pydantic import SecretStr
 
@@ -21,6 +21,7 @@ from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
 from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS, Form, violates_schema
 from caliper.adapters.models.transport import (
+    REPLY,
     UntrustedServer,
     hub_client,
     new_client,
@@ -144,7 +145,7 @@ class TgiModel:
         }
         with self._translated_errors():
             async with asyncio.timeout(self._timeout):
-                completion = read_completion(await self._chat(request, schema))
+                completion = await self._chat(request, schema)
         if completion.model not in {"", name}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -169,7 +170,7 @@ class TgiModel:
 
     async def _chat(
         self, request: Mapping[str, Any], schema: Mapping[str, Any] | None
-    ) -> ChatCompletionOutput:
+    ) -> Completion:
         if schema is None:
             return await self._post(request)
         key = canonical_json(schema)
@@ -183,14 +184,14 @@ class TgiModel:
 
     async def _find_form(
         self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
-    ) -> ChatCompletionOutput:
+    ) -> Completion:
         """The reply to the first form that the endpoint obeys. Remembers that form, or None if it
         obeys none.
         """
-        ignored: ChatCompletionOutput | None = None
+        ignored: Completion | None = None
         for form in self._forms:
             try:
-                output = await self._post({**request, **form(schema)})
+                completion = await self._post({**request, **form(schema)})
             except HfHubHTTPError as error:
                 status = error.response.status_code
                 # llama-cpp-python returns 500 for an unknown form. A server that returns 500 for
@@ -198,19 +199,19 @@ class TgiModel:
                 if status not in {400, 422} and (status != 500 or form is self._forms[-1]):
                     raise
                 continue
-            if not violates_schema(read_completion(output), schema):
+            if not violates_schema(completion, schema):
                 self._form_by_schema[key] = form
-                return output
-            ignored = output
-        output = await self._post(request) if ignored is None else ignored
+                return completion
+            ignored = completion
+        completion = await self._post(request) if ignored is None else ignored
         # Only the success without a schema shows that the schema was the problem.
         self._form_by_schema[key] = None
-        return output
+        return completion
 
-    async def _post(self, request: Mapping[str, Any]) -> ChatCompletionOutput:
+    async def _post(self, request: Mapping[str, Any]) -> Completion:
         with use_trust(self._trust):
-            output: ChatCompletionOutput = await self._client.chat_completion(**request)
-        return output
+            output = await self._client.chat_completion(**request)
+        return read_completion(output[REPLY])
 
     async def _get_json(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
         """The JSON object at `path`, empty if there is none."""

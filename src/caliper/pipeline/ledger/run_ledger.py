@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,10 +15,10 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.ledger.ledger import Columns, Ledger, OutcomeChange
-from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
-from caliper.pipeline.store.plan import read_plan, read_summary
-from caliper.pipeline.store.runs import END, SPEC, read_json, run_store, write_json
+from caliper.pipeline.ledger.ledger import Ledger, OutcomeChange
+from caliper.pipeline.ledger.verdict_log import StoreLog
+from caliper.pipeline.store.plan import Captions, read_plan
+from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
 
@@ -27,7 +27,7 @@ class RunLedger:
     """The ledger of one run, with the run's events and end.
 
     `events` holds the time of the last event of each kind, in milliseconds since 1970, by the
-    clock of its publisher. `opened_at` is the monotonic time of the last message about the run.
+    clock of its publisher. `active_at` is the monotonic time of the last message about the run.
     `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
     one that was cancelled or has failed (0: none), `retries` the indices that are being retried
     since.
@@ -42,7 +42,7 @@ class RunLedger:
     store: ObjectStore
     log: StoreLog
     ledger: Ledger
-    opened_at: float
+    active_at: float
     events: dict[EventKind, int] = field(default_factory=dict)
     error: str = ""
     is_broken: bool = False
@@ -235,63 +235,5 @@ class RunLedger:
         self.end_state, self.report = result
 
 
-class Runs:
-    """Opens the ledgers of runs from the store, each under `runs/<id>/`."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-        self._cache = SegmentCache(store)
-
-    async def planning(self, run: str) -> bool:
-        """Whether the run is stored but not planned yet. Raises StoreUnavailable."""
-        store = run_store(self._store, run)
-        return await store.get(SPEC) is not None and await read_summary(store) is None
-
-    async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
-        """Open a run with the ledger columns of a snapshot.
-
-        Raises InvalidInput if the run is no longer stored, or has another plan.
-        """
-        ledger = await self._open(run, columns, now)
-        if ledger is None or len(columns.states) != ledger.summary.questions:
-            raise InvalidInput(f"the ledger of {run} is not that of its plan")
-        return ledger
-
-    async def open(self, run: str, now: float) -> RunLedger | None:
-        """Open a run with all verdicts of its segments; None if it is not stored and planned.
-
-        Raises InvalidInput for unreadable objects, StoreUnavailable.
-        """
-        ledger = await self._open(run, None, now)
-        if ledger is None:
-            return None
-        await ledger.load()
-        await _recall_end(ledger)
-        return ledger
-
-    async def refresh(self, run: RunLedger) -> None:
-        """Enter what was stored since the run was opened. Only for read-only ledgers.
-
-        Raises what `open` raises.
-        """
-        await run.load_new()
-        await _recall_end(run)
-
-    async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
-        store = run_store(self._store, run)
-        fields = await read_json(store, SPEC)
-        summary = None if fields is None else await read_summary(store)
-        if fields is None or summary is None:
-            return None
-        spec = RunSpec.from_json(fields, file=SPEC)
-        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
-        return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
-
-
-async def _recall_end(run: RunLedger) -> None:
-    """Restore the facts in end.json, if it exists."""
-    end = await read_json(run.store, END)
-    if end is not None:
-        run.restore(end, END)
-        if end.get("outcomes") == run.ledger.digest():
-            run.reported_changes = run.ledger.changes
+CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]
+"""Finds the captions of a run's planned samples."""

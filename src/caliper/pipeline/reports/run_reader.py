@@ -20,7 +20,8 @@ from caliper.core.report import VerdictRow
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import verdict_rows
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.facets import (
     Facet,
