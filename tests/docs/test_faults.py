@@ -4,8 +4,7 @@ import re
 
 from tests.fakes.sources import ROOT
 
-from caliper.core.run import FINAL_STATES, RunState
-from caliper.pipeline.store.run_record import TRANSITIONS
+from caliper.core.transitions import TRANSITIONS
 
 SERVICES = ROOT / "tests" / "services"
 
@@ -22,14 +21,9 @@ def test_the_page_names_the_tests_that_there_are() -> None:
 
 
 def test_the_page_has_the_table_of_transitions() -> None:
-    page = (ROOT / "docs" / "faults.md").read_text("utf-8")
-    for each in TRANSITIONS:
-        states = f"| {', '.join(each.before)} | {', '.join(each.after)} |"
-        assert f"{states} {each.cause} | {each.owner} |" in page
-    assert page.split("## States of a run")[1].count("\n| ") == len(TRANSITIONS) + 1
-
-
-def test_every_state_that_is_not_final_leads_to_one_that_is() -> None:
-    for state in RunState:
-        ways = {after for each in TRANSITIONS if state in each.before for after in each.after}
-        assert state in FINAL_STATES or ways & FINAL_STATES
+    page = (ROOT / "docs" / "faults.md").read_text("utf-8").split("## States of a run")[1]
+    rows = [
+        f"| {each.before.replace(' ', ', ')} | {each.after} | {each.cause} | {each.owner} |"
+        for each in TRANSITIONS
+    ]
+    assert [row for row in page.splitlines() if row.startswith("| ")][1 : len(rows) + 1] == rows

@@ -113,7 +113,7 @@ async def test_a_start_outdates_the_cancellation_of_the_one_before() -> None:
 @pytest.mark.parametrize("event", ["cancel", "fail"])
 async def test_what_an_earlier_release_recorded_of_an_end_still_counts(event: str) -> None:
     _, run, aggregator = await set_up()
-    ledger = await aggregator.find(run.spec.run_id)
+    ledger = await aggregator.table.find(run.spec.run_id)
     assert ledger is not None
     old = ledger.facts() | {"events": {"plan": 1, event: 2}, "start": 3, "error": "why"}
     for field in ("cancelled", "failed"):

@@ -27,6 +27,7 @@ from caliper.core.errors import (
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
+from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
@@ -179,11 +180,12 @@ class Gateway:
         NotFound, InvalidInput for a run that cannot be read, StoreUnavailable.
         """
         evaluation = await self._evaluation(await self._runs.spec(run))
-        if evaluation.state in FINAL_STATES:
+        state = state_after(evaluation.state, Cause.CANCELLATION)
+        if state is evaluation.state:
             return evaluation
         async with self._starting:
             await note_cancel(run_store(self._outside.store, run))
-        return replace(evaluation, state=RunState.CANCELLING)
+        return replace(evaluation, state=state)
 
     async def _claim_key(self, key: str, run: str) -> None:
         if not key:

@@ -15,6 +15,7 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec, RunState
+from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.ledger.ledger import Ledger, OutcomeChange
 from caliper.pipeline.ledger.verdict_log import StoreLog
 from caliper.pipeline.store.plan import Captions, read_plan
@@ -162,8 +163,9 @@ class RunLedger:
         """The current state of the run: its end only once that is written."""
         if self.end_is_current and self.end_state is not None:
             return self.end_state
-        is_cancelled = self.due_state is RunState.CANCELLED
-        return RunState.CANCELLING if is_cancelled else RunState.RUNNING
+        if self.due_state is RunState.CANCELLED:
+            return state_after(RunState.RUNNING, Cause.CANCELLATION)
+        return RunState.RUNNING
 
     @property
     def end_is_current(self) -> bool:

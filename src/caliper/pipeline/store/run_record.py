@@ -11,81 +11,11 @@ from typing import Any
 from caliper.core.errors import NotFound
 from caliper.core.report import BenchmarkReport, Reuse
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
+from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import END, STARTED, is_cancelled, read_json, refusal_of
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """What takes a run from any state of `before` to one of `after`, and who brings it about."""
-
-    before: tuple[RunState, ...]
-    after: tuple[RunState, ...]
-    cause: str
-    owner: str
-
-    @classmethod
-    def of(cls, before: str, after: str, cause: str, owner: str) -> Transition:
-        """The transition between states that are separated by spaces."""
-        states = (tuple(map(RunState, names.split())) for names in (before, after))
-        return cls(*states, cause, owner)
-
-
-TRANSITIONS = (
-    Transition.of(
-        "running cancelling cancelled finished failed",
-        "planning",
-        "started again",
-        "gateway; an error tells the caller to start the run again",
-    ),
-    Transition.of(
-        "planning",
-        "running",
-        "the plan is complete",
-        "planner, which gets the plan-job until it is done",
-    ),
-    Transition.of(
-        "planning",
-        "failed",
-        "the data cannot be planned",
-        "planner, or the worker that gives the plan-job up",
-    ),
-    Transition.of("planning", "cancelled", "cancelled", "gateway, as nothing is in flight"),
-    Transition.of("running", "cancelling", "cancelled", "gateway, which stores it"),
-    Transition.of(
-        "cancelling",
-        "cancelled",
-        "no outcome for 5 s",
-        "aggregator, which reads cancellations every 2 s",
-    ),
-    Transition.of(
-        "cancelled",
-        "cancelling",
-        "the plan of the cancelled start was on its way",
-        "planner; the aggregator then cancels it",
-    ),
-    Transition.of(
-        "running cancelling",
-        "finished complete",
-        "every question has an outcome",
-        "workers, which get each job until it is done; aggregator",
-    ),
-    Transition.of(
-        "running cancelling",
-        "failed",
-        "a model changed, or an object is lost",
-        "the worker that meets it, or the aggregator",
-    ),
-    Transition.of(
-        "planning cancelled finished failed",
-        "finished complete",
-        "outcomes that were in flight arrived",
-        "aggregator",
-    ),
-)
-"""All transitions between the states that `RunRecord.status` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +56,21 @@ class RunRecord:
         Without them the state follows from the store alone, and there are no scores.
         """
         if self.refused:
-            return Scores(RunState.FAILED, (), self.refused)
-        scores, end = live, self._end
-        over = live is not None and live.state in FINAL_STATES
-        if end is not None and not over and not self._is_before_last_start(end):
-            # An aggregator that was restarted may not have heard of the end again.
-            scores = replace(end, benchmarks=live.benchmarks if live else ())
-        if scores is None:
-            scores = Scores(RunState.RUNNING if self.planned else RunState.PLANNING, ())
-        elif self._is_before_last_start(scores):
-            scores = Scores(RunState.PLANNING, ())
-        return replace(scores, state=_state(scores.state, cancelled=self.cancelled))
+            return Scores(state_after(RunState.PLANNING, Cause.REFUSAL), (), self.refused)
+        scores = live or self._end
+        if scores is None or self._is_outdated(scores):
+            is_planned = live is None and self.planned
+            state = state_after(RunState.PLANNING, Cause.PLAN) if is_planned else RunState.PLANNING
+            scores = Scores(state, ())
+        if not self.cancelled:
+            return scores
+        return replace(scores, state=state_after(scores.state, Cause.CANCELLATION))
 
-    def _is_before_last_start(self, scores: Scores) -> bool:
-        """Whether these are the scores of an earlier start: the last has no plan yet."""
+    def _is_outdated(self, scores: Scores) -> bool:
+        """Whether these are the scores of an earlier start, which the last one leads on from."""
         # An aggregator that was down when the first plan was announced reports start 0.
-        return scores.state is not RunState.COMPLETE and max(scores.start, 1) < self.starts
+        earlier = max(scores.start, 1) < self.starts
+        return earlier and state_after(scores.state, Cause.START) is RunState.PLANNING
 
     @property
     def _end(self) -> Scores | None:
@@ -169,18 +98,6 @@ class RunRecord:
             datetime.fromisoformat(ended) if ended else None,
             Reuse(**reuse) if reuse else None,
         )
-
-
-def _state(state: RunState, *, cancelled: bool) -> RunState:
-    """The state of a run, corrected by whether the store marks it as cancelled."""
-    if not cancelled:
-        # The run was started again, and the aggregator has not heard of it yet.
-        outdated = state in (RunState.CANCELLED, RunState.CANCELLING)
-        return RunState.RUNNING if outdated else state
-    if state is RunState.PLANNING:
-        # Without a plan nothing is in flight, and a cancelled run is not planned.
-        return RunState.CANCELLED
-    return state if state in FINAL_STATES else RunState.CANCELLING
 
 
 async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:
