@@ -178,9 +178,9 @@ class World(House):
         work: Callable[[Any], Awaitable[None]],
         *,
         again: bool = False,
-    ) -> bool:
+    ) -> None:
         if not consumer.lag[0]:
-            return False
+            return
         delivery: Delivery | None = await consumer.receive()
         assert delivery is not None
         try:
@@ -190,7 +190,6 @@ class World(House):
             raise
         finally:
             await (consumer.retry if again else consumer.acknowledge)(delivery)
-        return True
 
     async def _plan(self, job: PlanJob) -> None:
         if isinstance(await self.planner.plan(job), InvalidInput):
@@ -221,15 +220,14 @@ class World(House):
     def _reached(self, topic: str) -> int:
         return self.known.places.offsets.get(topic, {}).get(0, 0)
 
-    async def _hear(self, topic: str, *, again: bool = False) -> bool:
+    async def _hear(self, topic: str, *, again: bool = False) -> None:
         place = self._reached(topic)
         if place >= (await self.broker.ends(topic)).get(0, 0):
-            return False
+            return
         reading = self.broker.read(topic, {0: place})
         record: Record = await anext(reading)
         await reading.aclose()
         await self.known.apply([record, record] if again else [record])
-        return True
 
     async def state(self) -> RunState:
         return (await self.gateway.get(RUN)).state
@@ -241,15 +239,8 @@ class World(House):
         self.broker.left, self.broker.ahead = None, 0
         if self.unanswered:
             await self.act("start")
-        for _ in range(4):
-            while await self._take(self.plans, self._plan) or await self._take(
-                self.jobs, self._work
-            ):
-                pass
-            while await self._hear(RUNS) or await self._hear(VERDICTS):
-                pass
-            for action in ("idle", "conclude"):
-                await self.act(action)
+        for action in 20 * STEPS["go on"]:
+            await self.act(action)
 
 
 async def live_through(actions: list[str]) -> tuple[World, set[tuple[RunState, RunState]]]:
@@ -295,7 +286,10 @@ STORIES = (
     "plan, go on",
     "plan, work, work, cancel, go on",
     "plan, work, work, start, hear event, hear verdicts, hear verdicts, conclude",
-    "start, plan, plan, hear event, work, work badly, hear verdicts, hear verdicts, conclude, go on",
+    (
+        "start, plan, plan, hear event, work, work badly, hear verdicts, hear verdicts, conclude, "
+        "go on"
+    ),
 )
 
 
