@@ -10,6 +10,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message
 from caliper.core.errors import BackendUnavailable, NotFound, StreamUnavailable
 from caliper.core.run import RunState
+from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import is_cancelled, refuse, run_store, write_json
@@ -57,6 +58,17 @@ async def test_cancelling_needs_the_store_only(front: Front, planned: bool) -> N
     assert await cancelled(front, run)
     (listed,) = (await gateway.list()).evaluations
     assert listed.state is state
+
+
+async def test_a_page_costs_no_more_than_the_largest(front: Front) -> None:
+    gateway = await front.gateway()
+    begun, _ = await gateway.start(front.asked)
+    for place in range(600):
+        await write_json(front.store, f"run-index/{place:015}-{begun.spec.run_id}.json")
+    first = await gateway.list(name="somebody else")
+    assert first.evaluations == ()
+    assert first.next == f"run-index/{499:015}-{begun.spec.run_id}.json"
+    assert await gateway.list(token=first.next, name="somebody else") == Page((), "")
 
 
 async def test_what_is_over_is_not_cancelled(front: Front) -> None:

@@ -80,6 +80,8 @@ class Replicas(Generic[Served]):
         pace = replace(
             pace,
             max_calls=share,
+            # A high limit is a wish: reaching it from 16 calls would take many rounds.
+            initial_calls=max(pace.initial_calls, share // 2),
             patience=patience,
             backoff=Backoff(
                 min(pace.backoff.first, patience / 10), min(pace.backoff.longest, patience / 4)

@@ -7,6 +7,7 @@ or an error of core.errors, and no failure turns into text. `pool` handles retri
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,7 +68,7 @@ class TgiModel:
             )
         self._forms = OTHER_FORMS
         self._form_by_schema: dict[bytes, Form | None] = {}
-        self._form_lock = asyncio.Lock()
+        self._form_locks: defaultdict[bytes, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._identity: Identity | None = None
         self._trust = tls_context(ca) if endpoint.encrypted else None
         # The factory is global to the process, and applies only to clients created later.
@@ -176,7 +177,7 @@ class TgiModel:
         key = canonical_json(schema)
         if key not in self._form_by_schema:
             # One call finds the form that the endpoint obeys; the others wait.
-            async with self._form_lock:
+            async with self._form_locks[key]:
                 if key not in self._form_by_schema:
                     return await self._find_form(key, request, schema)
         form = self._form_by_schema[key]

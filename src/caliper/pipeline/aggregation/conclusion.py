@@ -8,6 +8,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.reports.report_attempts import ReportAttempts
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.runs import is_cancelled
 from caliper.ports.clock import Clock
@@ -25,6 +26,7 @@ class Conclusion:
         self._table, self._clock, self._files = table, clock, files
         self._outlets, self._bounds = outlets, bounds
         self._looked_at = -_LOOK
+        self._attempts = ReportAttempts()
 
     async def conclude(self) -> None:
         """End every run that is due or cancelled.
@@ -89,7 +91,10 @@ class Conclusion:
         if not run.is_broken:
             try:
                 spending = self._table.rolling.charge(f"{run.run}/report", alone=True)
-                result = await self._files.write(run, ending, self._table.live, spending)
+                async with self._attempts.begin(run) as pictures:
+                    result = await self._files.write(
+                        run, ending, self._table.live, spending, pictures=pictures
+                    )
             except InvalidInput as error:
                 self._table.fail(run, error)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,8 @@ from caliper.pipeline.store.plan import Captions, read_plan
 from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
+_FINISHED = (RunState.COMPLETE, RunState.FINISHED)
+
 
 @dataclass(slots=True)
 class RunLedger:
@@ -33,9 +35,10 @@ class RunLedger:
     one that was cancelled or has failed (0: none), `retries` the indices that are being retried
     since.
 
-    `ended` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the pair
-    of them as last published, and `reported_changes` the ledger's `changes` when they were written
-    (-1: never). `ended_at` is when the run ended, in RFC 3339, and `reuse` the reuse in its report.
+    `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
+    pair of them as last published, `files` has the SHA-256 of every file of the report, and
+    `reported_changes` the ledger's `changes` when they were written (-1: never). `ended_at` is when
+    the run ended, in RFC 3339, and `reuse` the reuse in its report.
     """
 
     spec: RunSpec
@@ -57,6 +60,7 @@ class RunLedger:
     retries: set[int] = field(default_factory=set)
     ended_at: str = ""
     reuse: Reuse | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def run(self) -> str:
@@ -66,12 +70,9 @@ class RunLedger:
         """The items in plan order, one shard at a time."""
         return read_plan(self.store, self.summary)
 
-    async def load(self) -> None:
-        """Enter all verdicts of the stored segments.
-
-        Raises InvalidInput for an unreadable segment, StoreUnavailable.
-        """
-        await self._enter(self.log.batches())
+    async def load(self, *, heal: bool = False) -> None:
+        """Enter all verdicts of the stored segments. Raises what `StoreLog.batches` raises."""
+        await self._enter(self.log.batches(heal=heal))
 
     async def load_new(self) -> None:
         """Enter the verdicts that another process has stored since. Only for read-only ledgers.
@@ -110,7 +111,7 @@ class RunLedger:
             if start >= max(self.failed, self.current_start):
                 self.failed, self.error = start, event.error
         elif isinstance(event, PlanMade):
-            if event.start > self.current_start:
+            if self.is_new(event.start):
                 self.retry(event.asked)
             self.start = max(self.start, event.start)
             if self._early_end is None:
@@ -125,6 +126,10 @@ class RunLedger:
     def _forget_retries(self) -> None:
         if self._early_end is not None:
             self.retries = set()
+
+    def is_new(self, start: int) -> bool:
+        """Whether a start comes after the last one that is known."""
+        return start > self.current_start
 
     def retry(self, limit: int | None) -> None:
         """Retry the indices below `limit` that are unscored for a retryable reason.
@@ -157,6 +162,11 @@ class RunLedger:
         if self.ledger.finished and not self.retries:
             return RunState.FINISHED
         return self._early_end
+
+    @property
+    def lacks_verdicts(self) -> bool:
+        """Whether verdicts are missing that were there when the run ended."""
+        return self.end_state in _FINISHED and not self.ledger.finished
 
     @property
     def state(self) -> RunState:
@@ -197,9 +207,10 @@ class RunLedger:
             "tried": sorted(self.retries),
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
+            "files": dict(self.files),
         }
 
-    def restore(self, facts: dict[str, Any], file: str = "") -> None:
+    def restore(self, facts: Mapping[str, Any], file: str = "") -> None:
         """Restore the result of `facts`. Raises InvalidInput naming `file` for anything else."""
         try:
             self._recall(facts)
@@ -207,7 +218,7 @@ class RunLedger:
             message = f"these are no facts of run {self.run}: {error!r}"
             raise InvalidInput(message, file=file) from error
 
-    def _recall(self, facts: dict[str, Any]) -> None:
+    def _recall(self, facts: Mapping[str, Any]) -> None:
         self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
         self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
         self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
@@ -220,6 +231,7 @@ class RunLedger:
         self.failed = int(facts.get("failed", by_event.get(EventKind.FAIL, 0)))
         self.ended_at = str(facts.get("ended_at", ""))
         self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
+        self.files = dict(facts.get("files", {}))
         announced = facts["announced"]
         self.announced_end = None if announced is None else (str(announced[0]), str(announced[1]))
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.outcome import Scored
+from caliper.core.question import Item, Source
 from caliper.core.report import Estimate, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
@@ -23,7 +25,7 @@ from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_json, run_store
-from caliper.pipeline.store.supplies import read_captions, read_own_captions
+from caliper.pipeline.store.supplies import caption_key, read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
@@ -41,7 +43,8 @@ class ReportFiles:
     """Writes `report/<file>` of a run to the store, or into `folder` if given.
 
     report.json comes last: if it exists, so do the others. `complete` adds the parts of a report
-    that do not follow from plan and outcomes.
+    that do not follow from plan and outcomes, and `plain` gives the sinks of files without
+    pictures.
     """
 
     def __init__(
@@ -50,9 +53,10 @@ class ReportFiles:
         sinks: SinksOf,
         folder: Path | None = None,
         complete: Callable[[Report], Report] = lambda report: report,
+        plain: SinksOf | None = None,
     ) -> None:
         self._captions = captions
-        self._sinks = sinks
+        self._sinks, self._plain = sinks, plain or sinks
         self._folder, self._complete = folder, complete
 
     async def write(
@@ -61,9 +65,11 @@ class ReportFiles:
         ending: RunState,
         live: LiveTallies,
         spending: AbstractContextManager[None],
+        *,
+        pictures: bool = True,
     ) -> tuple[RunState, str] | None:
         """Write the files, with the figures of `live`. Returns the state in the report and the
-        SHA-256 of report.json.
+        SHA-256 of report.json; the run has those of all `files`.
 
         Returns None, with nothing stored, if the ledger changed meanwhile. `spending` is entered
         while the work is done, not while waiting for `live.turn`. Raises InvalidInput when plan
@@ -88,22 +94,24 @@ class ReportFiles:
             folder = self._folder or Path(
                 stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
             )
-            files = await self._write_local(run, report, captions, folder)
+            sinks = (self._sinks if pictures else self._plain)(run.spec, captions)
+            files = await _write_local(run, report, sinks, folder)
             if run.ledger.changes != changes:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            return RunState(report.state), await _digest(files)
+            run.files = {file.name: await asyncio.to_thread(_digest, file) for file in files}
+            return RunState(report.state), run.files.get(REPORT, "")
 
-    async def _write_local(
-        self, run: RunLedger, report: Report, captions: Captions, folder: Path
-    ) -> list[Path]:
-        def rows() -> Shards:
-            return verdict_rows(run.spec, run.plan, run.ledger)
 
-        few = run.summary.questions <= _FEW_QUESTIONS
-        sinks = self._sinks(run.spec, captions)
-        return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
+async def _write_local(
+    run: RunLedger, report: Report, sinks: Sequence[ReportSink], folder: Path
+) -> list[Path]:
+    def rows() -> Shards:
+        return verdict_rows(run.spec, run.plan, run.ledger)
+
+    few = run.summary.questions <= _FEW_QUESTIONS
+    return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
@@ -112,27 +120,35 @@ async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
         await store.put(f"report/{file.name}", file)
 
 
-async def _digest(files: Sequence[Path]) -> str:
-    """The SHA-256 of report.json; empty if it is not among the files."""
-    for file in files:
-        if file.name == REPORT:
-            return hashlib.sha256(await asyncio.to_thread(file.read_bytes)).hexdigest()
-    return ""
+def _digest(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:
     """The captions of the planned samples of a run, in plan order, spilled to disk.
 
-    Raises what `texts_of` raises.
+    Raises what `texts_of` raises, and DataLoss if a caption is gone that was examined.
     """
     texts = {part.name: await texts_of(run.run, part) for part in run.spec.benchmarks}
     planned = {name: SpilledTexts() for name in texts}
     async for items in run.plan():
         for name, spilled in planned.items():
             samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
-            captioned = ((sample, texts[name].get(sample)) for sample in samples)
-            spilled.add((sample, text) for sample, text in captioned if text is not None)
+            captions = {sample: texts[name].get(sample) for sample in samples}
+            for item in items:
+                if item.benchmark == name and captions[item.sample] is None:
+                    _refuse_lost(run, item)
+            spilled.add((sample, text) for sample, text in captions.items() if text is not None)
     return {name: spilled for name, spilled in planned.items() if spilled}
+
+
+def _refuse_lost(run: RunLedger, item: Item) -> None:
+    """Raise DataLoss if an item without a caption was scored by one that a captioner wrote."""
+    written = run.spec.benchmark(item.benchmark).captions is None
+    outcomes = run.ledger.outcomes(item).values()
+    if written and item.source is Source.CAPTION and any(isinstance(o, Scored) for o in outcomes):
+        raise DataLoss("lost", file=caption_key(run.run, item.benchmark, item.sample))
 
 
 async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Mapping[str, str]:
