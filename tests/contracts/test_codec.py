@@ -145,7 +145,7 @@ def test_a_score_is_exact_however_long(codec: Codec, numerator: int, denominator
 EVENTS = (
     st.builds(PlanMade, NAMES, COUNTS, COUNTS, st.none() | st.integers(0, 2**64 - 1))
     | st.builds(RunCancelled, NAMES)
-    | st.builds(RunFailed, NAMES, TEXTS)
+    | st.builds(RunFailed, NAMES, TEXTS, st.integers(0, 2**32 - 1))
     | st.builds(RunEnded, NAMES, st.sampled_from(RunState), TEXTS, st.just(64 * "a"))
 )
 

@@ -4,6 +4,8 @@ import re
 
 from tests.fakes.sources import ROOT
 
+from caliper.core.transitions import TRANSITIONS
+
 SERVICES = ROOT / "tests" / "services"
 
 
@@ -16,3 +18,12 @@ def test_the_page_names_the_tests_that_there_are() -> None:
         for name in re.findall(r"^async def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
     ]
     assert sorted(named) == sorted(there)
+
+
+def test_the_page_has_the_table_of_transitions() -> None:
+    page = (ROOT / "docs" / "faults.md").read_text("utf-8").split("## States of a run")[1]
+    rows = [
+        f"| {each.before.replace(' ', ', ')} | {each.after} | {each.cause} | {each.owner} |"
+        for each in TRANSITIONS
+    ]
+    assert [row for row in page.splitlines() if row.startswith("| ")][1 : len(rows) + 1] == rows

@@ -20,7 +20,6 @@ from caliper.core.keys import canonical_json
 from caliper.core.messages import (
     EventKind,
     PlanMade,
-    RunCancelled,
     RunEnded,
     RunEvent,
     RunFailed,
@@ -37,7 +36,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles, SinksOf
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.runs import note_cancel, run_store
 
 CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
@@ -75,12 +74,13 @@ def verdicts_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> R
     return Record(0, offset, offset, Message(VERDICTS, key, CODEC.write(message)))
 
 
-def event_of(run: Planned, kind: EventKind, timestamp: int, error: str = "") -> Record:
+def event_of(
+    run: Planned, kind: EventKind, timestamp: int, error: str = "", start: int = 0
+) -> Record:
     name = run.spec.run_id
     events: dict[EventKind, RunEvent] = {
-        EventKind.PLAN: PlanMade(name, SIZE),
-        EventKind.CANCEL: RunCancelled(name),
-        EventKind.FAIL: RunFailed(name, error),
+        EventKind.PLAN: PlanMade(name, SIZE, start),
+        EventKind.FAIL: RunFailed(name, error, start),
     }
     event = events[kind]
     return Record(0, timestamp, timestamp, Message(RUNS, event_key(event), CODEC.write(event)))
@@ -136,6 +136,13 @@ class House:
 
     def file(self, run: Planned, name: str = "report.json") -> bytes | None:
         return self.store.objects.get(f"runs/{run.spec.run_id}/report/{name}")
+
+
+async def cancel(house: House, run: Planned, aggregator: Aggregator) -> None:
+    """Cancel the run as the gateway does, and let the aggregator find that in the store."""
+    await note_cancel(run.store)
+    house.clock.seconds += 2
+    await aggregator.conclude()
 
 
 async def set_up(

@@ -6,14 +6,18 @@ from tests.fakes.evaluations import (
     CODEC,
     SIZE,
     House,
+    cancel,
     event_of,
     scored,
     set_up,
+    standalone,
+    stored_run,
     verdict,
     verdicts_of,
 )
 from tests.fakes.runs import Planned
 
+from caliper.core.caps import Caps
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade
@@ -24,6 +28,7 @@ from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.rolling_scores import RollingScores
+from caliper.pipeline.store.runs import is_cancelled, note_start
 from caliper.ports.stages import Scores
 
 
@@ -48,34 +53,115 @@ async def state(house: House, events: list[Record], *, quiet: bool = True) -> Ru
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        (["plan"], "running"),
-        (["plan", "cancel"], "cancelled"),
-        (["plan", "fail"], "failed"),
-        (["plan", "cancel", "plan"], "running"),
-        (["fail", "plan", "cancel"], "cancelled"),
+        (["plan 1"], "running"),
+        (["plan 1", "fail 1"], "failed"),
+        (["plan 1", "fail 1", "plan 2"], "running"),
+        (["fail 1", "plan 2", "fail 2"], "failed"),
     ],
 )
-async def test_the_last_event_says_where_a_run_stands(kinds: list[str], expected: str) -> None:
+@pytest.mark.parametrize("skew", [1, -1])
+async def test_the_last_start_says_where_a_run_stands_whatever_the_clocks_say(
+    kinds: list[str], expected: str, skew: int
+) -> None:
     house, run, _ = await set_up()
-    events = [event_of(run, EventKind(kind), when, "why") for when, kind in enumerate(kinds)]
+    events = []
+    for place, each in enumerate(kinds):
+        kind, start = each.split()
+        # With a skew of -1 the clock of every publisher is behind that of the one before.
+        events.append(event_of(run, EventKind(kind), 600 + skew * place, "why", int(start)))
     for order in (events, events[::-1]):
         assert await state(house, order) == expected
     assert {event.state for event in house.announced} <= {expected}
 
 
 async def test_a_cancelled_run_waits_for_what_is_in_flight() -> None:
-    house, run, _ = await set_up()
-    events = [event_of(run, EventKind.CANCEL, 1), *scored(run)[:1]]
-    assert await state(house, events, quiet=False) is RunState.CANCELLING
-    assert house.announced == []
-    assert await state(house, events) is RunState.CANCELLED
+    house, run, aggregator = await set_up()
+    await aggregator.apply(scored(run)[:1])
+    await cancel(house, run, aggregator)
+    for end, seconds in ((RunState.CANCELLING, 4), (RunState.CANCELLED, 1)):
+        house.clock.seconds += seconds
+        await aggregator.conclude()
+        assert await state_of(aggregator, run.spec.run_id) is end
+        assert len(house.announced) == (end is RunState.CANCELLED)
     assert json.loads(house.file(run) or b"")["state"] == "cancelled"
 
 
 async def test_a_cancelled_run_that_is_all_in_is_complete() -> None:
-    house, run, _ = await set_up()
-    events = [event_of(run, EventKind.CANCEL, 1), *scored(run)]
-    assert await state(house, events, quiet=False) is RunState.COMPLETE
+    house, run, aggregator = await set_up()
+    await aggregator.apply(scored(run)[:1])
+    await cancel(house, run, aggregator)
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    assert await state_of(aggregator, run.spec.run_id) is RunState.COMPLETE
+
+
+async def test_a_start_outdates_the_cancellation_of_the_one_before() -> None:
+    house, run, aggregator = await set_up()
+    name = run.spec.run_id
+    await note_start(run.store, Caps(), house.clock.now())
+    await aggregator.apply([planned(name, 1)])
+    await cancel(house, run, aggregator)
+    assert await is_cancelled(run.store)
+    await note_start(run.store, Caps(), house.clock.now())
+    assert not await is_cancelled(run.store)
+    await aggregator.apply([planned(name, 2)])
+    house.clock.seconds += 2
+    await aggregator.conclude()
+    assert await state_of(aggregator, name) is RunState.RUNNING
+
+
+@pytest.mark.parametrize("event", ["cancel", "fail"])
+async def test_what_an_earlier_release_recorded_of_an_end_still_counts(event: str) -> None:
+    _, run, aggregator = await set_up()
+    ledger = await aggregator.table.find(run.spec.run_id)
+    assert ledger is not None
+    old = ledger.facts() | {"events": {"plan": 1, event: 2}, "start": 3, "error": "why"}
+    for field in ("cancelled", "failed"):
+        del old[field]
+    ledger.restore(old)
+    assert ledger.due_state == {"cancel": "cancelled", "fail": "failed"}[event]
+    ledger.apply(PlanMade(run.spec.run_id, SIZE, 4), 0)
+    assert ledger.due_state is None
+
+
+async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
+    house, run, aggregator = await set_up()
+    get = house.store.get
+
+    async def slow(key: str, most: int | None = None) -> bytes | None:
+        house.clock.seconds += 1 if "/plan/0" in key else 0
+        return await get(key, most)
+
+    house.store.get = slow  # type: ignore[method-assign]
+    for number in range(20):
+        await aggregator.apply(scored(await stored_run(house.store, f"run {number}")))
+    name = run.spec.run_id
+    await aggregator.apply([planned(name, 1), event_of(run, EventKind.FAIL, 1, "why")])
+    house.clock.seconds += 5
+    await aggregator.conclude()
+    await aggregator.apply([planned(name, 2), *scored(run)])
+    await aggregator.conclude()
+    assert await state_of(aggregator, name) is RunState.COMPLETE
+
+
+async def test_a_better_report_of_the_same_end_waits_for_nobody_else() -> None:
+    house, run, aggregator = await set_up(coverage_floor=0.5)
+    get = house.store.get
+
+    async def slow(key: str, most: int | None = None) -> bytes | None:
+        house.clock.seconds += 1 if "/plan/0" in key else 0
+        return await get(key, most)
+
+    house.store.get = slow  # type: ignore[method-assign]
+    for number in range(20):
+        await aggregator.apply(scored(await stored_run(house.store, f"run {number}")))
+    await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
+    await aggregator.conclude()
+    await aggregator.apply(scored(run))
+    # Its own report took a few seconds; those of all runs together take twenty times as long.
+    house.clock.seconds += 100
+    await aggregator.conclude()
+    assert house.file(run) == (await standalone(run, scored(run)))[0]
 
 
 async def test_a_run_without_a_plan_is_planning() -> None:
@@ -240,14 +326,16 @@ async def test_what_a_cap_on_calls_leaves_out_is_not_waited_for() -> None:
     assert seen == [RunState.RUNNING, RunState.FINISHED]
 
 
-@pytest.mark.parametrize("event", [EventKind.CANCEL, EventKind.FAIL, None])
-async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: EventKind | None) -> None:
+@pytest.mark.parametrize("event", ["cancel", "fail", None])
+async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: str | None) -> None:
     house, run, aggregator = await finished()
     await aggregator.apply([planned(run.spec.run_id, 2)])
     if event is None:
         house.clock.seconds += house.bounds.idle
+    elif event == "fail":
+        await aggregator.apply([event_of(run, EventKind.FAIL, 9)])
     else:
-        await aggregator.apply([event_of(run, event, 9)])
+        await cancel(house, run, aggregator)
     await aggregator.conclude()
     assert await state_of(aggregator, run.spec.run_id) is RunState.FINISHED
 

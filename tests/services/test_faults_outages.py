@@ -13,6 +13,7 @@ from tests.fakes.small_runs import example
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.core.run import RunState
 
 Server = tuple[ServerProcess, str]
 MIDDLE = 12
@@ -31,6 +32,20 @@ async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka:
 
 async def test_a_store_that_is_away_for_a_while(there: Installation, own_minio: Server) -> None:
     await _outlast(there, "store", own_minio[0])
+
+
+async def test_a_run_that_is_cancelled_while_the_broker_is_away(
+    there: Installation, own_kafka: Server
+) -> None:
+    config = example("cancelled")
+    run = await there.begin(config)
+    await there.asked("judge", MIDDLE)
+    await asyncio.to_thread(own_kafka[0].stop)
+    assert (await there.gateway.cancel(run)).state is RunState.CANCELLING
+    await asyncio.to_thread(own_kafka[0].start)
+    assert (await there.over(run)).state is RunState.CANCELLED
+    assert await there.begin(config) == run
+    await there.same_as_alone(run, config)
 
 
 async def _outlast(there: Installation, name: str, server: ServerProcess) -> None:

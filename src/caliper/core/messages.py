@@ -75,17 +75,23 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class RunCancelled:
-    """The run was cancelled: its jobs are acknowledged without being done."""
+    """The run was cancelled. Only earlier releases publish this, and nobody acts on it: the store
+    says which runs are cancelled (`pipeline.store.runs.is_cancelled`).
+    """
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailed:
-    """The run failed with an error that a retry would meet again."""
+    """The run failed with an error that a retry would meet again.
+
+    `start` is the start that failed, counted from 1; 0 from a release that did not say.
+    """
 
     run: str
     error: str
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

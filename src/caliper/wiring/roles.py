@@ -128,7 +128,7 @@ class JobFilter:
 
     async def fail(self, run: str, error: CaliperError) -> None:
         """Report a run as failed: another attempt would meet the same error."""
-        event = RunFailed(run, str(error))
+        event = RunFailed(run, str(error), await self.runs.last_start(run))
         await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
 
 

@@ -222,7 +222,7 @@ async def test_poison_is_counted_and_passed_over() -> None:
         Record(0, 3, 0, Message(RUNS, "a/plan", b"{}")),
         Record(0, 7, 0, Message(VERDICTS, "a", NUMBERED)),
         verdicts_of(stranger, [verdict(0, 1)], 4),
-        event_of(stranger, EventKind.CANCEL, 5),
+        event_of(stranger, EventKind.FAIL, 5),
         verdicts_of(run, [verdict(0, 1), verdict(SIZE, 1)], 6),
     ]
     await aggregator.apply(poison)

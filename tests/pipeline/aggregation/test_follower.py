@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 import pytest
 from tests.fakes.clock import PATIENCE
-from tests.fakes.evaluations import House, event_of, scored, standalone, stored_run
+from tests.fakes.evaluations import House, cancel, event_of, scored, standalone, stored_run
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
@@ -14,6 +14,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Trouble
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.store.runs import CANCELLED, write_json
 
 
 async def publish(stream: MemoryStream, records: list[Record]) -> None:
@@ -38,6 +39,21 @@ async def test_a_run_is_followed_to_its_end() -> None:
         await following
     assert [event.state for event in house.announced] == ["complete"]
     assert house.file(run) == (await standalone(run, scored(run)))[0]
+
+
+async def test_a_cancellation_that_only_the_store_knows_is_carried_out() -> None:
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
+    run = await stored_run(house.store)
+    await publish(stream, [event_of(run, EventKind.PLAN, 0), *scored(run)[:1]])
+    await write_json(run.store, CANCELLED, cancelled=True)
+    follower = Follower(await house.aggregator(), stream, house.clock)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        while not house.announced:  # noqa: ASYNC110 - the house tells nobody
+            await asyncio.sleep(0)
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+    assert [event.state for event in house.announced] == ["cancelled"]
 
 
 async def test_a_follower_without_snapshots_writes_the_evidence_at_every_look() -> None:
@@ -140,7 +156,8 @@ async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
     house, slow = House(), Slow()
     run = await stored_run(house.store)
     before = await house.aggregator()
-    await before.apply([event_of(run, EventKind.PLAN, 0), event_of(run, EventKind.CANCEL, 1)])
+    await before.apply([event_of(run, EventKind.PLAN, 0)])
+    await cancel(house, run, before)
     await before.snapshot()
     slow.objects, house.store = house.store.objects, slow
     after = house.starting()

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 from tests.fakes import runs
 from tests.fakes.clock import PATIENCE, FakeClock
-from tests.fakes.evaluations import CAPTIONS, House, event_of, stored_run, verdict, verdicts_of
+from tests.fakes.evaluations import CAPTIONS, House, cancel, stored_run, verdict, verdicts_of
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
 from tests.fakes.stuffing import stuffed
 
 from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
-from caliper.core.messages import EventKind
 from caliper.core.report import Coverage
 from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing.comparer import Comparer
@@ -204,8 +203,8 @@ async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: C
     run = await started(store, "cancelled", *ended.spec.benchmarks)
     house = House(store)
     aggregator = await house.aggregator()
-    records = [verdicts_of(run, [verdict(0, 0)]), event_of(run, EventKind.CANCEL, 5)]
-    await aggregator.apply(records)
+    await aggregator.apply([verdicts_of(run, [verdict(0, 0)])])
+    await cancel(house, run, aggregator)
     await aggregator.snapshot()
     house.clock.seconds += 600
     await aggregator.conclude()

@@ -1,3 +1,4 @@
+import resource
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from tests.fakes.stores import MemoryLog, MemoryStore, supplies
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.submission import parcel_at
-from caliper.core.errors import NotFound
+from caliper.core.errors import InvalidInput, NotFound, StoreFull
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, PlanMade
 from caliper.core.outcome import Scored, Verdict
@@ -84,6 +85,23 @@ async def test_a_plan_that_succeeds_after_all_is_no_refusal(
     )
     await planner.plan(PlanJob(run))
     assert await refusal_of(kept) == ""
+
+
+async def test_a_plan_that_meets_a_full_temporary_disk_is_waited_for(
+    planner: Planner, store: MemoryStore
+) -> None:
+    # More text than SQLite keeps in memory, in an archive of a few kilobytes.
+    captions = await put_captions(store, {"nat_000": "A dog. " * 1_000_000})
+    run = (await stored(store, captions=captions)).run_id
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, hard))
+    try:
+        with pytest.raises(StoreFull, match="no room for temporary files"):
+            await planner.plan(PlanJob(run))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert await refusal_of(run_store(store, run)) == ""
+    assert not isinstance(await planner.plan(PlanJob(run)), InvalidInput)
 
 
 async def test_a_plan_job_that_is_put_aside_fails_its_run(

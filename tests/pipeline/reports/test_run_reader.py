@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes import runs
 from tests.fakes.clock import PATIENCE
-from tests.fakes.evaluations import House, event_of, stored_run, verdict, verdicts_of
+from tests.fakes.evaluations import House, cancel, event_of, stored_run, verdict, verdicts_of
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import NotReady
@@ -119,7 +119,8 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     house = House(store)
     run = await stored_run(store, "ours", await uncaptioned(store))
     board = await house.aggregator()
-    await board.apply([event_of(run, EventKind.CANCEL, 1), verdicts_of(run, [verdict(0, 1)])])
+    await board.apply([verdicts_of(run, [verdict(0, 1)])])
+    await cancel(house, run, board)
     house.clock.seconds += 5
     await board.conclude()
     sink, name = Waiting(), run.spec.run_id

@@ -89,7 +89,7 @@ class ProtobufCodec:
             case "cancelled":
                 return RunCancelled(run)
             case "failed":
-                return RunFailed(run, from_wire(event.failed.error))
+                return RunFailed(run, from_wire(event.failed.error), event.failed.start)
             case "ended":
                 ended = event.ended
                 state, error = decode_state(ended.state), from_wire(ended.error)
@@ -117,7 +117,7 @@ def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
         case RunCancelled():
             message.cancelled.SetInParent()
         case RunFailed():
-            message.failed.error = to_wire(event.error)
+            message.failed.error, message.failed.start = to_wire(event.error), event.start
         case RunEnded():
             message.ended.state = encode_state(event.state)
             message.ended.error = to_wire(event.error)

@@ -12,7 +12,7 @@ from functools import partial
 
 from caliper.core.envelopes import Record
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.messages import PlanMade, RunEnded, Verdicts
+from caliper.core.messages import PlanMade, RunCancelled, RunEnded, Verdicts
 from caliper.pipeline.aggregation.conclusion import Conclusion
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
@@ -122,6 +122,7 @@ class Aggregator:
             return
         if isinstance(event, RunEnded):
             self.table.note_end(event)
+        if isinstance(event, RunEnded | RunCancelled):
             return
         if isinstance(event, PlanMade):
             run = await self.table.reopen(event.run, event.start)
@@ -137,7 +138,7 @@ class Aggregator:
         self.table.warn(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {run!r:.40}")
 
     async def conclude(self) -> None:
-        """End every run that is due, and drop runs that ended long ago.
+        """End every run that is due or cancelled, and drop runs that ended long ago.
 
         Only for an aggregator that has caught up: before, it would end runs again that it ended
         earlier. Raises StoreUnavailable, StoreFull, or what `announce` raises; call it again then.

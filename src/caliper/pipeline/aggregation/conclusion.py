@@ -10,7 +10,11 @@ from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.reports.report_attempts import ReportAttempts
 from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.store.runs import is_cancelled
 from caliper.ports.clock import Clock
+
+_LOOK = 2.0
+"""Seconds between two looks at the cancellations in the store."""
 
 
 class Conclusion:
@@ -21,25 +25,45 @@ class Conclusion:
     ) -> None:
         self._table, self._clock, self._files = table, clock, files
         self._outlets, self._bounds = outlets, bounds
+        self._looked_at = -_LOOK
         self._attempts = ReportAttempts()
 
     async def conclude(self) -> None:
-        """End every run that is due. Raises StoreUnavailable, StoreFull, or what `announce`
-        raises; call it again then.
+        """End every run that is due or cancelled.
+
+        The store says which runs are cancelled. It is read every two seconds, and before a run
+        fails, so that of both always the cancellation counts. Raises StoreUnavailable, StoreFull,
+        or what `announce` raises; call it again then.
         """
+        look = self._clock.monotonic() - self._looked_at >= _LOOK
+        self._looked_at = self._clock.monotonic() if look else self._looked_at
         for run in self._table:
             if self._table.idle_seconds(run) >= self._bounds.idle:
                 # The retried questions were answered before the plan that retries them, or are
                 # lost: stop waiting for them.
                 run.retries.clear()
+            fails = run.due_state is RunState.FAILED and not (run.is_broken or run.end_is_current)
+            if (look and run.due_state is None) or (fails and self._may_end(run)):
+                await self._read_cancellation(run)
             if run.is_due and self._may_end(run):
                 await self._end(run)
+
+    async def _read_cancellation(self, run: RunLedger) -> None:
+        # Read before: a cancellation does not apply to a start that is planned meanwhile.
+        start = run.current_start
+        try:
+            if await is_cancelled(run.store):
+                run.cancel(start)
+                run.active_at = self._clock.monotonic()
+        except InvalidInput as error:
+            self._table.fail(run, error)
 
     def _may_end(self, run: RunLedger) -> bool:
         early = run.due_state is not RunState.FINISHED and not run.is_broken
         if early and self._table.idle_seconds(run) < self._bounds.quiet:
             return False
-        return run.reported_changes < 0 or self._table.rolling.may_run(f"{run.run}/report")
+        # An end is reported at once; only better outcomes of the same end wait.
+        return not run.end_is_current or self._table.rolling.may_run(f"{run.run}/report")
 
     async def _end(self, run: RunLedger) -> None:
         ending, changes = run.due_state, run.ledger.changes
@@ -66,7 +90,7 @@ class Conclusion:
         """Write the report. Returns its state and digest, or None if it is out of date."""
         if not run.is_broken:
             try:
-                spending = self._table.rolling.charge(f"{run.run}/report")
+                spending = self._table.rolling.charge(f"{run.run}/report", alone=True)
                 async with self._attempts.begin(run) as pictures:
                     result = await self._files.write(
                         run, ending, self._table.live, spending, pictures=pictures

@@ -28,9 +28,10 @@ from caliper.core.errors import (
     StoreUnavailable,
 )
 from caliper.core.keys import canonical_json
-from caliper.core.messages import PlanJob, RunCancelled, event_key
+from caliper.core.messages import PlanJob
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
-from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS
+from caliper.core.transitions import Cause, state_after
+from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
@@ -40,6 +41,7 @@ from caliper.pipeline.store.runs import (
     STARTED,
     RunBook,
     forget_refusal,
+    note_cancel,
     note_start,
     read_replaceable,
     replace_unreadable,
@@ -119,7 +121,8 @@ class Gateway:
             started = await self._index(own_store, spec)
             if complete is None:
                 await self._clear_end(own_store)
-                await self._send(PLAN_JOBS, f"{spec.run_id}/plan", PlanJob(spec.run_id))
+                data = self._outside.codec.write(PlanJob(spec.run_id))
+                await self._outside.stream.publish(Message(PLAN_JOBS, f"{spec.run_id}/plan", data))
         return complete or Evaluation(spec, RunState.PLANNING, started), created
 
     async def get(self, run: str) -> Evaluation:
@@ -181,19 +184,18 @@ class Gateway:
         return Page(tuple(evaluations), "")
 
     async def cancel(self, run: str) -> Evaluation:
-        """Cancel a run and return it, without figures, as this must work without the aggregator.
+        """Cancel a run and return it, without figures.
 
-        Raises NotFound, DataLoss for a run whose spec cannot be read, StoreUnavailable,
-        StreamUnavailable.
+        This needs only the store: workers and the aggregator find the cancellation there. Raises
+        NotFound, DataLoss for a run whose spec cannot be read, StoreUnavailable.
         """
         evaluation = await self._evaluation(await self._runs.spec(run))
-        if evaluation.state in FINAL_STATES:
+        state = state_after(evaluation.state, Cause.CANCELLATION)
+        if state is evaluation.state:
             return evaluation
         async with self._starting:
-            await write_json(run_store(self._outside.store, run), CANCELLED, cancelled=True)
-            event = RunCancelled(run)
-            await self._send(RUNS, event_key(event), event)
-        return replace(evaluation, state=RunState.CANCELLING)
+            await note_cancel(run_store(self._outside.store, run))
+        return replace(evaluation, state=state)
 
     async def _claim_key(self, key: str, run: str) -> None:
         if not key:
@@ -236,10 +238,6 @@ class Gateway:
         await write_json(own_store, CANCELLED, cancelled=False)
         await forget_refusal(own_store)
         await replace_unreadable(own_store, END)
-
-    async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
-        data = self._outside.codec.write(message)
-        await self._outside.stream.publish(Message(topic, key, data))
 
 
 _RETRY_PAUSE = 1.0

@@ -15,25 +15,25 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec, RunState
+from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.ledger.ledger import Ledger, OutcomeChange
 from caliper.pipeline.ledger.verdict_log import StoreLog
 from caliper.pipeline.store.plan import Captions, read_plan
 from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
-_ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
 _FINISHED = (RunState.COMPLETE, RunState.FINISHED)
-# Of events in the same millisecond, the later one in this order counts.
-_ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 
 
 @dataclass(slots=True)
 class RunLedger:
     """The ledger of one run, with the run's events and end.
 
-    `events` holds the time of the last event of each kind, in milliseconds since 1970. `active_at`
-    is the monotonic time of the last message about the run. `start` is the number of the last
-    start that was planned, `retries` the indices that are being retried since.
+    `events` holds the time of the last event of each kind, in milliseconds since 1970, by the
+    clock of its publisher. `active_at` is the monotonic time of the last message about the run.
+    `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
+    one that was cancelled or has failed (0: none), `retries` the indices that are being retried
+    since.
 
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
@@ -55,6 +55,8 @@ class RunLedger:
     announced_end: tuple[str, str] | None = None
     reported_changes: int = -1
     start: int = 0
+    cancelled: int = 0
+    failed: int = 0
     retries: set[int] = field(default_factory=set)
     ended_at: str = ""
     reuse: Reuse | None = None
@@ -97,28 +99,37 @@ class RunLedger:
         return self.ledger.merge(verdicts, standing)
 
     def apply(self, event: RunEvent, timestamp: int) -> None:
-        """Apply an event that was published at `timestamp`; the latest of each kind counts.
+        """Apply an event that was published at `timestamp`.
 
-        A new plan revives a run that was cancelled or has failed.
+        Only the numbers of starts order events, as the clocks of publishers differ. The plan of a
+        later start revives a run that was cancelled or has failed.
         """
         kind = kind_of(event)
-        if timestamp < self.events.get(kind, 0):
-            return
-        self.events[kind] = timestamp
+        self.events[kind] = max(timestamp, self.events.get(kind, 0))
         if isinstance(event, RunFailed):
-            self.error = event.error
+            start = event.start or self.current_start
+            if start >= max(self.failed, self.current_start):
+                self.failed, self.error = start, event.error
         elif isinstance(event, PlanMade):
             if self.is_new(event.start):
                 self.retry(event.asked)
             self.start = max(self.start, event.start)
-        if self._latest is EventKind.PLAN:
-            self.error, self.is_broken = "", False
-        else:
+            if self._early_end is None:
+                self.error, self.is_broken = "", False
+        self._forget_retries()
+
+    def cancel(self, start: int) -> None:
+        """The store says that this start is cancelled."""
+        self.cancelled = max(self.cancelled, start)
+        self._forget_retries()
+
+    def _forget_retries(self) -> None:
+        if self._early_end is not None:
             self.retries = set()
 
     def is_new(self, start: int) -> bool:
         """Whether a start comes after the last one that is known."""
-        return start > max(self.start, 1)
+        return start > self.current_start
 
     def retry(self, limit: int | None) -> None:
         """Retry the indices below `limit` that are unscored for a retryable reason.
@@ -130,10 +141,15 @@ class RunLedger:
         self.end_state = self.announced_end = None
 
     @property
-    def _latest(self) -> EventKind:
-        rank = {kind: place for place, kind in enumerate(_ORDER)}
-        kinds = [kind for kind in self.events if kind in rank]
-        return max(kinds, key=lambda kind: (self.events[kind], rank[kind]), default=EventKind.PLAN)
+    def current_start(self) -> int:
+        """The number of the last start that was planned; 1 if it is unknown."""
+        return max(self.start, 1)
+
+    @property
+    def _early_end(self) -> RunState | None:
+        if self.cancelled >= self.current_start:
+            return RunState.CANCELLED
+        return RunState.FAILED if self.failed >= self.current_start else None
 
     @property
     def due_state(self) -> RunState | None:
@@ -145,7 +161,7 @@ class RunLedger:
             return RunState.FAILED
         if self.ledger.finished and not self.retries:
             return RunState.FINISHED
-        return _ENDED_EARLY.get(self._latest)
+        return self._early_end
 
     @property
     def lacks_verdicts(self) -> bool:
@@ -154,13 +170,12 @@ class RunLedger:
 
     @property
     def state(self) -> RunState:
-        """The current state of the run."""
-        ending = self.due_state
-        if ending is RunState.FINISHED:
-            return self.end_state if self.end_is_current and self.end_state else RunState.RUNNING
-        if ending is RunState.CANCELLED and self.end_state is not RunState.CANCELLED:
-            return RunState.CANCELLING
-        return ending or RunState.RUNNING
+        """The current state of the run: its end only once that is written."""
+        if self.end_is_current and self.end_state is not None:
+            return self.end_state
+        if self.due_state is RunState.CANCELLED:
+            return state_after(RunState.RUNNING, Cause.CANCELLATION)
+        return RunState.RUNNING
 
     @property
     def end_is_current(self) -> bool:
@@ -187,6 +202,8 @@ class RunLedger:
             "report": self.report,
             "announced": self.announced_end,
             "start": self.start,
+            "cancelled": self.cancelled,
+            "failed": self.failed,
             "tried": sorted(self.retries),
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
@@ -206,8 +223,12 @@ class RunLedger:
         self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
         self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
-        # Earlier releases did not write these fields.
+        # Earlier releases did not write these fields. With them the last event counted.
         self.start, self.retries = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
+        last = max(self.events, key=lambda kind: self.events[kind], default=None)
+        by_event = {last: self.current_start}
+        self.cancelled = int(facts.get("cancelled", by_event.get(EventKind.CANCEL, 0)))
+        self.failed = int(facts.get("failed", by_event.get(EventKind.FAIL, 0)))
         self.ended_at = str(facts.get("ended_at", ""))
         self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
         self.files = dict(facts.get("files", {}))

@@ -13,12 +13,13 @@ from functools import partial
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
-from caliper.core.messages import PlanJob, PlanMade, RunCancelled, RunEvent, event_key
+from caliper.core.messages import PlanJob, PlanMade, event_key
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import RUNS, Publisher, jobs
+from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
 from caliper.pipeline.store.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
 from caliper.pipeline.store.store_supplies import without_folder
@@ -82,17 +83,17 @@ class Planner:
             return 0
         # Read before planning: the plan then answers this start and all earlier ones.
         start, caps = await last_start(store)
-        async with self._supplies.sources(spec) as sources:
-            summary = await plan(spec, sources, store)
+        with temporary_files():
+            async with self._supplies.sources(spec) as sources:
+                summary = await plan(spec, sources, store)
         await forget_refusal(store)
         shards, end = partial(read_plan, store, summary), None
         if caps.calls is not None:
             end = await affordable_end(spec, shards, caps.calls)
         resumption = await self._resume(job.run, end)
-        await self._publish(PlanMade(job.run, summary.questions, start, end))
+        event = PlanMade(job.run, summary.questions, start, end)
+        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
         if await self._runs.is_cancelled(job.run, refresh=True):
-            # Announced again, because PlanMade after a cancellation revives the run.
-            await self._publish(RunCancelled(job.run))
             return 0
         captions = dict(resumption.captions)
         for name, source in sources.items():
@@ -113,9 +114,6 @@ class Planner:
         store = run_store(self._store, job.run)
         if await store.get(SPEC) is not None:
             await refuse(store, without_folder(f"{type(error).__name__}: {error}"))
-
-    async def _publish(self, event: RunEvent) -> None:
-        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
 
 
 _KINDS_WITHOUT_CALLS = ("lexical", "replay")

@@ -22,7 +22,7 @@ from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
-from caliper.pipeline.store.disk_spill import SpilledTexts
+from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_json, run_store
 from caliper.pipeline.store.supplies import caption_key, read_captions, read_own_captions
@@ -77,8 +77,10 @@ class ReportFiles:
         """
         # Captions first, so that no reported outcome was judged on a newer caption than these.
         changes = run.ledger.changes
-        captions = await self._captions(run)
+        with temporary_files():
+            captions = await self._captions(run)
         with ExitStack() as stack:
+            stack.enter_context(temporary_files())
             async with live.turn:
                 stack.enter_context(spending)
                 _, figures = await live.figures(run)

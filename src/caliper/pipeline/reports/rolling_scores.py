@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from caliper.core.run import FINAL_STATES
+from caliper.core.run import FINAL_STATES, RunState
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.ports.clock import Clock
@@ -22,7 +22,8 @@ _PATIENCE = 3.0
 class RollingScores:
     """The scores of runs, with a budget for the time that computing them takes.
 
-    All recurring tasks share a tenth of the time: with n tasks, each gets an n-th of that.
+    All recurring tasks share a tenth of the time: with n tasks, each gets an n-th of that. Tasks
+    that are charged `alone` get a tenth each.
     """
 
     def __init__(self, clock: Clock, live: LiveTallies, patience: float = _PATIENCE) -> None:
@@ -35,7 +36,7 @@ class RollingScores:
         return self._clock.monotonic() >= self._ready.get(task, 0.0)
 
     @contextmanager
-    def charge(self, task: str) -> Iterator[None]:
+    def charge(self, task: str, *, alone: bool = False) -> Iterator[None]:
         """Charge the time of the context to a task. While it runs, the task is not affordable."""
         started = self._clock.monotonic()
         self._ready[task] = float("inf")
@@ -45,7 +46,8 @@ class RollingScores:
             now = self._clock.monotonic()
             # Absent if the run was dropped meanwhile.
             if task in self._ready:
-                self._ready[task] = now + (now - started) * (_SHARE * len(self._ready) - 1)
+                tasks = 1 if alone else len(self._ready)
+                self._ready[task] = now + (now - started) * (_SHARE * tasks - 1)
 
     async def scores(self, run: RunLedger, *, wait: bool = False) -> Scores:
         """The scores of a run, recomputed when `may_run`. While the scores of a large run are
@@ -57,7 +59,8 @@ class RollingScores:
         Raises InvalidInput when its plan is lost, StoreUnavailable.
         """
         # Read together: the scores may be newer than the state, but never older than an end.
-        current, changes = Scores(run.state, (), run.error, run.start), run.ledger.changes
+        error = run.error if run.state is RunState.FAILED else ""
+        current, changes = Scores(run.state, (), error, run.start), run.ledger.changes
         last = current.state in FINAL_STATES and not run.is_broken
         with suppress(TimeoutError):
             async with asyncio.timeout(None if last and wait else self._patience):

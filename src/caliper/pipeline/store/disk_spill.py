@@ -6,17 +6,40 @@ object that owns it.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from caliper.core.caption import CutShort
+from caliper.core.errors import StoreFull
 from caliper.core.keys import canonical_json
 from caliper.core.question import Item
 from caliper.pipeline.store.items import encode_item
 
 # The file is useless after a crash, so durability would only cost time.
 _FAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# SQLite reports a quota and a file size limit as failed writes.
+_NOT_WRITTEN = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
+
+
+@contextmanager
+def temporary_files() -> Iterator[None]:
+    """Raise StoreFull in the context when the disk for temporary files is full: the work is then
+    waited for as for a full store.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode not in _NOT_WRITTEN:
+            raise
+        raise StoreFull(f"no room for temporary files: {error}") from error
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise StoreFull(f"no room for temporary files: {error.strerror}") from error
 
 
 def _open(tables: str) -> sqlite3.Connection:

@@ -11,13 +11,12 @@ from typing import Any
 from caliper.core.errors import DataLoss, NotFound
 from caliper.core.report import BenchmarkReport, Reuse
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
+from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.store.plan import SUMMARY
-from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED, read_json
+from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED, cancels, read_json
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
-# A new start resumes a run in any of these states; it leaves a complete run untouched.
-_RESTARTABLE = frozenset({RunState.CANCELLING, *FINAL_STATES} - {RunState.COMPLETE})
 _EPOCH = datetime.fromtimestamp(0, UTC)
 """Stands for the time of the first start where its record cannot be read."""
 
@@ -60,19 +59,21 @@ class RunRecord:
         Without them the state follows from the store alone, and there are no scores.
         """
         if self.refused:
-            return Scores(RunState.FAILED, (), self.refused)
-        if live is not None:
-            scores = Scores(RunState.PLANNING, ()) if self._is_before_last_start(live) else live
-        elif self._end is not None and not self._is_before_last_start(self._end):
-            return self._end
-        else:
-            scores = Scores(RunState.RUNNING if self.planned else RunState.PLANNING, ())
-        return replace(scores, state=_state(scores.state, cancelled=self.cancelled))
+            return Scores(state_after(RunState.PLANNING, Cause.REFUSAL), (), self.refused)
+        scores = live or self._end
+        if scores is None or self._is_outdated(scores):
+            is_planned = live is None and self.planned
+            state = state_after(RunState.PLANNING, Cause.PLAN) if is_planned else RunState.PLANNING
+            scores = Scores(state, ())
+        if not self.cancelled:
+            return scores
+        return replace(scores, state=state_after(scores.state, Cause.CANCELLATION))
 
-    def _is_before_last_start(self, scores: Scores) -> bool:
-        """Whether these scores end an earlier start: the aggregator did not know of the last."""
+    def _is_outdated(self, scores: Scores) -> bool:
+        """Whether these are the scores of an earlier start, which the last one leads on from."""
         # An aggregator that was down when the first plan was announced reports start 0.
-        return scores.state in _RESTARTABLE and max(scores.start, 1) < self.starts
+        earlier = max(scores.start, 1) < self.starts
+        return earlier and state_after(scores.state, Cause.START) is RunState.PLANNING
 
     @property
     def _end(self) -> Scores | None:
@@ -102,18 +103,6 @@ class RunRecord:
         )
 
 
-def _state(state: RunState, *, cancelled: bool) -> RunState:
-    """The state of a run, corrected by whether the store marks it as cancelled."""
-    if not cancelled:
-        # The run was started again, and the aggregator has not heard of it yet.
-        outdated = state in (RunState.CANCELLED, RunState.CANCELLING)
-        return RunState.RUNNING if outdated else state
-    if state is RunState.PLANNING:
-        # Without a plan nothing is in flight, and a cancelled run is not planned.
-        return RunState.CANCELLED
-    return state if state in FINAL_STATES else RunState.CANCELLING
-
-
 async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:
     """Read the record of a run. `run` is the run's own part of the store.
 
@@ -134,13 +123,13 @@ async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:
     )
     # Read last: a start is counted before it clears how the run ended before.
     starts = await read(STARTED)
-    when = starts.get("started")
+    when, count = starts.get("started"), int(starts.get("starts", 0))
     return RunRecord(
         spec,
         planned=summary is not None,
         started=datetime.fromisoformat(when) if when else None,
-        starts=int(starts.get("starts", 0)),
+        starts=count,
         refused=str(losses[0]) if losses else str(refusal.get("error", "")),
-        cancelled=bool(cancellation.get("cancelled")),
+        cancelled=cancels(cancellation, count),
         end=end,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -131,8 +131,20 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
 
 async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
-    mark = await read_json(run, CANCELLED)
-    return bool(mark and mark.get("cancelled"))
+    mark = await read_json(run, CANCELLED) or {}
+    return "cancelled" in mark and cancels(mark, (await last_start(run))[0])
+
+
+def cancels(mark: Mapping[str, Any], start: int) -> bool:
+    """Whether the content of cancelled.json cancels this start."""
+    # Earlier releases did not record which start they cancelled; the next start cleared the mark.
+    return bool(mark.get("cancelled")) and int(mark.get("start", start)) >= start
+
+
+async def note_cancel(run: ObjectStore) -> None:
+    """Record that the last start of a run is cancelled. Raises StoreUnavailable or StoreFull."""
+    start, _ = await last_start(run)
+    await write_json(run, CANCELLED, cancelled=True, start=start)
 
 
 async def note_start(
@@ -182,6 +194,11 @@ class RunBook:
             raise NotFound(f"no run {run}")
         self._specs[run] = spec
         return spec
+
+    async def last_start(self, run: str) -> int:
+        """The number of starts of the run; 0 if it is lost. Raises StoreUnavailable."""
+        starts = await read_replaceable(run_store(self._store, run), STARTED)
+        return int(starts.get("starts", 0))
 
     async def is_cancelled(self, run: str, *, refresh: bool = False) -> bool:
         """Whether jobs of the run are to be acknowledged without work.

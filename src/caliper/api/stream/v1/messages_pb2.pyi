@@ -139,10 +139,12 @@ class RunCancelled(_message.Message):
     def __init__(self) -> None: ...
 
 class RunFailed(_message.Message):
-    __slots__ = ("error",)
+    __slots__ = ("error", "start")
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
     error: str
-    def __init__(self, error: _Optional[str] = ...) -> None: ...
+    start: int
+    def __init__(self, error: _Optional[str] = ..., start: _Optional[int] = ...) -> None: ...
 
 class RunEnded(_message.Message):
     __slots__ = ("state", "error", "report")
