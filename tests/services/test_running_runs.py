@@ -28,12 +28,14 @@ from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services
 
-FIRST, SECOND = 20, 15
+FIRST_CALLS, SECOND_CALLS = 20, 15
+FIRST, SECOND = 16, 28
+"""The questions that so many calls decide: some take two, and the last job is not over."""
 
 
 @dataclass
 class Running:
-    """A run whose judge has answered so many questions."""
+    """A run whose judge has answered so many calls, one at a time."""
 
     gateway: RemoteGateway
     begun: Evaluation
@@ -70,7 +72,7 @@ def _known(part: BenchmarkReport) -> int:
 
 @asynccontextmanager
 async def running(folder: Path) -> AsyncIterator[Running]:
-    clock, meter = AheadClock(), Meter(FIRST)
+    clock, meter = AheadClock(), Meter(FIRST_CALLS)
     store = DirectoryStore(folder / "store")
     ground = replace(memory_ground(store), clock=clock)
     config = read_config(EXAMPLES / "careful.yaml")
@@ -78,7 +80,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     changes = {"benchmarks": {"capability": part}, "coverage_floor": 0.1}
     config = config.model_copy(update=changes)
     async with ChatServer(otherwise=meter) as chat:
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         async with installation(ground, judging) as gateway:
             found = Running(gateway, await send(config, gateway, store), meter, clock)
             yield found
@@ -127,9 +129,9 @@ async def test_pages_stay_where_they_were_while_the_run_goes_on(going: Running) 
     before = await going.kept(FIRST)
     first, token = await going.gateway.verdicts(going.run, VerdictQuery(size=7))
     assert first == before[:7]
-    going.meter.allow(SECOND)
-    await going.known(FIRST + SECOND)
-    after = await going.kept(FIRST + SECOND)
+    going.meter.allow(SECOND_CALLS)
+    await going.known(SECOND)
+    after = await going.kept(SECOND)
     rest = await pages(going.gateway, going.run, VerdictQuery(size=7, token=token))
     assert rest == [row for row in after if row.index > first[-1].index]
     assert len(rest) > len(before) - 7
@@ -169,7 +171,7 @@ async def test_a_run_that_is_being_cancelled_is_listed_so(going: Running) -> Non
 async def test_whoever_loses_the_gateway_is_told_how_to_go_on(tmp_path: Path) -> None:
     ground = memory_ground(DirectoryStore(tmp_path / "store"))
     caliper = Command(tmp_path, {"CALIPER_STORE": str(tmp_path / "store")})
-    async with ChatServer(otherwise=Meter(FIRST)) as chat:
+    async with ChatServer(otherwise=Meter(FIRST_CALLS)) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
         parts = await all_services(ground, judging, QaReaderSettings(), None)
         async with listening(parts) as address:
