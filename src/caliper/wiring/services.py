@@ -25,6 +25,7 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.aggregation.lag import LagMeter
 from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.asking.examiner import Models
@@ -206,7 +207,7 @@ def gateway_parts(
 
 
 def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
-    """The aggregator, of which an installation has one, and its score board."""
+    """The aggregator and its score board. Of several in an installation, one leads."""
 
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
@@ -219,8 +220,10 @@ def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
     files = ReportFiles(partial(captions_of_run, partial(stored_texts, ground.store)), files_of)
     telemetry = ground.telemetry
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
-    board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
-    follower = Follower(board, ground.logs, ground.clock)
+    lease = Lease(ground.store, ground.clock)
+    store = LeasedStore(ground.store, lease)
+    board = Aggregator(store, ground.codec, ground.clock, files, outlets)
+    follower = Follower(board, ground.logs, ground.clock, lease=lease)
     tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
     if telemetry is not SILENT:
         gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)

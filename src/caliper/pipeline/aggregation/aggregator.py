@@ -1,7 +1,7 @@
 """Aggregates many runs: reads verdicts from a log, and publishes scores and ends of runs.
 
-There is one aggregator. Its snapshots contain offsets and ledgers, so that a new one resumes from
-there. Later records are read again; applying a record twice changes nothing.
+One aggregator leads (see `lease`). Its snapshots contain offsets and ledgers, so that the next one
+resumes from there. Later records are read again; applying a record twice changes nothing.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class Aggregator:
         self._rolling = RollingScores(clock, self.live)
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
+        self.leads = True
         self.troubles: Counter[Trouble] = Counter()
 
     async def resume(self) -> None:
@@ -71,7 +72,21 @@ class Aggregator:
         """
         # Requests for scores may already have opened runs, without their events: these are dropped.
         async with self._lock:
+            self._forget()
             await self._restore()
+            self.leads = True
+
+    async def stand_by(self) -> None:
+        """Forget all runs and stop leading: `scores` then reads them from the store each time."""
+        async with self._lock:
+            self._forget()
+            self.leads = False
+
+    def _forget(self) -> None:
+        for name in list(self._runs):
+            self._drop(name)
+        self._announced.clear()
+        self._number, self.places = 0, LogOffsets()
 
     async def _restore(self) -> None:
         snapshot, errors = await newest(self._store)
@@ -82,8 +97,6 @@ class Aggregator:
         self._number = snapshot.number + 1
         self.places = snapshot.offsets
         self._announced = OrderedDict(snapshot.announced_ends)
-        for name in list(self._runs):
-            self._drop(name)
         for run, saved in snapshot.runs.items():
             try:
                 run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
@@ -293,6 +306,8 @@ class Aggregator:
             if not is_run_id(run):
                 return None
             self._unknown.pop(run, None)
+            if run in self._runs and not self.leads:
+                self._drop(run)
             run_ledger = await self.find(run)
             if run_ledger is None:
                 planning = await self._opener.planning(run)

@@ -24,9 +24,9 @@ class LagMeter:
         self._clock, self._telemetry = clock, telemetry
 
     async def run(self) -> None:
-        """Measure every ten seconds, skipping while the stream is down."""
+        """Measure every ten seconds, skipping while the stream is down or another leads."""
         while True:
-            for topic in (RUNS, VERDICTS):
+            for topic in (RUNS, VERDICTS) if self._aggregator.leads else ():
                 with suppress(StreamUnavailable):
                     await self._measure(topic)
             await self._clock.sleep(_PACE)
