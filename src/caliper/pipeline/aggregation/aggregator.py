@@ -86,6 +86,7 @@ class Aggregator:
         for name in list(self._runs):
             self._drop(name)
         self._announced.clear()
+        self._unknown.clear()
         self._number, self.places = 0, LogOffsets()
 
     async def _restore(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -106,7 +107,9 @@ class Follower:
                 maintenance.cancel()
             await self._with_retries("conclude", self._aggregator.conclude)
         finally:
-            await self._persist()
+            # A holder that lost the lease has nothing to write: the next one reads it again.
+            with suppress(LeaseLost):
+                await self._persist()
 
     async def _persist(self) -> None:
         aggregator = self._aggregator

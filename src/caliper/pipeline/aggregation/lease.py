@@ -3,11 +3,12 @@
 The lease is one object of the store. Each holder has a number one higher than the last, and renews
 by replacing the object while it is still the version that it wrote itself (compare and swap). A
 process that waits takes over when the object has not changed for `term` seconds of its own
-monotonic clock, or was released. Clocks of two machines are never compared.
+monotonic clock, or was released. Clocks of two machines are never compared, and no clock tells a
+holder that it still is one.
 
 A process that was paused may wake and finish one write after it lost the lease. Therefore:
 
-- `LeasedStore` reads the version of an object, then confirms the lease, then replaces that version.
+- `LeasedStore` reads the version of an object, then renews the lease, then replaces that version.
   A late write fails if the new holder has written the object since. Otherwise it counts as
   written before the takeover: the new holder reads the same topics, and replaces it.
 - A segment of verdicts is created, never replaced. So the places in every snapshot stay valid,
@@ -37,10 +38,6 @@ from caliper.ports.storage import ObjectStore
 KEY = "aggregator/lease.json"
 TERM = 6.0
 """Seconds without a renewal after which another process takes over."""
-_TRUST = 2 / 3
-"""The share of a term after a renewal in which the holder writes: less than all of it, for clocks
-that do not run equally fast.
-"""
 _RENEWALS = 6
 """Renewals per term."""
 
@@ -57,25 +54,26 @@ class Lease:
         self._store, self._clock, self._key, self._term = store, clock, key, term
         self._holder = secrets.token_hex(8)
         self._version: str | None = None
-        self._renewals, self._renewed_at = 0, 0.0
         self._held, self._lock = False, asyncio.Lock()
+        self._renewals = 0
         self.number, self.pace = 0, term / _RENEWALS
 
     async def acquire(self) -> None:
         """Wait until this process holds the lease. Raises StoreUnavailable; call it again then."""
         self._held = False
         seen, since = await self._store.version(self._key), self._clock.monotonic()
-        while not await self._take(seen, self._clock.monotonic() - since >= self._term):
+        while not await self._take(seen, self._clock.monotonic() - since):
             await self._clock.sleep(self.pace)
             version = await self._store.version(self._key)
             if version != seen:
                 seen, since = version, self._clock.monotonic()
 
-    async def _take(self, version: str | None, is_over: bool) -> bool:
-        """Take the lease if it is free and its object still has this version."""
+    async def _take(self, version: str | None, unchanged: float) -> bool:
+        """Take the lease if it is free, or `unchanged` for a term of seconds in this version."""
         fields = await self._read()
         # A holder that acquires again has given up its lease, or never heard that it has one.
-        if not (is_over or fields.get("holder") in (None, "", self._holder)):
+        is_free = fields.get("holder") in (None, "", self._holder)
+        if not is_free and unchanged < self._term:
             return False
         self.number, self._renewals = fields["number"] + 1, 0
         return await self._write(version, self._holder)
@@ -90,12 +88,10 @@ class Lease:
 
     async def _write(self, version: str | None, holder: str) -> bool:
         """Replace the version. A repeated call writes the same bytes, and so succeeds."""
-        began = self._clock.monotonic()
         fields = {"holder": holder, "number": self.number, "renewals": self._renewals}
         data = canonical_json({"schema": SCHEMA, **fields})
         self._version = await self._store.replace(self._key, data, version)
         self._held = self._version is not None and bool(holder)
-        self._renewed_at = began
         return self._held
 
     async def renew(self) -> None:
@@ -114,15 +110,6 @@ class Lease:
                     raise
             if not self._held:
                 raise LeaseLost(f"{self._key}: another aggregator holds the lease")
-
-    async def confirm(self) -> None:
-        """Return if this process may write now. Renews the lease if that is overdue.
-
-        Raises what `renew` raises.
-        """
-        overdue = self._clock.monotonic() - self._renewed_at >= self._term * _TRUST
-        if overdue or not self._held:
-            await self.renew()
 
     async def release(self) -> None:
         """Give up the lease, if it is held, so that another need not wait. Never raises."""
@@ -152,7 +139,7 @@ class LeasedStore:
 
     async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
         """Store `data` if `key` has this version. Raises LeaseLost, and what the port raises."""
-        await self._lease.confirm()
+        await self._lease.renew()
         return await self._store.replace(key, data, version)
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:

@@ -1,9 +1,9 @@
 """The verdict log of a run in an object store: immutable segments of gzipped JSON lines.
 
 Verdicts are buffered and written as segments when the aggregator takes a snapshot, or when the
-buffer is large. A segment is created, never replaced: a process that resumes a run begins a new one
-after all existing ones. Segments stay valid even if the snapshot that goes with them was lost, since
-entering a verdict twice changes nothing.
+buffer is large. A segment is created, never replaced: a process that resumes a run begins a new
+one after all existing ones. Segments stay valid even if the snapshot that goes with them was lost,
+since entering a verdict twice changes nothing.
 """
 
 from __future__ import annotations
