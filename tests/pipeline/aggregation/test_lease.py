@@ -245,6 +245,20 @@ async def test_a_renewal_whose_answer_was_lost_is_repeated() -> None:
     await lease.acquire()
 
 
+async def test_a_follower_that_loses_its_lease_as_it_is_told_to_stop_stops() -> None:
+    house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
+    ours = Process(house, [])
+    follower = Follower(ours.aggregator, stream, house.clock, lease=ours.lease)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        await follower.current.wait()
+        house.store.objects[KEY] = b"{}"
+        await Lease(house.store, FakeClock()).acquire()
+        following.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await following
+
+
 async def test_a_follower_leads_again_after_it_lost_its_lease() -> None:
     house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
     run = await stored_run(house.store)

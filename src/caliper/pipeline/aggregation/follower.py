@@ -88,6 +88,10 @@ class Follower:
             was_lost = True
         finally:
             await lease.release()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Until Python 3.13, a task group that fails forgets that its task was cancelled.
+            raise asyncio.CancelledError
         return not was_lost
 
     async def _renew(self, lease: Lease) -> None:
