@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes import runs
+from tests.fakes.clock import FakeClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
 from tests.fakes.watching import FallibleStore
@@ -19,6 +20,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
 from caliper.pipeline.store.runs import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
@@ -213,6 +215,16 @@ class TestRelayedStore(StoreContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> ObjectStore:
         return RelayedStore(DirectoryStore(tmp_path))
+
+
+class TestLeasedStore(StoreContract):
+    kind = LeasedStore
+
+    @pytest.fixture
+    async def store(self) -> ObjectStore:
+        lease = Lease(MemoryStore(), FakeClock())
+        await lease.acquire()
+        return LeasedStore(MemoryStore(), lease)
 
 
 class TestCountingStore(StoreContract):

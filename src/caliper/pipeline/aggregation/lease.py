@@ -122,7 +122,7 @@ class Lease:
 
 class LeasedStore:
     """ports.storage.ObjectStore that writes only while the lease is held, and only over what the
-    holder has seen. Writes raise LeaseLost when another process wrote meanwhile.
+    holder has seen. Writes raise LeaseLost when another process has taken over.
     """
 
     def __init__(self, store: ObjectStore, lease: Lease) -> None:
@@ -130,8 +130,9 @@ class LeasedStore:
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises LeaseLost, StoreUnavailable, StoreFull."""
-        if await self.replace(key, data, await self.version(key)) is None:
-            raise LeaseLost(f"{key}: another process has written it")
+        # Each try renews the lease: a write that comes between is a late one, or our own.
+        while await self.replace(key, data, await self.version(key)) is None:
+            pass
 
     async def version(self, key: str) -> str | None:
         """The version of a key. Raises StoreUnavailable."""
