@@ -9,13 +9,13 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "caliper"
 
 
-def deferring() -> Iterator[Path]:
+def importers() -> Iterator[Path]:
     for path in sorted(SOURCE.rglob("*.py")):
-        if " = deferred(" in path.read_text("utf-8"):
+        if " = lazy_module(" in path.read_text("utf-8"):
             yield path
 
 
-@pytest.mark.parametrize("path", list(deferring()), ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", list(importers()), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_deferred_modules_are_imported_by_the_same_names_for_type_checkers(path: Path) -> None:
     (block,) = (
         each

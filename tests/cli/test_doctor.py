@@ -95,7 +95,7 @@ async def test_a_model_that_does_as_it_likes(caliper: Command) -> None:
         model = found["captioner, judge"]
         assert model["state"] == "note"
         for part in ("differs at temperature 0", "ignores schemas", "does not name the colour"):
-            assert part in model["said"]
+            assert part in model["message"]
         for part in ("--repeats", "unreadable", "look at some"):
             assert part in model["advice"]
 
@@ -113,7 +113,7 @@ async def test_a_model_without_eyes_cannot_caption(caliper: Command) -> None:
         assert (await call(caliper, spec, code=0))["endpoint"]["facts"]["sees_images"] is False
         captioner = (await call(caliper, "--captioner", spec, code=1))["captioner"]
         assert captioner["state"] == "not well"
-        assert "no pictures here" in captioner["said"]
+        assert "no pictures here" in captioner["message"]
         assert "a model that sees" in captioner["advice"]
 
 
@@ -190,7 +190,7 @@ def test_what_a_run_names_is_looked_at(caliper: Command, config: Path) -> None:
     config.write_text(text, "utf-8")
     found = caliper("doctor", "--config", config, "--json", code=0).told["components"]
     (disk,) = [each for each in found if each["component"] == "disk"]
-    assert str(config.parent) in disk["said"]
+    assert str(config.parent) in disk["message"]
 
 
 def test_a_folder_that_may_not_be_written_to(caliper: Command) -> None:

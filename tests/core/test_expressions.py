@@ -205,11 +205,7 @@ def fair_seconds(act: Callable[[str], object], read: str) -> float:
 def test_there_are_expressions_of_every_kind() -> None:
     names = {name.partition("[")[0] for name in EXPRESSIONS}
     assert len(EXPRESSIONS) > 80
-    assert {
-        "core.fence._MARK",
-        "core.suspicion._PATTERNS",
-        "benchmarks.literals._STRING",
-    } <= names
+    assert {"core.fence._MARK", "core.suspicion._PATTERNS", "benchmarks.literals._STRING"} <= names
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)

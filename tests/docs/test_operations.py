@@ -99,11 +99,7 @@ def test_dead_letters_are_reached_with_the_settings_of_the_judge(
     stand_in.chmod(0o755)
     asked = block.replace("kafka:9093", kafka.servers).replace("inside dead-letters show 0-0\n", "")
     said = shell(
-        asked,
-        tmp_path,
-        tmp_path,
-        PYTHONPATH=python_path(),
-        CALIPER_JUDGE_KAFKA_PREFIX=kafka.prefix,
+        asked, tmp_path, tmp_path, PYTHONPATH=python_path(), CALIPER_JUDGE_KAFKA_PREFIX=kafka.prefix
     )
     assert "dead letter" in said
 

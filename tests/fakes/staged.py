@@ -116,7 +116,7 @@ class Bench:
             over.set()
 
         board = Aggregator(self.store, codec, clock, files, Outlets(end, self.refuse))
-        tracked = self.run = await board.find(run)
+        tracked = self.run = await board.table.find(run)
         assert tracked is not None
 
         async def resume(_: str, end: int | None) -> Resumption:

@@ -18,6 +18,7 @@ from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import report
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.gauges import Gauges, Scope
 from caliper.pipeline.live.scores import label_of
 from caliper.pipeline.planning.publisher import VERDICTS
@@ -51,7 +52,10 @@ class Watching:
 
     def follows(self, run: Planned) -> bool:
         """Whether the sums of a run are kept up to date."""
-        return self.board.live.is_live(self.board._runs[run.spec.run_id])
+        return self.board.live.is_live(self.ledger_of(run))
+
+    def ledger_of(self, run: Planned) -> RunLedger:
+        return next(each for each in self.board.table if each.run == run.spec.run_id)
 
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
         return self.told.scores.get((model, "captionqa", window), {})

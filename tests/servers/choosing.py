@@ -81,20 +81,10 @@ class Component:
 
 
 KAFKA = Component(
-    "Kafka",
-    fetch.kafka_version(),
-    "TEST_KAFKA",
-    fetch.kafka,
-    broker.start,
-    composed.kafka,
+    "Kafka", fetch.kafka_version(), "TEST_KAFKA", fetch.kafka, broker.start, composed.kafka
 )
 MINIO = Component(
-    "MinIO",
-    fetch.MINIO,
-    "TEST_MINIO",
-    fetch.minio,
-    object_server.start,
-    composed.minio,
+    "MinIO", fetch.MINIO, "TEST_MINIO", fetch.minio, object_server.start, composed.minio
 )
 PROMETHEUS = Component(
     "Prometheus",

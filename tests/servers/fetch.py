@@ -284,12 +284,7 @@ def _install_triton(folder: Path) -> None:
 def run(command: list[str], settings: dict[str, str], folder: Path | None = None) -> str:
     """What a command writes on standard output, run in `folder`. Raises Missing when it fails."""
     done = subprocess.run(
-        command,
-        env=os.environ | settings,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+        command, env=os.environ | settings, cwd=folder, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         said = (done.stdout + done.stderr)[-2000:]

@@ -101,7 +101,7 @@ def test_every_secret_is_made_once(place: Place) -> None:
     assert place.secrets() == made
     said = first.out + first.err + again.out + again.err
     assert all(f"created {name}\n" in first.err for name in NAMES)
-    assert all(f"{name} is there\n" in again.err for name in NAMES)
+    assert all(f"{name} exists\n" in again.err for name in NAMES)
     secret = words(made)
     assert len(secret) > 50
     assert [word for word in secret if word in said] == []

@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import alone, over
+from tests.fakes.separate import AGAIN, IN_FLIGHT
 from tests.fakes.sources import EXAMPLES, python_path
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
@@ -28,7 +29,6 @@ from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 
-IN_FLIGHT = 4
 KILL_AT = 40
 
 
@@ -133,7 +133,7 @@ async def test_the_report_survives_a_judge_that_is_killed(
         needed = len(chat.requests) - asked
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED)
     assert report == expected
-    assert needed <= asked <= needed + IN_FLIGHT
+    assert needed <= asked <= needed + AGAIN["judge"]
 
 
 async def test_a_run_begins_while_the_judge_is_asleep(

@@ -14,8 +14,7 @@ from caliper.lexical.tagger import RuleTagger
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Models
 from caliper.ports.models import Answerer
-from caliper.wiring.anchor_sitting import judge_anchors
-from caliper.wiring.anchors import anchors_of, digest_of
+from caliper.wiring.anchors import anchors_of, digest_of, judge_anchors
 
 PACK = shipped_pack()
 SETTINGS = {name: resolve_settings(name, {}) for name in BUILT_IN}

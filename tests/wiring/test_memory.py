@@ -10,10 +10,10 @@ import pytest
 PROGRAM = """
 import ctypes
 from threading import Barrier, Thread
-from caliper.wiring.memory import give_back
+from caliper.wiring.memory import limit_arenas
 
 if {told}:
-    assert give_back()
+    assert limit_arenas()
 barrier, kept = Barrier(4), []
 def take():
     barrier.wait()

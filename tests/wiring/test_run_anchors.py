@@ -21,8 +21,7 @@ from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.reports.judge_check import Sittings, read_sittings
 from caliper.pipeline.store.runs import note_start, run_store
 from caliper.ports.telemetry import SILENT, AnchorsJudged
-from caliper.wiring.anchor_sitting import judge_anchors
-from caliper.wiring.anchors import anchors_of
+from caliper.wiring.anchors import anchors_of, judge_anchors
 from caliper.wiring.run_anchors import RunAnchors
 
 PACK = shipped_pack()

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.exports.leaderboard import (
     leaderboard_csv,
     leaderboard_json,
@@ -185,7 +185,7 @@ def _table(board: Board) -> Table:
 
 
 def _name_cell(row: Standing) -> str:
-    remark = wording.exclusion(row)
+    remark = phrases.exclusion(row)
     return f"{row.place}. {escape(row.name)}" + (
         f" [yellow]{escape(remark)}[/yellow]" if remark else ""
     )
@@ -194,7 +194,7 @@ def _name_cell(row: Standing) -> str:
 def _cells(board: Board, row: Standing) -> list[str]:
     ranked = enumerate(row.estimates)
     figures = (format_estimate(estimate, interval=place == board.by) for place, estimate in ranked)
-    return [*figures, wording.distance_to_best(row)]
+    return [*figures, phrases.distance_to_best(row)]
 
 
 command = command_taking(leaderboard, LeaderboardOptions, help_text=HELP)

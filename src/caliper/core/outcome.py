@@ -116,9 +116,7 @@ class Verdict:
             else:
                 outcome = Unscored(Reason(row["unscored"]))
             evidence = Evidence(
-                row.get("reply", ""),
-                row.get("explanation", ""),
-                row.get("repaired", False),
+                row.get("reply", ""), row.get("explanation", ""), row.get("repaired", False)
             )
             return cls(int(row["index"]), outcome, evidence)
         except (KeyError, TypeError, AttributeError, ArithmeticError) as error:

@@ -78,10 +78,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("cubism art", re.compile(r"\bcubis(?:m|t|tic)\w*")),
 )
 _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "sketch art",
-        re.compile(r"\b(?:drawing|drawn|cross hatching|etched)\b"),
-    ),
+    ("sketch art", re.compile(r"\b(?:drawing|drawn|cross hatching|etched)\b")),
     (
         "animated",
         re.compile(
@@ -101,10 +98,7 @@ _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "impressionism art",
         re.compile(r"\b(?:loose|visible|thick|expressive) (?:\w+ )?brush ?(?:strokes?|work)\b"),
     ),
-    (
-        "cubism art",
-        re.compile(r"\bgeometric (?:shapes|forms|style)\b|\bfragmented\b"),
-    ),
+    ("cubism art", re.compile(r"\bgeometric (?:shapes|forms|style)\b|\bfragmented\b")),
     (
         "old-fashioned",
         re.compile(r"\bblack and white\b|\bmonochrom\w+|\baged\b|\bclassical\b|\btraditional\b"),

@@ -17,6 +17,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
+from caliper.lazy import import_modules
 from caliper.local.checks import warnings
 from caliper.local.config import config_values
 from caliper.local.directory import RunDirectory
@@ -43,7 +44,7 @@ from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT, Watcher
-from caliper.wiring.anchor_sitting import REPLAY
+from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.sinks import folder_thumbnails, sinks
@@ -52,6 +53,8 @@ from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
+_FOR_THE_REPORT = ("scipy.special", "caliper.adapters.exports.parquet", "jinja2")
+"""Modules that take long to import, and that only the report needs."""
 
 
 class LocalRun:
@@ -120,7 +123,7 @@ class LocalRun:
         )
 
     async def _ledger(self, run: str) -> RunLedger:
-        ledger = await self._board.find(run)
+        ledger = await self._board.table.find(run)
         if ledger is None:
             raise InvalidInput("the run cannot be read", file=str(self._directory.path))
         return ledger
@@ -164,6 +167,8 @@ class LocalRun:
 
     def _note_jobs(self, published: int) -> None:
         self.jobs = published
+        # The models have their first questions: there is time now.
+        asyncio.get_running_loop().run_in_executor(None, import_modules, _FOR_THE_REPORT)
 
     def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options

@@ -21,11 +21,7 @@ from caliper.local.request import part_request, run_request
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.asking.examiner import Models
-from caliper.pipeline.planning.resolution import (
-    BenchmarkRequest,
-    LocalStages,
-    resolve,
-)
+from caliper.pipeline.planning.resolution import BenchmarkRequest, LocalStages, resolve
 from caliper.pipeline.store.plan import qa_layout
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger

@@ -20,16 +20,13 @@ class FileSupplies:
     digests: set[str] = field(default_factory=set)
 
     async def has_dataset(self, digest: str) -> bool:
-        """Whether a file or folder of that digest was named."""
         return digest in self.digests
 
     async def has_captions(self, digest: str) -> bool:
-        """Whether captions of that digest were named."""
         return digest in self.digests
 
     @asynccontextmanager
     async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
-        """The files of the run's benchmarks."""
         yield {part.name: self.files[part.name] for part in spec.benchmarks}
 
     @property

@@ -21,7 +21,7 @@ from caliper.core.run import FINAL_STATES, RunSpec
 from caliper.pipeline.comparing.comparer import Comparer, PicturesOf
 from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.gateway.gateway import Gateway
-from caliper.pipeline.reports.headlines import headlines
+from caliper.pipeline.reports.report_files import headlines
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.runs import RunBook

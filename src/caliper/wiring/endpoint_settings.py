@@ -41,11 +41,7 @@ class EndpointSettings(Settings):
             field = variable(type(self), "model_ca")
             raise InvalidInput(message, file="environment", field=field)
         return Access(
-            self.model_token,
-            self.timeout,
-            self.in_flight,
-            self.retry_budget,
-            ca=self.model_ca,
+            self.model_token, self.timeout, self.in_flight, self.retry_budget, ca=self.model_ca
         )
 
 

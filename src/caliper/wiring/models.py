@@ -47,12 +47,7 @@ else:
     rule_tagger = lazy_module("caliper.lexical.tagger")
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
-KINDS = (
-    "lexical",
-    "tgi:URL[,URL...][#model[@revision]]",
-    f"triton:{SYNTAX}",
-    "replay:DIR[#model]",
-)
+KINDS = ("lexical", "tgi:URL[,URL...][#model[@revision]]", f"triton:{SYNTAX}", "replay:DIR[#model]")
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 

@@ -19,7 +19,7 @@ from caliper.pipeline.store.runs import last_start, run_store
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import AnchorsJudged, Telemetry
-from caliper.wiring.anchor_sitting import REPLAY, judge_anchors
+from caliper.wiring.anchors import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
 _REMEMBERED = 1000

@@ -97,8 +97,7 @@ class ServerSettings(Settings):
 
 class StoreSettings(Settings):
     """The store of media, captions and replies: an S3 endpoint (http or https URL, bucket and
-    keys), or a directory. `store_ca` is a PEM file of certificates to trust over https instead
-    of those of this machine.
+    keys), or a directory. `store_ca` is a PEM file of certificates to trust over https.
     """
 
     store: str = ""

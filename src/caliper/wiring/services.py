@@ -24,8 +24,7 @@ from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.follower import Follower
-from caliper.pipeline.aggregation.lag import LagMeter
+from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.asking.examiner import Models

@@ -45,8 +45,12 @@ class Endpoint:
                 self.gate.record_overload(self.now, retry_after, probe=probe)
             case "left":
                 self.gate.abandon(probe=probe)
-            case name:
-                getattr(self.gate, name)(self.now, probe=probe)
+            case "succeeded":
+                self.gate.record_success(self.now, probe=probe)
+            case "answered":
+                self.gate.record_rejection(self.now, probe=probe)
+            case _:
+                self.gate.record_failure(self.now, probe=probe)
 
     def round(self, what: str) -> int:
         """Fill the gate and end all calls alike, a second later; says how many there were."""

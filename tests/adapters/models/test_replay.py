@@ -16,7 +16,7 @@ from caliper.core.rows import Row
 class Recorded:
     """The part of a benchmark that has to do with recordings: rows {item, repeat, reply}."""
 
-    def recorded(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
+    def read_replies(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
         for row in rows:
             key = (str(source), row.text("item"), str(row.fields.get("repeat", 0)))
             yield key, row.fields["reply"]

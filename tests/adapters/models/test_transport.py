@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from caliper.adapters.models.transport import LARGEST_BODY, AiohttpTransport, new_client
+from caliper.adapters.models.transport import LARGEST_BODY, REPLY, AiohttpTransport, new_client
 
 
 async def body_of(body: bytes, encoding: str = "") -> bytes:
@@ -43,7 +43,7 @@ async def test_posts_carry_what_they_are_given_and_answers_name_no_secret() -> N
         url = str(server.make_url("/"))
         found = await client.post(url, json={"text": "caf\u00e9"}, headers=headers)
         await client.post(url, data={"a": "b"}, headers=headers)
-    assert (found.status_code, found.json()) == (201, {})
+    assert (found.status_code, found.json()) == (201, {REPLY: {}})
     assert "secret" not in str(found.request.headers)
     (told, body), (_, form) = seen
     assert body == '{"text":"caf\u00e9"}'.encode()

@@ -1,5 +1,6 @@
 """What only a store on a disk can show."""
 
+import asyncio
 import errno
 import os
 import subprocess
@@ -86,3 +87,14 @@ async def test_what_a_killed_writer_left_behind_is_no_object(tmp_path: Path) -> 
     await store.put("jobs/one", b"1")
     (tmp_path / "jobs" / ".0f3a").write_bytes(b"half")
     assert [key async for key in store.list("")] == ["jobs/one"]
+
+
+async def test_a_call_that_was_given_up_harms_no_other(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path, synced=False)
+    calls = [asyncio.create_task(store.put(f"some/{name}", b"it")) for name in range(100)]
+    await asyncio.sleep(0)
+    for call in calls[::2]:
+        call.cancel()
+    await asyncio.wait(calls)
+    assert [call.cancelled() for call in calls] == [True, False] * 50
+    assert [await store.get(f"some/{name}") for name in range(1, 100, 2)] == [b"it"] * 50

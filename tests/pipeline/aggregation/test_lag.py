@@ -5,7 +5,7 @@ from tests.fakes.evaluations import House, stored_run, verdict, verdicts_of
 from tests.fakes.telemetry import RecordedTelemetry, until
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.pipeline.aggregation.lag import LagMeter
+from caliper.pipeline.aggregation.follower import LagMeter
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 
 

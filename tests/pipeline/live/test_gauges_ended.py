@@ -55,7 +55,7 @@ async def test_a_run_that_was_forgotten_is_let_go_and_taken_up_again(watching: W
     await watching.gauges.look()
     shown = watching.of()
     assert shown == await reported(run, records)
-    held = weakref.ref(watching.board._runs[run.spec.run_id].ledger)
+    held = weakref.ref(watching.ledger_of(run).ledger)
     watching.clock.seconds += 10_000
     await watching.board.conclude()
     gc.collect()
@@ -93,7 +93,7 @@ async def test_a_run_that_is_forgotten_before_it_could_be_counted_is_counted_yet
     await watching.board.snapshot()
     later = Watching(store, watching.clock)
     await later.begin()
-    held = weakref.ref(later.board._runs[run.spec.run_id].ledger)
+    held = weakref.ref(later.ledger_of(run).ledger)
     store.away = True
     await later.gauges.look()
     later.clock.seconds += 10_000

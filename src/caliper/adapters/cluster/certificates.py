@@ -129,11 +129,7 @@ class Authority:
 
 
 def _builder(
-    name: str,
-    issuer: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
-    now: datetime,
-    until: datetime,
+    name: str, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, until: datetime
 ) -> x509.CertificateBuilder:
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
@@ -174,7 +170,5 @@ def _names(certificate: x509.Certificate) -> set[str]:
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     # PKCS #8: the format of Kafka's PEM keystores.
     return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )

@@ -36,9 +36,7 @@ class _Form:
 _FORMS = {
     FileFormat.JSONL_FOLDER: _Form({".jsonl": line_rows}, file=True, folder=True, tasks=True),
     FileFormat.TABLE: _Form(
-        {".parquet": parquet.rows, ".json": list_rows, ".jsonl": line_rows},
-        file=True,
-        folder=True,
+        {".parquet": parquet.rows, ".json": list_rows, ".jsonl": line_rows}, file=True, folder=True
     ),
     FileFormat.OBJECT: _Form({".json": object_rows}, file=True, folder=False),
     FileFormat.OBJECT_FOLDER: _Form({".json": object_rows}, file=False, folder=True),

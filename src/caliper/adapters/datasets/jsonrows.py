@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.datasets.jsontext import (
-    BYTE_ORDER_MARK,
-    decode,
-    parse,
-    read_json,
-    unreadable,
-)
+from caliper.adapters.datasets.jsontext import BYTE_ORDER_MARK, decode, parse, read_json, unreadable
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 

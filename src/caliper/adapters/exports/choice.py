@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.choice import Candidate, ModelChoice
@@ -81,20 +81,20 @@ def choice_markdown(choices: Sequence[ModelChoice]) -> str:
 
 
 def _row(choice: ModelChoice, candidate: Candidate) -> tuple[str, ...]:
-    figures = (wording.number(candidate.estimate(path).value) for path in choice.paths)
+    figures = (phrases.number(candidate.estimate(path).value) for path in choice.paths)
     pace = (
         (None, None) if candidate.pace is None else (candidate.pace.replies, candidate.pace.tokens)
     )
     further = (
-        wording.percent(candidate.part.coverage.share),
-        *(_NOT_KNOWN if value is None else wording.number(value) for value in pace),
-        _NOT_KNOWN if candidate.blank is None else wording.with_interval(candidate.blank),
+        phrases.percent(candidate.part.coverage.share),
+        *(_NOT_KNOWN if value is None else phrases.number(value) for value in pace),
+        _NOT_KNOWN if candidate.blank is None else phrases.with_interval(candidate.blank),
     )
     if candidate.agreement is None:
         return (candidate.run, candidate.name, *figures, *further, "", "", "")
     headline = candidate.differences.get(choice.paths[0], Difference(None, None))
     comparison = (
-        wording.with_interval(headline),
-        *(wording.with_interval(value) for _, value in _agreements(candidate)),
+        phrases.with_interval(headline),
+        *(phrases.with_interval(value) for _, value in _agreements(candidate)),
     )
     return (candidate.run, candidate.name, *figures, *further, *comparison)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.leaderboard import Board, Standing
 
@@ -46,13 +46,13 @@ def leaderboard_markdown(board: Board) -> str:
 
 
 def _row(row: Standing) -> tuple[str, ...]:
-    figures = (wording.number(estimate.value) for estimate in row.estimates)
-    return (f"{row.place}. {row.name}", *figures, wording.distance_to_best(row))
+    figures = (phrases.number(estimate.value) for estimate in row.estimates)
+    return (f"{row.place}. {row.name}", *figures, phrases.distance_to_best(row))
 
 
 def _remarks(board: Board) -> Iterator[str]:
     for row in board.standings:
-        if state := wording.exclusion(row):
+        if state := phrases.exclusion(row):
             late = "; placed after complete runs" if row.partial or row.lacking else ""
             yield f"{row.name}: {state}{late}"
         for remark in row.remarks:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.files import write_text
 from caliper.adapters.provenance import TITLE, facts
 from caliper.core.report import BenchmarkReport, Report, Table, VerdictRow, leaves
@@ -21,11 +21,11 @@ class MarkdownExport:
 
 def report_text(report: Report) -> str:
     """The text of report.md."""
-    blocks = [f"# {plain(report.name)}", wording.state(report)]
+    blocks = [f"# {plain(report.name)}", phrases.state(report)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
-    blocks.extend(f"> **Warning.** {plain(note)}" for note in wording.stuffing_warnings(report))
-    if reuse := wording.reuse(report.reuse):
+    blocks.extend(f"> **Warning.** {plain(note)}" for note in phrases.stuffing_warnings(report))
+    if reuse := phrases.reuse(report.reuse):
         blocks.append(plain(reuse))
     for benchmark in report.benchmarks:
         blocks.extend(_benchmark(benchmark, report.spec))
@@ -37,7 +37,7 @@ def report_text(report: Report) -> str:
 def _benchmark(benchmark: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[str]:
     yield f"## {plain(benchmark.title)}"
     yield _headline(benchmark)
-    loud, quiet = wording.notes(benchmark)
+    loud, quiet = phrases.notes(benchmark)
     for note in loud:
         yield f"> **Warning.** {plain(note)}"
     if quiet:
@@ -52,12 +52,12 @@ def _benchmark(benchmark: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[
 
 
 def _headline(benchmark: BenchmarkReport) -> str:
-    name = wording.label(benchmark, benchmark.headline)
-    return f"{plain(name)}: **{wording.with_interval(wording.headline(benchmark))}**"
+    name = phrases.label(benchmark, benchmark.headline)
+    return f"{plain(name)}: **{phrases.with_interval(phrases.headline(benchmark))}**"
 
 
 def _table(benchmark: BenchmarkReport, table: Table) -> str:
-    figures = {path: wording.with_interval(each) for path, each in benchmark.estimates.items()}
+    figures = {path: phrases.with_interval(each) for path, each in benchmark.estimates.items()}
     rows = [
         (row.label, *(figures.get(path, "") if path else "" for path in row.cells))
         for row in table.rows

@@ -104,9 +104,5 @@ def _table(fields: Mapping[str, Any]) -> Table:
         for row in fields["rows"]
     )
     return Table(
-        fields["title"],
-        tuple(fields["columns"]),
-        tuple(rows),
-        fields["note"],
-        fields["chart"],
+        fields["title"], tuple(fields["columns"]), tuple(rows), fields["note"], fields["chart"]
     )

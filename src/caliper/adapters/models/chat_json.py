@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from huggingface_hub import ChatCompletionOutput
-
 from caliper.core.errors import BackendUnavailable
 from caliper.ports.models import ChatMessage, Completion, Image, Usage
 
@@ -37,25 +35,22 @@ def _without_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def read_completion(output: ChatCompletionOutput) -> Completion:
-    """The completion in a response.
+def read_completion(reply: Any) -> Completion:
+    """The completion in the JSON of a response.
 
-    Raises TypeError if the response is not a completion, BackendUnavailable if the endpoint
-    aborted it.
-
-    The library fills its classes without checking types, so types are checked here. Its classes
-    are also dicts, and keep fields outside TGI's specification as items.
+    Raises TypeError if it is not a completion, BackendUnavailable if the endpoint aborted it.
     """
-    choices: Any = output.choices
+    choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list):
         raise TypeError("it holds no list of choices")
-    usage, model = _usage(output.usage), str(output.model or "")
+    usage, model = _usage(reply.get("usage")), str(reply.get("model") or "")
     if not choices:
         return Completion("", "", usage, model)
-    message: Any = getattr(choices[0], "message", None)
+    choice = choices[0] if isinstance(choices[0], dict) else {}
+    message = choice.get("message")
     if not isinstance(message, dict):
         raise TypeError("its choice holds no message")
-    finish, text = choices[0].finish_reason, message.get("content")
+    finish, text = choice.get("finish_reason"), message.get("content")
     if refusal := message.get("refusal"):
         # A content filter may use the same field.
         end = finish if finish == "content_filter" else "refusal"

@@ -31,13 +31,7 @@ from caliper.core.errors import (
 )
 from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import (
-    SILENT,
-    CallEnded,
-    GateBuilt,
-    Telemetry,
-    TriedAgain,
-)
+from caliper.ports.telemetry import SILENT, CallEnded, GateBuilt, Telemetry, TriedAgain
 
 Served = TypeVar("Served", bound=ResolvableEndpoint)
 Reply = TypeVar("Reply")
@@ -86,6 +80,8 @@ class Replicas(Generic[Served]):
         pace = replace(
             pace,
             max_calls=share,
+            # A high limit is a wish: reaching it from 16 calls would take many rounds.
+            initial_calls=max(pace.initial_calls, share // 2),
             patience=patience,
             backoff=Backoff(
                 min(pace.backoff.first, patience / 10), min(pace.backoff.longest, patience / 4)

@@ -7,13 +7,14 @@ or an error of core.errors, and no failure turns into text. `pool` handles retri
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from huggingface_hub import AsyncInferenceClient, ChatCompletionOutput, set_async_client_factory
+from huggingface_hub import AsyncInferenceClient, set_async_client_factory
 from huggingface_hub.errors import HfHubHTTPError
 from pydantic import SecretStr
 
@@ -21,6 +22,7 @@ from caliper.adapters.models.chat_json import message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
 from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS, Form, violates_schema
 from caliper.adapters.models.transport import (
+    REPLY,
     UntrustedServer,
     hub_client,
     new_client,
@@ -66,7 +68,7 @@ class TgiModel:
             )
         self._forms = OTHER_FORMS
         self._form_by_schema: dict[bytes, Form | None] = {}
-        self._form_lock = asyncio.Lock()
+        self._form_locks: defaultdict[bytes, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._identity: Identity | None = None
         self._trust = tls_context(ca) if endpoint.encrypted else None
         # The factory is global to the process, and applies only to clients created later.
@@ -144,7 +146,7 @@ class TgiModel:
         }
         with self._translated_errors():
             async with asyncio.timeout(self._timeout):
-                completion = read_completion(await self._chat(request, schema))
+                completion = await self._chat(request, schema)
         if completion.model not in {"", name}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -169,13 +171,13 @@ class TgiModel:
 
     async def _chat(
         self, request: Mapping[str, Any], schema: Mapping[str, Any] | None
-    ) -> ChatCompletionOutput:
+    ) -> Completion:
         if schema is None:
             return await self._post(request)
         key = canonical_json(schema)
         if key not in self._form_by_schema:
             # One call finds the form that the endpoint obeys; the others wait.
-            async with self._form_lock:
+            async with self._form_locks[key]:
                 if key not in self._form_by_schema:
                     return await self._find_form(key, request, schema)
         form = self._form_by_schema[key]
@@ -183,14 +185,14 @@ class TgiModel:
 
     async def _find_form(
         self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
-    ) -> ChatCompletionOutput:
+    ) -> Completion:
         """The reply to the first form that the endpoint obeys. Remembers that form, or None if it
         obeys none.
         """
-        ignored: ChatCompletionOutput | None = None
+        ignored: Completion | None = None
         for form in self._forms:
             try:
-                output = await self._post({**request, **form(schema)})
+                completion = await self._post({**request, **form(schema)})
             except HfHubHTTPError as error:
                 status = error.response.status_code
                 # llama-cpp-python returns 500 for an unknown form. A server that returns 500 for
@@ -198,19 +200,19 @@ class TgiModel:
                 if status not in {400, 422} and (status != 500 or form is self._forms[-1]):
                     raise
                 continue
-            if not violates_schema(read_completion(output), schema):
+            if not violates_schema(completion, schema):
                 self._form_by_schema[key] = form
-                return output
-            ignored = output
-        output = await self._post(request) if ignored is None else ignored
+                return completion
+            ignored = completion
+        completion = await self._post(request) if ignored is None else ignored
         # Only the success without a schema shows that the schema was the problem.
         self._form_by_schema[key] = None
-        return output
+        return completion
 
-    async def _post(self, request: Mapping[str, Any]) -> ChatCompletionOutput:
+    async def _post(self, request: Mapping[str, Any]) -> Completion:
         with use_trust(self._trust):
-            output: ChatCompletionOutput = await self._client.chat_completion(**request)
-        return output
+            output = await self._client.chat_completion(**request)
+        return read_completion(output[REPLY])
 
     async def _get_json(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
         """The JSON object at `path`, empty if there is none."""

@@ -26,6 +26,10 @@ RESPONSE_FORMAT = "response_format as it is"
 """The value under this key is sent as `response_format`. huggingface_hub rewrites every
 `json_schema` in TGI's form, whatever the server is.
 """
+REPLY = "reply"
+"""The key of the reply in what huggingface_hub returns. It keeps an unknown key as it is; to fill
+its classes would take as long as sending the request.
+"""
 _CHUNK_BYTES = 64 * 1024
 _GZIP_OR_ZLIB = 47
 """The `wbits` for which zlib reads both formats."""
@@ -56,9 +60,16 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
         return await self.exchange(request, _other_headers(request), await request.aread())
 
     async def exchange(
-        self, request: httpx2.Request, headers: Sequence[tuple[str, str]], content: bytes
+        self,
+        request: httpx2.Request,
+        headers: Sequence[tuple[str, str]],
+        content: bytes,
+        *,
+        wrapped: bool = False,
     ) -> httpx2.Response:
-        """Send `headers` and `content` with the method and URL of `request`."""
+        """Send `headers` and `content` with the method and URL of `request`. If `wrapped`, the body
+        of a success is a JSON object with the received one under the key `REPLY`.
+        """
         try:
             async with self._open_session().request(
                 request.method,
@@ -77,6 +88,9 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(_story(error), request=request) from error
         except (aiohttp.ClientError, OSError) as error:
             raise httpx2.ReadError(_story(error), request=request) from error
+        if wrapped and response.ok:
+            body = b'{"%s":%s}' % (REPLY.encode(), body)
+            return httpx2.Response(response.status, content=body, request=request)
         response_headers = [
             pair for pair in response.raw_headers if pair[0].lower() not in _ENCODING_HEADERS
         ]
@@ -172,7 +186,8 @@ class _Client(httpx2.AsyncClient):
             json = {**json, "response_format": json[RESPONSE_FORMAT]}
             del json[RESPONSE_FORMAT]
         body = dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
-        return await self._aiohttp.exchange(_post_request(url), [*pairs, _JSON], body)
+        request = _post_request(url)
+        return await self._aiohttp.exchange(request, [*pairs, _JSON], body, wrapped=True)
 
 
 @lru_cache(maxsize=64)

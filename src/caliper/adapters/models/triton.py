@@ -10,11 +10,7 @@ from pydantic import SecretStr
 
 from caliper.adapters.models import triton_plain
 from caliper.adapters.models.chat_template import chat_template
-from caliper.adapters.models.triton_address import (
-    COMMON_OPTIONS,
-    TritonAddress,
-    parse_addresses,
-)
+from caliper.adapters.models.triton_address import COMMON_OPTIONS, TritonAddress, parse_addresses
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
 from caliper.adapters.models.triton_metadata import ServedModel
 from caliper.adapters.models.triton_plain import PlainShape

@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from caliper.adapters.models.triton_address import (
-    COMMON_OPTIONS,
-    TritonAddress,
-    parse_addresses,
-)
+from caliper.adapters.models.triton_address import COMMON_OPTIONS, TritonAddress, parse_addresses
 from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
 from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.page import cut, data_uri, render
 from caliper.adapters.pages.page_data import Thumbnail
@@ -69,11 +69,11 @@ def render_comparison(
         "compare.html",
         base=names[0],
         candidates=candidates,
-        stuffing=list(filter(None, map(wording.side_stuffing_warning, names, comparison.sides))),
+        stuffing=list(filter(None, map(phrases.side_stuffing_warning, names, comparison.sides))),
         unfinished=[side for side in comparison.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,
-        dimensions_of=wording.dimensions,
+        dimensions_of=phrases.dimensions,
         estimate_of=_estimate,
         is_clear=_is_clear,
         **around,

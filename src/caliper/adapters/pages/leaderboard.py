@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.page import render
 from caliper.analysis.leaderboard import Board
@@ -16,8 +16,8 @@ def render_leaderboard(boards: Sequence[Board]) -> str:
         "leaderboard.html",
         boards=boards,
         axis_of=_axis,
-        behind=wording.distance_to_best,
-        standing=wording.exclusion,
+        behind=phrases.distance_to_best,
+        standing=phrases.exclusion,
     )
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from caliper.adapters import phrases as wording
-from caliper.adapters import provenance
+from caliper.adapters import phrases, provenance
 from caliper.adapters.pages import charts
 from caliper.core.report import BenchmarkReport, Table
 from caliper.lazy import lazy_module
@@ -89,22 +88,22 @@ def _environment() -> jinja2.Environment:
         # Defaults for values that only the pages of a server set.
         trail=(),
         refresh=0,
-        label=wording.label,
-        headline=wording.headline,
-        notes=wording.notes,
-        reuse=wording.reuse,
-        stuffed=wording.stuffing_warnings,
+        label=phrases.label,
+        headline=phrases.headline,
+        notes=phrases.notes,
+        reuse=phrases.reuse,
+        stuffed=phrases.stuffing_warnings,
         facts=provenance.facts,
         made=provenance.TITLE,
         chart_scale=chart_scale,
         bar=charts.bar,
     )
     environment.filters.update(
-        number=wording.number,
-        interval=wording.interval,
-        percent=wording.percent,
-        chance=wording.p_value,
-        heading=wording.heading,
+        number=phrases.number,
+        interval=phrases.interval,
+        percent=phrases.percent,
+        chance=phrases.p_value,
+        heading=phrases.heading,
     )
     return environment
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from caliper.adapters import phrases as wording
+from caliper.adapters import phrases
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.page import render
 from caliper.adapters.pages.page_data import PageData, Thumbnail, pack, size
@@ -51,7 +51,7 @@ def _page(report: Report, packed: PageData) -> str:
         "report.html",
         script="report.js",
         report=report,
-        said=wording.state(report),
+        said=phrases.state(report),
         spec=dict(leaves(report.spec)),
         packed=packed,
         data=Markup(packed.data),  # noqa: S704 - packing.script_json leaves no markup in it

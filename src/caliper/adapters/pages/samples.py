@@ -24,9 +24,7 @@ class Sample:
 
 
 def choose(
-    verdicts: Iterable[VerdictRow],
-    captions: Mapping[tuple[str, str], str],
-    limit: int = LIMIT,
+    verdicts: Iterable[VerdictRow], captions: Mapping[tuple[str, str], str], limit: int = LIMIT
 ) -> tuple[Sample, ...]:
     """Choose at most `limit` verdicts: wrong and Unscored ones first, correct ones last.
 

@@ -169,7 +169,9 @@ class MinioStore:
 
     def _replace(self, name: str, data: bytes | Path, version: str | None) -> str | None:
         content = data if isinstance(data, bytes) else data.read_bytes()
-        condition = {"If-None-Match": "*"} if version is None else {"If-Match": f'"{version}"'}
+        condition: dict[str, Any] = (
+            {"If-None-Match": "*"} if version is None else {"If-Match": f'"{version}"'}
+        )
         try:
             # SLF001: no public method of the SDK sends a condition.
             result = self._client._put_object(self._bucket, name, content, condition)  # noqa: SLF001

@@ -7,33 +7,27 @@ resumes from there. Later records are read again; applying a record twice change
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
-
-from cachetools import LRUCache
 
 from caliper.core.envelopes import Record
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded, Verdicts
 from caliper.core.run import RunState
+from caliper.pipeline.aggregation.conclusion import Conclusion
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.offsets import LogOffsets, format_position
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
-from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot, encode, newest, save
-from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.snapshots import Snapshot, encode, newest, save
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
-from caliper.pipeline.reports.rolling_scores import RollingScores, changes_of
-from caliper.pipeline.store.runs import is_run_id
+from caliper.pipeline.reports.rolling_scores import changes_of
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SnapshotKept
-
-_UNKNOWN_RUNS = 1024
-_ANNOUNCED_RUNS = 4096
 
 
 class Aggregator:
@@ -53,18 +47,13 @@ class Aggregator:
         bounds: Bounds | None = None,
     ) -> None:
         self._store, self._codec, self._clock = store, codec, clock
-        self._files, self._outlets = files, outlets
-        self._bounds = bounds or Bounds()
-        self.live = LiveTallies(self._bounds.changes)
-        self._opener = Runs(store)
-        self._runs: dict[str, RunLedger] = {}
-        self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
-        self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        self._rolling = RollingScores(clock, self.live)
+        self._outlets, bounds = outlets, bounds or Bounds()
+        self.table = RunTable(store, clock, outlets, bounds)
+        self._conclusion = Conclusion(self.table, clock, files, outlets, bounds)
+        self.live, self.troubles = self.table.live, self.table.troubles
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
         self.leads = True
-        self.troubles: Counter[Trouble] = Counter()
 
     async def resume(self) -> None:
         """Resume from the newest intact snapshot, or without one from the first retained record.
@@ -83,37 +72,24 @@ class Aggregator:
             self.leads = False
 
     def _forget(self) -> None:
-        for name in list(self._runs):
-            self._drop(name)
-        self._announced.clear()
-        self._unknown.clear()
+        self.table.clear()
         self._number, self.places = 0, LogOffsets()
 
     async def _restore(self) -> None:
         snapshot, errors = await newest(self._store)
         for error in errors:
-            self._trouble(Trouble.LOST, str(error))
+            self.table.warn(Trouble.LOST, str(error))
         if snapshot is None:
             return
         self._number = snapshot.number + 1
         self.places = snapshot.offsets
-        self._announced = OrderedDict(snapshot.announced_ends)
-        for run, saved in snapshot.runs.items():
-            try:
-                run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
-                run_ledger.restore(saved.facts)
-            except InvalidInput as error:
-                self._trouble(Trouble.LOST, str(error))
-                continue
-            run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
-            self._runs[run] = run_ledger
-            self.live.on_restore(run_ledger)
+        await self.table.restore(snapshot)
 
     async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
         """Prepare for reading a topic; see `LogOffsets.begin`."""
         async with self._lock:
             if self.places.begin(topic, log, ends):
-                self._trouble(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
+                self.table.warn(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
 
     async def apply(self, records: Sequence[Record]) -> None:
         """Apply records of the topics of verdicts and runs.
@@ -127,83 +103,49 @@ class Aggregator:
                 elif record.message.topic == RUNS:
                     await self._event(record)
                 self.places.advance(record)
-                await self._make_room()
+                await self.table.make_room()
 
     async def _verdicts(self, record: Record) -> None:
         try:
             message = self._codec.read_verdicts(record.message.value)
         except InvalidInput as error:
-            self._trouble(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
+            self.table.warn(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
             return
-        run = await self.find(message.run)
+        run = await self.table.find(message.run)
         if run is None:
-            self._trouble(
+            self.table.warn(
                 Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {message.run!r:.40}"
             )
             return
         await self._merge(run, message, record)
 
     async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
-        run.opened_at = self._clock.monotonic()
+        run.active_at = self._clock.monotonic()
         try:
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
             run.retries.difference_update(verdict.index for verdict in message.verdicts)
         except InvalidInput as error:
             kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
-            self._trouble(kind, f"{format_position(record)}: {error}")
+            self.table.warn(kind, f"{format_position(record)}: {error}")
 
     async def _event(self, record: Record) -> None:
         try:
             event = self._codec.read_run_event(record.message.value)
         except InvalidInput as error:
-            self._trouble(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
+            self.table.warn(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
             return
         if isinstance(event, RunEnded):
-            self._note_end(event)
+            self.table.note_end(event)
             return
-        self._unknown.pop(event.run, None)
-        run = await self.find(event.run)
+        run = await self.table.find(event.run, again=True)
         if run is not None:
-            run.opened_at = self._clock.monotonic()
+            run.active_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
-        elif not (is_run_id(event.run) and await self._opener.planning(event.run)):
-            self._trouble(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}")
-
-    def _note_end(self, event: RunEnded) -> None:
-        """Note an announced end, by this aggregator or its predecessor."""
-        announcement = (event.state, event.report)
-        self._announced[event.run] = announcement
-        self._announced.move_to_end(event.run)
-        if len(self._announced) > _ANNOUNCED_RUNS:
-            self._announced.popitem(last=False)
-        if event.run in self._runs:
-            self._runs[event.run].announced_end = announcement
-
-    async def find(self, run: str) -> RunLedger | None:
-        """The run, opened from the store if it is not in memory; None if it does not exist."""
-        if run in self._runs:
-            return self._runs[run]
-        if run in self._unknown or not is_run_id(run):
-            return None
-        try:
-            run_ledger = await self._opener.open(run, self._clock.monotonic())
-        except InvalidInput as error:
-            self._trouble(Trouble.LOST, f"run {run}: {error}")
-            run_ledger = None
-        if run_ledger is None:
-            self._unknown[run] = None
-            return None
-        run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
-        self._runs[run] = run_ledger
-        return run_ledger
-
-    async def _make_room(self) -> None:
-        logs = [run.log for run in self._runs.values()]
-        while sum(log.pending for log in logs) > self._bounds.pending:
-            await max(logs, key=lambda log: log.pending).flush()
-        for log in (each for each in logs if each.waiting >= self._bounds.verdicts):
-            await log.flush()
+        elif not await self.table.is_planning(event.run):
+            self.table.warn(
+                Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}"
+            )
 
     async def conclude(self) -> None:
         """End every run that is due, and drop runs that ended long ago.
@@ -211,85 +153,19 @@ class Aggregator:
         Only for an aggregator that has caught up: before, it would end runs again that it ended
         earlier. Raises StoreUnavailable, StoreFull, or what `announce` raises; call it again then.
         """
-        for run in list(self._runs.values()):
-            if self._idle_seconds(run) >= self._bounds.idle:
-                # The retried questions were answered before the plan that retries them, or are
-                # lost: stop waiting for them.
-                run.retries.clear()
-            if run.is_due and self._may_end(run):
-                await self._end(run)
+        await self._conclusion.conclude()
         async with self._lock:
-            for name, run in list(self._runs.items()):
-                if (
-                    run.end_is_current
-                    and not run.is_due
-                    and self._idle_seconds(run) >= self._bounds.idle
-                ):
-                    await run.log.flush()
-                    self._drop(name)
-
-    def _drop(self, name: str) -> None:
-        self._rolling.forget(name)
-        self.live.on_removal(self._runs.pop(name))
-
-    def _idle_seconds(self, run: RunLedger) -> float:
-        return self._clock.monotonic() - run.opened_at
-
-    def _may_end(self, run: RunLedger) -> bool:
-        early = run.due_state is not RunState.FINISHED and not run.is_broken
-        if early and self._idle_seconds(run) < self._bounds.quiet:
-            return False
-        return run.reported_changes < 0 or self._rolling.may_run(f"{run.run}/report")
-
-    async def _end(self, run: RunLedger) -> None:
-        ending, changes = run.due_state, run.ledger.changes
-        if ending is None:
-            return
-        # Evidence first: where end.json exists, so does all evidence behind the report.
-        await run.log.flush()
-        result = await self._write(run, ending)
-        if result is None:
-            return
-        outcomes = run.ledger.digest()
-        now = self._clock.now()
-        await run.write_end(result, outcomes, now)
-        run.reported_changes = changes
-        if run.announced_end != result:
-            state, report = result
-            error = run.error if state is RunState.FAILED else ""
-            event = RunEnded(run.run, state, error, report)
-            await self._outlets.announce(event)
-            self._note_end(event)
-            await run.write_end(result, outcomes, now)
-
-    async def _write(self, run: RunLedger, ending: RunState) -> tuple[RunState, str] | None:
-        """Write the report. Returns its state and digest, or None if it is out of date."""
-        if not run.is_broken:
-            try:
-                spending = self._rolling.charge(f"{run.run}/report")
-                result = await self._files.write(run, ending, self.live, spending)
-            except InvalidInput as error:
-                run.is_broken, run.error = True, str(error)
-                self._trouble(Trouble.LOST, f"run {run.run}: {error}")
-            else:
-                return result if run.due_state is ending else None
-        return RunState.FAILED, ""
+            await self.table.drop_idle()
 
     async def flush(self) -> None:
         """Write the pending evidence. Raises StoreUnavailable or StoreFull."""
-        await asyncio.gather(*(run.log.flush() for run in self._runs.values()))
+        await asyncio.gather(*(run.log.flush() for run in self.table))
 
     async def snapshot(self) -> None:
         """Store everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
         async with self._lock:
             await self.flush()
-            runs = {
-                name: RunSnapshot(
-                    run.facts(), run.ledger.columns, run.reported_changes == run.ledger.changes
-                )
-                for name, run in self._runs.items()
-            }
-            snapshot = Snapshot(self._number, self.places, dict(self._announced), runs)
+            snapshot = Snapshot(self._number, self.places, *self.table.snapshot())
             # The lock keeps records out, so the columns need not be copied.
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data)
@@ -297,28 +173,18 @@ class Aggregator:
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
-        """The state and figures of a run so far; None for an unknown run. With `wait`, waits
-        for the final figures of a run that is over.
-
-        Recomputing figures takes at most a tenth of the time. Raises StoreUnavailable,
-        InvalidInput when the plan is lost.
+        """As `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
+        waits for the final figures of a run that is over. Raises InvalidInput for a lost plan.
         """
         async with self._lock:
-            if not is_run_id(run):
-                return None
-            self._unknown.pop(run, None)
-            if run in self._runs and not self.leads:
-                self._drop(run)
-            run_ledger = await self.find(run)
-            if run_ledger is None:
-                planning = await self._opener.planning(run)
-                return Scores(RunState.PLANNING, ()) if planning else None
-        return await self._rolling.scores(run_ledger, wait=wait)
+            if not self.leads:
+                self.table.drop(run)
+            run_ledger = await self.table.find(run, again=True)
+            if run_ledger is None and await self.table.is_planning(run):
+                return Scores(RunState.PLANNING, ())
+        if run_ledger is None:
+            return None
+        return await self.table.rolling.scores(run_ledger, wait=wait)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
-        """Yield the result of `scores` now and whenever it changes, until the run is over."""
         return changes_of(partial(self.scores, run, wait=True), interval, self._clock)
-
-    def _trouble(self, kind: Trouble, text: str) -> None:
-        self.troubles[kind] += 1
-        self._outlets.warn(kind, text)

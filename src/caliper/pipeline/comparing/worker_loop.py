@@ -25,11 +25,9 @@ class RelayedStore:
         self._loop = asyncio.get_running_loop()
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes or a file's content. Raises StoreUnavailable or StoreFull."""
         await self._on_own_loop(self._store.put(key, data))
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        """The bytes under `key`, at most `max_bytes` of them. Raises as the port does."""
         return await self._on_own_loop(self._store.get(key, max_bytes))
 
     async def version(self, key: str) -> str | None:
@@ -41,11 +39,9 @@ class RelayedStore:
         return await self._on_own_loop(self._store.replace(key, data, version))
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file. Returns False if there are none."""
         return await self._on_own_loop(self._store.get_file(key, file))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """Keys under a prefix, in order. Raises StoreUnavailable."""
         for key in await self._on_own_loop(self._keys(prefix)):
             yield key
 

@@ -30,7 +30,7 @@ _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 class RunLedger:
     """The ledger of one run, with the run's events and end.
 
-    `events` holds the time of the last event of each kind, in milliseconds since 1970. `opened_at`
+    `events` holds the time of the last event of each kind, in milliseconds since 1970. `active_at`
     is the monotonic time of the last message about the run. `start` is the number of the last
     start that was planned, `retries` the indices that are being retried since.
 
@@ -44,7 +44,7 @@ class RunLedger:
     store: ObjectStore
     log: StoreLog
     ledger: Ledger
-    opened_at: float
+    active_at: float
     events: dict[EventKind, int] = field(default_factory=dict)
     error: str = ""
     is_broken: bool = False

@@ -44,7 +44,6 @@ class Scope:
 class _Model:
     """A model: its latest run (started at `started`, in milliseconds since 1970), its windows,
     and the scores that have `changed` since they were last recorded.
-
     `held` turns False when the aggregator drops the run; `run` turns None once its last scores
     are recorded, too.
     """

@@ -9,8 +9,10 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from caliper.core.report import Report
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Estimate, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.ledger.report import verdict_rows, with_captions
@@ -20,6 +22,7 @@ from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.runs import read_json, run_store
 from caliper.pipeline.store.supplies import read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 
@@ -138,3 +141,26 @@ async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Map
     if part.captions is not None:
         return await read_captions(store, part.captions)
     return await read_own_captions(store, run, part.name)
+
+
+async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
+    """The headline figure of each benchmark in the stored report; empty without a report.
+
+    Raises InvalidInput for a malformed report, StoreUnavailable.
+    """
+    file = f"report/{REPORT}"
+    report = await read_json(run_store(store, run), file)
+    if report is None:
+        return {}
+    try:
+        return {name: _headline(part) for name, part in report["benchmarks"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"not a report: {error!r}", file=file) from error
+
+
+def _headline(part: Mapping[str, Any]) -> Estimate:
+    value: Any = part
+    bounds: Any = part["intervals"]
+    for step in part["headline"]:
+        value, bounds = value.get(step) if value else None, bounds.get(step, {})
+    return Estimate(value, bounds.get("low"), bounds.get("high"), bounds.get("method", ""))

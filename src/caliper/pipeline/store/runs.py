@@ -178,11 +178,9 @@ class KeyPrefix:
         self._prefix = f"{prefix}/"
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
         await self._store.put(self._prefix + key, data)
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        """Read at most `max_bytes` bytes under `key`. Raises what the port raises."""
         return await self._store.get(self._prefix + key, max_bytes)
 
     async def version(self, key: str) -> str | None:
@@ -194,10 +192,8 @@ class KeyPrefix:
         return await self._store.replace(self._prefix + key, data, version)
 
     async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file. Returns False if the key does not exist."""
         return await self._store.get_file(self._prefix + key, file)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        """List the keys under a prefix in order. Raises StoreUnavailable."""
         async for key in self._store.list(self._prefix + prefix):
             yield key.removeprefix(self._prefix)

@@ -31,11 +31,9 @@ class StoredSupplies:
         self._store, self._open = store, open_dataset
 
     async def has_dataset(self, digest: str) -> bool:
-        """Whether the store has the dataset's manifest. Raises StoreUnavailable."""
         return await has_dataset(self._store, digest)
 
     async def has_captions(self, digest: str) -> bool:
-        """Whether captions with this digest were uploaded. Raises StoreUnavailable."""
         return await has_captions(self._store, digest)
 
     @asynccontextmanager

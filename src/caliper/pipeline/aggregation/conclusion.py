@@ -1,0 +1,74 @@
+"""How runs end: which are due, and the steps to a report and an announced end."""
+
+from __future__ import annotations
+
+from caliper.core.errors import InvalidInput
+from caliper.core.messages import RunEnded
+from caliper.core.run import RunState
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.aggregation.run_table import RunTable
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.ports.clock import Clock
+
+
+class Conclusion:
+    """Ends the runs of a table that are due."""
+
+    def __init__(
+        self, table: RunTable, clock: Clock, files: ReportFiles, outlets: Outlets, bounds: Bounds
+    ) -> None:
+        self._table, self._clock, self._files = table, clock, files
+        self._outlets, self._bounds = outlets, bounds
+
+    async def conclude(self) -> None:
+        """End every run that is due. Raises StoreUnavailable, StoreFull, or what `announce`
+        raises; call it again then.
+        """
+        for run in self._table:
+            if self._table.idle_seconds(run) >= self._bounds.idle:
+                # The retried questions were answered before the plan that retries them, or are
+                # lost: stop waiting for them.
+                run.retries.clear()
+            if run.is_due and self._may_end(run):
+                await self._end(run)
+
+    def _may_end(self, run: RunLedger) -> bool:
+        early = run.due_state is not RunState.FINISHED and not run.is_broken
+        if early and self._table.idle_seconds(run) < self._bounds.quiet:
+            return False
+        return run.reported_changes < 0 or self._table.rolling.may_run(f"{run.run}/report")
+
+    async def _end(self, run: RunLedger) -> None:
+        ending, changes = run.due_state, run.ledger.changes
+        if ending is None:
+            return
+        # Evidence first: where end.json exists, so does all evidence behind the report.
+        await run.log.flush()
+        result = await self._write(run, ending)
+        if result is None:
+            return
+        outcomes = run.ledger.digest()
+        now = self._clock.now()
+        await run.write_end(result, outcomes, now)
+        run.reported_changes = changes
+        if run.announced_end != result:
+            state, report = result
+            error = run.error if state is RunState.FAILED else ""
+            event = RunEnded(run.run, state, error, report)
+            await self._outlets.announce(event)
+            self._table.note_end(event)
+            await run.write_end(result, outcomes, now)
+
+    async def _write(self, run: RunLedger, ending: RunState) -> tuple[RunState, str] | None:
+        """Write the report. Returns its state and digest, or None if it is out of date."""
+        if not run.is_broken:
+            try:
+                spending = self._table.rolling.charge(f"{run.run}/report")
+                result = await self._files.write(run, ending, self._table.live, spending)
+            except InvalidInput as error:
+                run.is_broken, run.error = True, str(error)
+                self._table.warn(Trouble.LOST, f"run {run.run}: {error}")
+            else:
+                return result if run.due_state is ending else None
+        return RunState.FAILED, ""
