@@ -124,7 +124,7 @@ class StoreContract:
         assert await store.replace("verdicts/1", file, None) is not None
         assert await store.replace("verdicts/0", file, None) is None
         assert await store.get("verdicts/1") == b"of a file"
-        assert await keys(store, "") == ["verdicts/0", "verdicts/1"]
+        assert await keys(store, "verdicts") == ["verdicts/0", "verdicts/1"]
 
     async def test_only_the_expected_version_is_replaced(self, store: ObjectStore) -> None:
         await store.put("end", b"first")
