@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.fakes.clock import PATIENCE, FakeClock
 from tests.fakes.evaluations import CAPTIONS, House, scored, standalone, stored_run
@@ -47,6 +47,7 @@ class Process:
 
     house: House
     log: list[Record]
+    partition: int = 0
     leads: bool = False
     task: asyncio.Task[None] | None = None
     connection: PausableStore = field(init=False)
@@ -103,8 +104,11 @@ class Process:
         self.leads = True
 
     async def _read(self) -> None:
-        position = self.aggregator.places.offsets.get(VERDICTS, {}).get(0, 0)
-        await self.aggregator.apply(self.log[position : position + 1])
+        """Read one record. Each process prefers another partition, so their segments differ."""
+        offsets = self.aggregator.places.offsets.get(VERDICTS, {})
+        waiting = [each for each in self.log if each.offset >= offsets.get(each.partition, 0)]
+        waiting.sort(key=lambda each: (each.partition != self.partition, each.offset))
+        await self.aggregator.apply(waiting[:1])
 
     async def finish(self) -> None:
         await self.do("wake")
@@ -116,8 +120,20 @@ class Process:
 
 
 ACTIONS = ("lead", "renew", "read", "flush", "snapshot", "conclude", "pause", "wake")
+BOTH = [(0, "lead"), (0, "read"), (1, "lead"), (1, "read")]
+SECOND_FOR_A_WHILE = [*BOTH, (1, "snapshot"), (0, "read"), (0, "flush")]
+WOKEN_IN_A_WRITE = [*BOTH[:2], (0, "pause"), (0, "flush"), *BOTH[2:], (1, "snapshot"), (0, "wake")]
+ENDED_BY_BOTH = [
+    *BOTH,
+    (1, "snapshot"),
+    *[(0, "read")] * 40,
+    (0, "conclude"),
+]
 
 
+@example(SECOND_FOR_A_WHILE, 1)
+@example(WOKEN_IN_A_WRITE, 1)
+@example(ENDED_BY_BOTH, 1)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.sampled_from(ACTIONS)), max_size=40),
     st.integers(0, 1),
@@ -130,8 +146,11 @@ async def test_two_aggregators_end_a_run_as_one_does(
     run = await stored_run(house.store)
     # Later ones are better or no news: a run ends early and again.
     log = [*scored(run), *scored(run, 1), *scored(run)]
-    log = [replace(record, offset=offset) for offset, record in enumerate(log)]
-    processes = [Process(house, log) for _ in range(2)]
+    log = [
+        replace(record, partition=number % 2, offset=number // 2)
+        for number, record in enumerate(log)
+    ]
+    processes = [Process(house, log, partition) for partition in range(2)]
     async with asyncio.timeout(PATIENCE):
         for which, action in history:
             await processes[which].do(action)
