@@ -6,7 +6,9 @@ process that waits takes over when the object has not changed for `term` seconds
 monotonic clock, or was released. Clocks of two machines are never compared, and no clock tells a
 holder that it still is one.
 
-A process that was paused may wake and finish one write after it lost the lease. Therefore:
+A process that was paused may wake and finish one write after it lost the lease. An object store
+cannot compare fencing numbers, but it can compare versions, so each write carries the version that
+its holder has seen instead:
 
 - `LeasedStore` reads the version of an object, then renews the lease, then replaces that version.
   A late write fails if the new holder has written the object since. Otherwise it counts as
