@@ -31,8 +31,8 @@ has the files of a run and the exit codes, [fidelity.md](fidelity.md) the protoc
 `--set KEY=VALUE`, or `--set BENCHMARK.KEY=VALUE` for one benchmark of several."""
 _CONFIGURATION = """## A run over several benchmarks
 
-`caliper evaluate --config FILE` reads YAML. Paths in it are relative to the file. Options on the
-command line win over the file; an unknown key is an error.
+`caliper evaluate --config FILE` reads YAML without aliases. Paths in it are relative to the
+file. Options on the command line win over the file; an unknown key is an error.
 
 ```yaml
 name: my-checkpoint

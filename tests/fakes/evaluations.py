@@ -35,7 +35,7 @@ from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import report, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
-from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.reports.report_files import ReportFiles, SinksOf
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import run_store
 
@@ -105,10 +105,12 @@ class House:
     bounds: Bounds = field(default_factory=Bounds)
     announced: list[RunEnded] = field(default_factory=list)
     warned: list[Trouble] = field(default_factory=list)
+    sinks: SinksOf = lambda _, __: [JsonExport(), ParquetExport()]
+    plain: SinksOf | None = None
 
     def starting(self) -> Aggregator:
         """An aggregator that has not resumed yet."""
-        files = ReportFiles(captions, lambda _, __: [JsonExport(), ParquetExport()])
+        files = ReportFiles(captions, self.sinks, plain=self.plain)
         outlets = Outlets(self.announce, lambda kind, _: self.warned.append(kind))
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 

@@ -181,6 +181,7 @@ def test_an_embedder_without_a_folder_stays(embedder: str) -> None:
         ("name: \x01\n", "run.yaml: "),
         ("name: 2026-02-30\n", "run.yaml: not YAML: "),
         ("seed: 1\nname: x\nseed: 2\n", "run.yaml:3: the key seed appears twice"),
+        ("a: &a [1]\nb: *a\n", "run.yaml:2: not YAML: aliases such as *a are not supported"),
         ("- [{a: 1, b: {c: 1, 'c': 2}}]\n", "run.yaml:1: the key c appears twice"),
         ("captionqa\n  - x: y: z\n", "run.yaml:2: not YAML: "),
         ("[" * 20000, "run.yaml: not YAML: "),
@@ -194,15 +195,6 @@ def test_what_is_no_yaml_names_file_and_line(tmp_path: Path, text: str | bytes, 
         read_config(a_file(tmp_path, text))
     assert str(caught.value).startswith(str(tmp_path / "run.yaml"))
     assert told in str(caught.value)
-
-
-def test_merged_keys_may_be_written_over(tmp_path: Path) -> None:
-    text = WHOLE.replace("captionqa:", "captionqa: &one").replace(
-        "seed: 3", "  capability: {<<: *one, set: {}, data: d}\nseed: 3"
-    )
-    found = read_config(a_file(tmp_path, text))
-    assert found.benchmarks["capability"].data == tmp_path / "d"
-    assert found.benchmarks["capability"].captions == Path("/elsewhere/captions.json")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ import pytest
 from tests.servers.choosing import COMPONENTS
 
 LONG = {
+    "adapters/media/test_thumbnail_bombs.py": "starts a Python for each picture, for its memory",
     "adapters/remote/test_channel.py": "stops processes, and listens to one for longer than pings",
     "analysis/test_simulated*.py": "draws samples by the thousand",
     "bench/test_endpoint_run.py": "starts every command as a Python of its own",
+    "bench/test_services.py": "starts stubs and peers as processes",
     "cli/test_forked_commands.py": "starts every command twice",
     "cli/test_full_disk.py": "starts every command as a Python of its own",
     "cli/test_plugin.py": "starts every command as a Python of its own",
@@ -22,13 +24,17 @@ LONG = {
     "cli/test_start.py": "starts every command as a Python of its own",
     "cli/test_stuffing.py": "evaluates the longest captions that there may be",
     "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
+    "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
+    "servers/test_time_limit.py": "starts pytest of its own, to see it stop a test",
     "servers/test_tiers.py": "starts pytest three times, to see what it collects",
     "services/test_access_settings.py": "starts services that refuse to start, a Python each",
     "services/test_anchors.py": "starts five processes; cli/test_anchors has the rules",
     "services/test_asked_live.py": "runs twice what cli/test_media_questions has the rules of",
     "services/test_compared.py": "runs twice what pipeline/test_comparisons has the rules of",
     "services/test_metrics.py": "starts five processes",
+    "serving/test_upload_memory.py": "uploads 80 MB from a Python of its own, for its memory",
+    "tools/test_protos.py": "`make lint` has the check; starts it in repositories of its own",
 }
 """Files that take long, and why."""
 

@@ -1,16 +1,22 @@
 import asyncio
+import socket
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import aiohttp
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 
 from caliper.adapters.cluster.certificates import Authority
 from caliper.adapters.metrics.catalogue import CERTIFICATE
+from caliper.adapters.metrics.page import metrics_application
 from caliper.adapters.metrics.prometheus import PrometheusTelemetry
 from caliper.core.errors import InvalidInput
 from caliper.ports.telemetry import SILENT
 from caliper.serving.addresses import Address
 from caliper.serving.metrics import metrics_parts, process_telemetry
+from caliper.serving.web import own_names_only
 from caliper.wiring.service_settings import JudgeSettings
 
 
@@ -50,6 +56,55 @@ def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path, content: byte
     with pytest.raises(InvalidInput, match="cannot be read") as told:
         metrics_parts(process_telemetry(), Address("127.0.0.1", 0), file)
     assert str(file) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:9464", 200),
+        ("[::1]:9464", 200),
+        ("10.1.2.3", 200),
+        ("localhost:1", 200),
+        ("judge:9464", 200),
+        pytest.param(socket.gethostname(), 200, id="this machine"),
+        ("judge.example.org:9464", 200),
+        ("rebound.example.com:9464", 403),
+        ("127.0.0.1.example.com", 403),
+        ("", 403),
+        ("[", 403),
+    ],
+)
+async def test_metrics_are_given_by_own_names_only(host: str, status: int) -> None:
+    """A page that made its own name point here (DNS rebinding) sends that name."""
+    telemetry = process_telemetry()
+    assert isinstance(telemetry, PrometheusTelemetry)
+    application = metrics_application(telemetry.metrics)
+    application.middlewares.append(own_names_only(Address("Judge.example.org", 9464)))
+    async with (
+        TestClient(TestServer(application)) as client,
+        client.get("/metrics", headers={"Host": host}) as answer,
+    ):
+        assert answer.status == status
+        assert ("caliper_" in await answer.text()) == (status == 200)
+
+
+async def test_the_port_of_a_service_answers_own_names_only() -> None:
+    free = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    address = Address(*free.sockets[0].getsockname())
+    free.close()
+    await free.wait_closed()
+    (serve,) = metrics_parts(process_telemetry(), address).tasks
+    serving = asyncio.ensure_future(serve())
+    async with aiohttp.ClientSession() as session:
+        statuses = []
+        for host in ("localhost", "rebound.example.com"):
+            while len(statuses) < (1 if host == "localhost" else 2):
+                with suppress(aiohttp.ClientConnectorError):
+                    url, headers = f"http://{address}/metrics", {"Host": host}
+                    async with session.get(url, headers=headers) as answer:
+                        statuses.append(answer.status)
+    serving.cancel()
+    assert statuses == [200, 403]
 
 
 async def test_a_service_whose_metrics_have_no_port_says_so() -> None:

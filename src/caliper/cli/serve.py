@@ -122,6 +122,7 @@ async def _serve(options: ServeOptions) -> None:
         read_settings(QaReaderSettings, model=options.reader),
         captioner_settings,
         settings.page(),
+        settings.media_limits(),
     )
     await serve_parts(settings.server(), with_metrics(parts, ground, settings), _show_address)
 

@@ -47,7 +47,7 @@ from caliper.ports.telemetry import SILENT, Watcher
 from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-from caliper.wiring.sinks import folder_thumbnails, sinks
+from caliper.wiring.sinks import folder_thumbnails, plain_sinks, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _BOUNDS = Bounds(verdicts=500)
@@ -77,7 +77,9 @@ class LocalRun:
         self._stream = stream = MemoryStream(logs=(VERDICTS, RUNS), once=True)
         self._store = store = directory.store(setup.spec, setup.config.store)
         self._ground = Ground(store, stream, stream, IdentityCodec(), clock)
-        files = ReportFiles(self._captions_of, self._sinks, directory.path, self._complete)
+        files = ReportFiles(
+            self._captions_of, self._sinks, directory.path, self._complete, plain_sinks
+        )
         outlets = Outlets(self._on_run_ended, _refuse)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()

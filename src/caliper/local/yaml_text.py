@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from caliper.adapters.plain_yaml import PlainLoader, load_yaml
 from caliper.core.errors import InvalidInput
 
 
@@ -18,8 +19,8 @@ def read_yaml(path: Path) -> Any:
 def read_nodes(path: Path) -> yaml.Node | None:
     """The root node of a file, with line numbers; None if the file is empty.
 
-    Raises InvalidInput naming file and line, for broken YAML and for a key that appears twice in
-    one mapping.
+    Raises InvalidInput naming file and line, for broken YAML, for an alias, and for a key that
+    appears twice in one mapping.
     """
     return _read(path)[0]
 
@@ -27,7 +28,7 @@ def read_nodes(path: Path) -> yaml.Node | None:
 def _read(path: Path) -> tuple[yaml.Node | None, Any]:
     try:
         text = path.read_text("utf-8")
-        root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        root: yaml.Node | None = yaml.compose(text, Loader=PlainLoader)
         duplicate = _duplicate_key(root)
         if duplicate is not None:
             raise InvalidInput(
@@ -35,7 +36,7 @@ def _read(path: Path) -> tuple[yaml.Node | None, Any]:
                 file=str(path),
                 line=duplicate.start_mark.line + 1,
             )
-        return root, yaml.safe_load(text)
+        return root, load_yaml(text)
     except OSError as error:
         raise InvalidInput(f"cannot read it: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
@@ -52,13 +53,9 @@ def _read(path: Path) -> tuple[yaml.Node | None, Any]:
 
 def _duplicate_key(root: yaml.Node | None) -> yaml.ScalarNode | None:
     """The second occurrence of the first key that appears twice in one mapping."""
-    pending, seen = [root], set[int]()
+    pending = [root]
     while pending:
         node = pending.pop()
-        # An alias refers to a node that was visited before.
-        if node is None or id(node) in seen:
-            continue
-        seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             pending.extend(node.value)
         elif isinstance(node, yaml.MappingNode):

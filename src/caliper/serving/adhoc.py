@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
 from caliper.adapters.datasets.jsontext import parse
 from caliper.adapters.wire.outcomes import encode_verdict
@@ -88,10 +89,14 @@ class AdhocServicer:
             seed=message.seed,
             repeats=message.repeats if message.HasField("repeats") else None,
         )
-        return map(encode_verdict, await _verdicts(request, models))
+        return map(encode_verdict, await examine_request(request, models))
 
 
-async def _verdicts(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
+async def examine_request(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:
+    """The verdicts of a request. Work on its rows ends with the call.
+
+    Raises what `_examine` raises.
+    """
     if len(request.caption) > LONGEST_CAPTION:
         raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption")
     if not 1 <= len(request.rows) <= MOST_ROWS:
@@ -101,8 +106,12 @@ async def _verdicts(request: AdhocRequest, models: Models) -> tuple[Verdict, ...
     if request.repeats is not None and not 1 <= request.repeats <= _MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {_MOST_REPEATS}", field="repeats")
     spec = _spec(request)
-    # In a thread: masks and long lists would block the event loop.
-    items = await asyncio.to_thread(_plan, spec, request)
+    ended = Event()
+    try:
+        # In a thread: masks and long lists would block the event loop.
+        items = await asyncio.to_thread(_plan, spec, request, ended)
+    finally:
+        ended.set()
     sample = items[0].sample
     job = ExamineJob("", request.benchmark, sample, Caption(sample, request.caption), items)
     examined = await Examiner(spec, models).examine(job)
@@ -125,10 +134,10 @@ def _spec(request: AdhocRequest) -> RunSpec:
     return RunSpec("", __version__, pack="", benchmarks=(part,), seed=request.seed)
 
 
-def _plan(spec: RunSpec, request: AdhocRequest) -> tuple[Item, ...]:
+def _plan(spec: RunSpec, request: AdhocRequest, ended: Event) -> tuple[Item, ...]:
     (part,) = spec.benchmarks
     try:
-        items = plan_items(spec, part, Sources(_Rows(request), captions=None))
+        items = plan_items(spec, part, Sources(_Rows(request, ended), captions=None))
     except InvalidInput as error:
         raise _in_request(error, request) from error
     if len({item.sample for item in items}) > 1:
@@ -152,12 +161,16 @@ def _in_request(error: InvalidInput, request: AdhocRequest) -> InvalidInput:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """A ports.storage.Dataset over the rows of a request."""
+    """A ports.storage.Dataset over the rows of a request, until the call has `ended`."""
 
     request: AdhocRequest
+    ended: Event
 
     def rows(self, layout: Layout) -> Iterator[Row]:
         for line, text in enumerate(self.request.rows, start=1):
+            if self.ended.is_set():
+                # Nobody waits for the thread, but a picture's masks take seconds.
+                raise TimeoutError("the call has ended")
             fields = parse(text, Path(self.request.field), line)
             if not isinstance(fields, dict):
                 raise InvalidInput("expected a JSON object", file=self.request.field, line=line)

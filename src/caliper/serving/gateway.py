@@ -12,21 +12,17 @@ from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
-from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
-from caliper.serving.adhoc import LONGEST_CAPTION
 from caliper.serving.calls import Context, seconds
 from caliper.serving.grpc_server import Service
+from caliper.serving.uploads import Uploads
 
 NAME = pb.DESCRIPTOR.services_by_name["EvaluateService"].full_name
 _CHUNK = 1024 * 1024
-_MOST_TEXT = 1 << 29
-"""The most characters of captions and samples in an upload, which memory holds until complete."""
 
 
 class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
@@ -36,7 +32,7 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, gateway: Gateway, reader: RunReader, comparer: Comparer, store: ObjectStore
     ) -> None:
         self._gateway, self._reader, self._comparer = gateway, reader, comparer
-        self._store = store
+        self._store, self._uploads = store, Uploads()
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: Context
@@ -124,47 +120,9 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: Context
     ) -> pb.UploadCaptionsResponse:
         """Store a set of captions."""
-        captions = await _captions_in(request_iterator)
-        digest = await put_captions(self._store, captions)
-        return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
-
-
-async def _captions_in(requests: AsyncIterator[pb.UploadCaptionsRequest]) -> dict[str, str]:
-    """The captions by sample. Raises InvalidInput naming the request's field."""
-    captions: dict[str, str] = {}
-    has_header, size = False, 0
-    async for request in requests:
-        if has_header != (request.WhichOneof("part") == "caption"):
-            raise InvalidInput("expected one header, and then captions", field="header")
-        if has_header:
-            sample, text = _caption(request.caption)
-            if sample in captions:
-                raise InvalidInput(f"a second caption of {sample!r:.100}", field="caption.sample")
-            size += len(sample) + len(text)
-            if size > _MOST_TEXT:
-                raise InvalidInput(f"more than {_MOST_TEXT} characters in all", field="caption")
-            captions[sample] = text
-        else:
-            _check_header(request.header)
-            has_header = True
-    if not captions:
-        raise InvalidInput("no captions", field="caption" if has_header else "header")
-    return captions
-
-
-def _check_header(header: pb.UploadHeader) -> None:
-    try:
-        benchmark(header.benchmark)
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field="header.benchmark") from error
-
-
-def _caption(caption: pb.UploadedCaption) -> tuple[str, str]:
-    if not caption.sample:
-        raise InvalidInput("expected the name of a sample", field="caption.sample")
-    if len(caption.text) > LONGEST_CAPTION:
-        raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption.text")
-    return from_wire(caption.sample), from_wire(caption.text)
+        async with self._uploads.receive(request_iterator) as captions:
+            digest = await put_captions(self._store, captions)
+            return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 
 
 def service(servicer: GatewayServicer) -> Service:

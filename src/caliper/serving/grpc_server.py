@@ -38,7 +38,8 @@ _OPTIONS = (
     # Lets callers ping, too. By default, five pings within five minutes end the connection.
     ("grpc.http2.min_ping_interval_without_data_ms", 200),
 )
-_MOST_CALLS = 1000
+MOST_CALLS = 1000
+"""The most calls in flight; further ones are RESOURCE_EXHAUSTED."""
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 
 
@@ -102,7 +103,7 @@ class GrpcServer:
         Raises InvalidInput when an address is taken, or the certificate cannot be used.
         """
         server = grpc.aio.server(
-            interceptors=[self._guard], options=_OPTIONS, maximum_concurrent_rpcs=_MOST_CALLS
+            interceptors=[self._guard], options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
         )
         for service in self._services:
             service.add(server)
@@ -112,7 +113,7 @@ class GrpcServer:
         self.address = _bind(server, self._options.listen, self._options.tls)
         self._servers.append(server)
         if self._options.health is not None:
-            health_server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_MOST_CALLS)
+            health_server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
             health_pb2_grpc.add_HealthServicer_to_server(self._health, health_server)
             self.health_address = _bind(health_server, self._options.health, None)
             self._servers.append(health_server)

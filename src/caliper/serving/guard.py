@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeAlias
@@ -12,7 +13,7 @@ from typing import Any, TypeAlias
 import grpc
 from google.protobuf.message import DecodeError
 
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.serving.calls import Context, begin
 from caliper.serving.permissions import RULES, Rule
 from caliper.serving.statuses import abort, status, status_of
@@ -22,6 +23,8 @@ _LOG = logging.getLogger(__name__)
 _ANONYMOUS = Caller("", Role.ADMIN)
 _UNPARSABLE = object()
 """Placeholder for a request that cannot be parsed; gRPC itself would answer UNKNOWN."""
+_LONGEST = 600.0
+"""The most seconds that a caller can ask for, unless calls without a deadline get more."""
 _LAST_WRITE = 1.0
 """Seconds for the response that is being sent when a stream has to end."""
 
@@ -47,7 +50,7 @@ class _RefusedError(Exception):
 
 
 class Guard(grpc.aio.ServerInterceptor):
-    """Authorizes calls, enforces deadlines, and turns errors into statuses.
+    """Authorizes calls, bounds them per caller, enforces deadlines, and turns errors into statuses.
 
     Without `tokens`, every caller may call every method that has a rule. `deadline` (seconds)
     applies to calls without one.
@@ -57,6 +60,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._tokens = tokens
         self._deadline = deadline
         self._lasting: set[asyncio.Timeout] = set()
+        self._in_flight: Counter[tuple[str, Rule]] = Counter()
         self._stopping = False
 
     def end_streams(self) -> None:
@@ -73,7 +77,7 @@ class Guard(grpc.aio.ServerInterceptor):
     ) -> Handler | None:
         """The guarded handler of a call, or a handler that refuses it."""
         try:
-            rule = self._authorize(handler_call_details)
+            caller, rule = self._authorize(handler_call_details)
         except _RefusedError as refusal:
             _LOG.warning("refused %s: %s", handler_call_details.method, refusal)
             return _refusing(refusal)
@@ -85,27 +89,27 @@ class Guard(grpc.aio.ServerInterceptor):
             message = f"nobody may call {handler_call_details.method}"
             _LOG.warning("refused %s: no role may call it", handler_call_details.method)
             return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
-        return self._guarded(handler, rule)
+        return self._guarded(handler, rule, caller.name)
 
-    def _authorize(self, details: grpc.HandlerCallDetails) -> Rule | None:
+    def _authorize(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
         caller = _ANONYMOUS if self._tokens is None else _caller(self._tokens, details)
         rule = RULES.get(details.method)
         if rule is not None and not caller.role.includes(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
             raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
-        return rule
+        return caller, rule
 
-    def _guarded(self, handler: Handler, rule: Rule) -> Handler:
+    def _guarded(self, handler: Handler, rule: Rule, caller: str) -> Handler:
         shape = bool(handler.request_streaming), bool(handler.response_streaming)
         name, make = _SHAPES[shape]
         behaviour: Behaviour = getattr(handler, name)
 
         async def answering(request: Any, context: Context) -> Any:
-            async with self._around(rule, context):
+            async with self._around(rule, caller, context):
                 return await behaviour(_checked(request), context)
 
         async def streaming(request: Any, context: Context) -> None:
-            async with self._around(rule, context):
+            async with self._around(rule, caller, context):
                 await _stream(behaviour(_checked(request), context), context)
 
         return make(
@@ -115,15 +119,16 @@ class Guard(grpc.aio.ServerInterceptor):
         )
 
     @asynccontextmanager
-    async def _around(self, rule: Rule, context: Context) -> AsyncIterator[None]:
+    async def _around(self, rule: Rule, caller: str, context: Context) -> AsyncIterator[None]:
         seconds = _time_remaining(context)
-        if seconds is None and not rule.is_stream:
-            seconds = self._deadline
+        if not rule.is_stream:
+            asked = self._deadline if seconds is None else seconds
+            seconds = min(asked, max(_LONGEST, self._deadline))
         limit = asyncio.timeout(0 if rule.is_stream and self._stopping else seconds)
         try:
             async with limit:
                 begin(limit.when())
-                with self._tracked(limit, rule):
+                with self._tracked(limit, rule, caller):
                     yield
         except grpc.aio.AbortError:
             raise
@@ -131,13 +136,20 @@ class Guard(grpc.aio.ServerInterceptor):
             await abort(context, self._status(error, rule, limit))
 
     @contextmanager
-    def _tracked(self, limit: asyncio.Timeout, rule: Rule) -> Iterator[None]:
-        """Track the limit of a long-lived stream, so that `end_streams` can move it."""
+    def _tracked(self, limit: asyncio.Timeout, rule: Rule, caller: str) -> Iterator[None]:
+        """Count the call, and track the limit of a long-lived stream, so that `end_streams` can
+        move it. Raises BackendOverloaded if the caller has too many such calls in flight.
+        """
+        if self._in_flight[caller, rule] >= rule.in_flight:
+            message = f"one caller may have {rule.in_flight} such calls in flight"
+            raise BackendOverloaded(f"{message}; try again when one has ended")
+        self._in_flight[caller, rule] += 1
         if rule.is_stream:
             self._lasting.add(limit)
         try:
             yield
         finally:
+            self._in_flight[caller, rule] -= 1
             self._lasting.discard(limit)
 
     def _status(self, error: Exception, rule: Rule, limit: asyncio.Timeout) -> Any:

@@ -52,6 +52,7 @@ def metrics_parts(
         expiry = _expiry(certificate).timestamp()
         telemetry.metrics.gauge(catalogue.CERTIFICATE).set(expiry)
     application = page.metrics_application(telemetry.metrics)
+    application.middlewares.append(web.own_names_only(address))
 
     async def serve() -> None:
         async with web.listening(application, address, "metrics_address") as actual:

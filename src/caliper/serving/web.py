@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.typedefs import Handler, Middleware
 
 from caliper.core.errors import InvalidInput, handling
 from caliper.core.rows import note_of
@@ -158,8 +160,33 @@ def _refusal(headers: Mapping[str, str]) -> str:
 
 def _names_this_machine(host: str) -> bool:
     """Whether a Host header names this machine, at any port, as ports may be forwarded."""
+    return Address(_host_name(host), 0).loopback
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port; empty if there is none."""
     try:
-        name = urlsplit(f"//{host}").hostname or ""
+        return urlsplit(f"//{host}").hostname or ""
     except ValueError:
-        return False
-    return Address(name, 0).loopback
+        return ""
+
+
+def own_names_only(address: Address) -> Middleware:
+    """Refuses requests by other names than those of a server at `address`, against DNS rebinding.
+
+    Its names are IP addresses, the host of `address`, that of this machine, and names without a
+    dot, as in a network of containers: a page of another site can come by none of them.
+    """
+    own = {address.host.lower(), socket.gethostname().lower()}
+
+    @web.middleware
+    async def refuse(request: web.Request, handler: Handler) -> web.StreamResponse:
+        name = _host_name(request.headers.get(hdrs.HOST, ""))
+        _, dot, last = name.rpartition(".")
+        # Only an IP address ends in a number.
+        if name in own or (name and not dot) or last.isdigit():
+            return await handler(request)
+        text = f"{name!r:.80} is no name of this server: call it by its IP address\n"
+        return web.Response(status=403, text=text)
+
+    return refuse

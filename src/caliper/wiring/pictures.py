@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from threading import Lock
 
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
@@ -16,43 +17,45 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
 
-_Result = TypeVar("_Result")
-
 
 class StoredPictures:
-    """Thumbnails for the page of a run; media that were not pushed have none.
-
-    Create it in the event loop, and call it from another thread, one thumbnail at a time.
+    """Makes the thumbnails of a service, one at a time to bound memory; media that were not
+    pushed have none.
     """
 
-    def __init__(self, store: ObjectStore, index: MediaIndex, spec: RunSpec) -> None:
-        self._store, self._index, self._spec = store, index, spec
-        self._limits = MediaLimits()
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, store: ObjectStore, index: MediaIndex, limits: MediaLimits) -> None:
+        self._store, self._index = store, index
+        self._limits = limits.for_thumbnails()
+        self._turn = Lock()
 
-    def __call__(self, benchmark: str, path: str) -> bytes | None:
-        """JPEG bytes of a picture, or of the middle frame of a clip; None if it has none.
+    def __call__(self, spec: RunSpec) -> Callable[[str, str], bytes | None]:
+        """The function from a benchmark and the path of its media to a thumbnail.
 
-        Raises StoreUnavailable.
+        Ask for it in the event loop, and call it from another thread. It returns the JPEG bytes of
+        a picture, or of the middle frame of a clip, None if it has none; it raises
+        StoreUnavailable.
         """
+        return partial(self._jpeg, spec, asyncio.get_running_loop())
+
+    def _jpeg(
+        self, spec: RunSpec, loop: asyncio.AbstractEventLoop, benchmark: str, path: str
+    ) -> bytes | None:
         suffix = PurePosixPath(path).suffix.lower()
         limit = self._limits.most_bytes(clip=suffix in CLIPS)
-        data = self._wait(self._data(benchmark, path, limit))
-        if data is None:
-            return None
         # Clips are opened by path, and recognised by the suffix.
         name = f"clip{suffix}" if suffix in CLIPS else "picture"
-        with TemporaryDirectory(prefix="caliper-picture-") as folder:
+        with self._turn, TemporaryDirectory(prefix="caliper-picture-") as folder:
+            reading = self._data(spec.benchmark(benchmark).data, path, limit)
+            data = asyncio.run_coroutine_threadsafe(reading, loop).result()
+            if data is None:
+                return None
+            # In this thread: further callers may occupy all of the event loop's.
             Path(folder, name).write_bytes(data)
+            del data
             return Thumbnails(Path(folder), self._limits).jpeg(name)
 
-    async def _data(self, benchmark: str, path: str, limit: int) -> bytes | None:
-        key = await self._index.key(self._spec.benchmark(benchmark).data, path)
-        if key is None:
-            return None
+    async def _data(self, dataset: str, path: str, limit: int) -> bytes | None:
+        key = await self._index.key(dataset, path)
         with suppress(InvalidInput):
-            return await self._store.get(key, limit)
+            return None if key is None else await self._store.get(key, limit)
         return None
-
-    def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -22,6 +22,7 @@ from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.settings import (
     PREFIX,
     SERVICES,
+    MediaLimitSettings,
     MediaSettings,
     ModelSettings,
     Settings,
@@ -218,13 +219,13 @@ class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerS
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")
 
 
-class AggregatorSettings(StreamSettings, StoreSettings, ServerSettings):
+class AggregatorSettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings):
     """The aggregator: CALIPER_AGGREGATOR_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
 
 
-class GatewaySettings(StreamSettings, StoreSettings, ServerSettings):
+class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings):
     """The gateway: CALIPER_GATEWAY_...
 
     The other services are given as host:port, or https://host:port for TLS; an unset stage does
@@ -276,9 +277,8 @@ class ClientSettings(KafkaSettings, StoreSettings):
 
     CALIPER_STORE... is the store that data are pushed to; CALIPER_KAFKA_... configures the
     connection to the brokers that --kafka names; CALIPER_SERVER_TOKEN is the bearer token,
-    CALIPER_SERVER_CA a PEM file of certificates to trust instead of those of this machine: with
-    it, calls use TLS, as they do for https://host:port. A token is sent in plaintext only to this
-    machine.
+    CALIPER_SERVER_CA a PEM file of certificates to trust instead of this machine's: with it, calls
+    use TLS, as they do for https://host:port. A token is sent in plaintext to this machine alone.
     """
 
     others: ClassVar[tuple[str, ...]] = (

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
@@ -57,7 +58,7 @@ from caliper.wiring.recordings import Recordings
 from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.service_settings import CaptionerSettings
-from caliper.wiring.sinks import sink_of, sinks
+from caliper.wiring.sinks import plain_sinks, sink_of, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 if TYPE_CHECKING:
@@ -163,9 +164,15 @@ async def captioner_parts(
 
 
 def gateway_parts(
-    ground: Ground, stages: StageDirectory, scores: ScoreBoard, page: Address | None = None
+    ground: Ground,
+    stages: StageDirectory,
+    scores: ScoreBoard,
+    page: Address | None = None,
+    media_limits: MediaLimits | None = None,
 ) -> ServiceParts:
-    """The gateway with the planner, and with web pages if `page` gives an address."""
+    """The gateway with the planner, and with web pages if `page` gives an address.
+    `media_limits` are those of the media in pictures.
+    """
     runs = ground.runs
     supplies = StoredSupplies(ground.store, DatasetFiles)
     outside = Outside(
@@ -184,12 +191,12 @@ def gateway_parts(
     limits = WorkerLimits(in_flight=_CONCURRENT_PLANS, pause=_PAUSE)
     stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
     index = MediaIndex(ground.store, ground.clock)
+    pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
     def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
-        return sink_of(file, texts, StoredPictures(ground.store, index, spec))
+        return sink_of(file, texts, pictures(spec))
 
     reader = RunReader(ground.store, runs, ground.clock, file_of)
-    pictures = partial(StoredPictures, ground.store, index)
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
     servicer = gateway.GatewayServicer(core, reader, comparer, ground.store)
@@ -205,18 +212,24 @@ def gateway_parts(
     return merge_parts([parts, pages.page_parts(page, sources)])
 
 
-def aggregator_parts(ground: Ground) -> tuple[ServiceParts, ScoreBoard]:
-    """The aggregator and its score board. Of several in an installation, one leads."""
+def aggregator_parts(
+    ground: Ground, media_limits: MediaLimits | None = None
+) -> tuple[ServiceParts, ScoreBoard]:
+    """The aggregator and its score board. Of several in an installation, one leads.
+    `media_limits` are those of the media in reports.
+    """
 
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
     index = MediaIndex(ground.store, ground.clock)
+    pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
-    def files_of(spec: RunSpec, texts: Captions) -> Sequence[ReportSink]:
-        return sinks(texts, StoredPictures(ground.store, index, spec))
+    def files_of(spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        return sinks(captions, pictures(spec))
 
-    files = ReportFiles(partial(captions_of_run, partial(stored_texts, ground.store)), files_of)
+    captions_of = partial(captions_of_run, partial(stored_texts, ground.store))
+    files = ReportFiles(captions_of, files_of, plain=plain_sinks)
     telemetry = ground.telemetry
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
     lease = Lease(ground.store, ground.clock)

@@ -44,15 +44,13 @@ class Settings(BaseSettings):
         return result
 
 
-class MediaSettings(Settings):
-    """Limits of the media that a captioner is shown: larger media are refused, and their questions
-    are Unscored.
+class MediaLimitSettings(Settings):
+    """Limits of media: larger media are not shown to a captioner, and their questions are Unscored;
+    reports have no thumbnails of them.
 
     MEDIA_PICTURE_BYTES: maximum size of a picture's file; MEDIA_CLIP_BYTES: of a clip's file;
     MEDIA_PIXELS: maximum pixels of a picture; MEDIA_FRAME_PIXELS: of a frame of a clip;
-    MEDIA_FRAMES: maximum frames of a clip; MEDIA_SECONDS: its maximum length; MEDIA_WORKERS: number
-    of files decoded concurrently; MEDIA_CACHE_BYTES: size of the cache of decoded media;
-    MEDIA_HELD_BYTES: maximum size of decoded media held for calls that wait or are in flight.
+    MEDIA_FRAMES: maximum frames of a clip; MEDIA_SECONDS: its maximum length.
     """
 
     media_picture_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
@@ -61,13 +59,10 @@ class MediaSettings(Settings):
     media_frame_pixels: int = Field(default=36_000_000, ge=1, le=178_956_970)
     media_frames: int = Field(default=216_000, ge=1, le=2_000_000)
     media_seconds: float = Field(default=3600.0, gt=0, le=86400)
-    media_workers: int = Field(default=4, ge=1, le=64)
-    media_cache_bytes: int = Field(default=128 * 2**20, ge=0, le=10_000_000_000)
-    media_held_bytes: int = Field(default=256 * 2**20, ge=1, le=1_000_000_000_000)
 
-    def decoders(self) -> DecoderOptions:
-        """How media are decoded."""
-        limits = MediaLimits(
+    def media_limits(self) -> MediaLimits:
+        """The limits of media."""
+        return MediaLimits(
             picture_bytes=self.media_picture_bytes,
             clip_bytes=self.media_clip_bytes,
             pixels=self.media_pixels,
@@ -75,8 +70,27 @@ class MediaSettings(Settings):
             frames=self.media_frames,
             seconds=self.media_seconds,
         )
+
+
+class MediaSettings(MediaLimitSettings):
+    """How media are decoded for a captioner.
+
+    MEDIA_WORKERS: number of files decoded concurrently; MEDIA_CACHE_BYTES: size of the cache of
+    decoded media; MEDIA_HELD_BYTES: maximum size of decoded media held for calls that wait or are
+    in flight.
+    """
+
+    media_workers: int = Field(default=4, ge=1, le=64)
+    media_cache_bytes: int = Field(default=128 * 2**20, ge=0, le=10_000_000_000)
+    media_held_bytes: int = Field(default=256 * 2**20, ge=1, le=1_000_000_000_000)
+
+    def decoders(self) -> DecoderOptions:
+        """How media are decoded."""
         return DecoderOptions(
-            limits, self.media_workers, self.media_cache_bytes, self.media_held_bytes
+            self.media_limits(),
+            self.media_workers,
+            self.media_cache_bytes,
+            self.media_held_bytes,
         )
 
 

@@ -13,9 +13,11 @@ from caliper.adapters.exports.markdown import MarkdownExport
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
+from caliper.core.run import RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
+from caliper.wiring.settings import decoders
 
 if TYPE_CHECKING:
     from caliper.adapters.exports import parquet
@@ -36,10 +38,14 @@ def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportS
 
 
 def folder_thumbnails(media: Mapping[str, Path]) -> Thumbnail:
-    """A source of thumbnails for media in one folder per benchmark."""
+    """A source of thumbnails for media in one folder per benchmark, of a local run.
+
+    Raises what `wiring.settings.decoders` raises.
+    """
+    limits = decoders().limits
 
     def thumbnail(benchmark: str, path: str) -> bytes | None:
-        return Thumbnails(media[benchmark]).jpeg(path) if benchmark in media else None
+        return Thumbnails(media[benchmark], limits).jpeg(path) if benchmark in media else None
 
     return thumbnail
 
@@ -53,6 +59,11 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
         parquet.ParquetExport(),
         PageExport(_BySample(captions), thumbnail),
     ]
+
+
+def plain_sinks(_: RunSpec, captions: Captions) -> list[ReportSink]:
+    """The sinks of all files, without pictures."""
+    return sinks(captions, lambda _, __: None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import uvloop
 
+from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.planning.resolution import LocalStages
@@ -71,7 +72,7 @@ async def captioner(settings: CaptionerSettings) -> ServiceParts:
 async def aggregator(settings: AggregatorSettings) -> ServiceParts:
     """The aggregator in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = aggregator_parts(ground)
+    parts, _ = aggregator_parts(ground, settings.media_limits())
     return with_metrics(parts, ground, settings)
 
 
@@ -95,7 +96,7 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
     if settings.stages_sleep:
         directory = sleeping = SleepingStages(stages, ground.store)
         closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
-    parts = gateway_parts(ground, directory, scores, settings.page())
+    parts = gateway_parts(ground, directory, scores, settings.page(), settings.media_limits())
     return with_metrics(merge_parts([parts, closing]), ground, settings)
 
 
@@ -150,8 +151,10 @@ async def all_services(
     qa_reader: QaReaderSettings,
     captioner: CaptionerSettings | None,
     page: Address | None = None,
+    media_limits: MediaLimits | None = None,
 ) -> ServiceParts:
     """All services in one process, behind one port, with web pages at `page` if given.
+    `media_limits` are those of the media in reports and pages.
 
     Raises what opening their models raises.
     """
@@ -163,8 +166,8 @@ async def all_services(
     if captioner is not None:
         captioner_part, descriptions["captioner"] = await captioner_parts(captioner, ground)
         parts.append(captioner_part)
-    aggregator_part, board = aggregator_parts(ground)
-    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page)
+    aggregator_part, board = aggregator_parts(ground, media_limits)
+    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page, media_limits)
     return merge_parts([*parts, aggregator_part, gateway_part])
 
 

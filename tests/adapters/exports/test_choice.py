@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 from caliper.adapters.exports.choice import choice_csv, choice_markdown
 from caliper.analysis.agreement import Agreement, Coefficient
@@ -56,6 +57,10 @@ def test_one_row_a_figure() -> None:
     assert told["b", "Cohen's kappa"]["value"] == "0.5"
     assert ("runs|a", "agreement") not in told
     assert told["b", "coverage"]["value"] == "1.0"
+
+
+def test_a_run_may_be_named_like_a_formula() -> None:
+    assert ",'=1+1," in choice_csv([choice([replace(FIRST, run="=1+1")])])
 
 
 def test_one_row_a_run_for_people() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from caliper.adapters.media.bounds import MediaLimits
+from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, THUMBNAIL_PIXELS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput, MediaMissing
 
@@ -45,6 +45,16 @@ def test_a_picture_that_cannot_be_used(root: Path) -> None:
     with pytest.raises(InvalidInput):
         Thumbnails(root).load("b.png")
     assert Thumbnails(root, MediaLimits(pixels=100)).jpeg("images/a.png") is None
+
+
+def test_larger_files_than_a_service_can_take(root: Path) -> None:
+    Image.new("1", (6000, 5001)).save(root / "b.png")
+    with pytest.raises(InvalidInput, match=f"more than {THUMBNAIL_PIXELS} pixels"):
+        Thumbnails(root).load("b.png")
+    with (root / "b.mp4").open("wb") as file:
+        file.truncate(THUMBNAIL_CLIP_BYTES + 1)
+    with pytest.raises(InvalidInput, match=f"larger than {THUMBNAIL_CLIP_BYTES} bytes"):
+        Thumbnails(root).load("b.mp4")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ BROKEN = {
     "a list": ("- x\n", "expected a mapping of source, system, user", "", None),
     "nothing": ("", "expected a mapping", "", None),
     "no yaml": ("source: x\nuser: {a\n", "not YAML", "", 3),
+    "an alias": ("source: &a x\nuser: *a\n", "not YAML: aliases such as", "", 2),
     "two documents": ("source: x\n---\nuser: y\n", "not YAML", "", 2),
     "a command": ("user: !!python/object/apply:os.getcwd []\n", "not YAML", "", 1),
     "control characters": ("source: x\nuser: \x07\n", "not YAML", "", None),

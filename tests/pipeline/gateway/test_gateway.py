@@ -11,6 +11,7 @@ from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.errors import BackendUnavailable, NotFound
 from caliper.core.messages import RunCancelled
 from caliper.core.run import RunState
+from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import refuse, run_store, write_json
@@ -55,6 +56,17 @@ async def test_cancelling_needs_no_aggregator(front: Front, planned: bool) -> No
     assert await cancelled(front) == [run]
     (listed,) = (await gateway.list()).evaluations
     assert listed.state is (RunState.CANCELLING if planned else RunState.CANCELLED)
+
+
+async def test_a_page_costs_no_more_than_the_largest(front: Front) -> None:
+    gateway = await front.gateway()
+    begun, _ = await gateway.start(front.asked)
+    for place in range(600):
+        await write_json(front.store, f"run-index/{place:015}-{begun.spec.run_id}.json")
+    first = await gateway.list(name="somebody else")
+    assert first.evaluations == ()
+    assert first.next == f"run-index/{499:015}-{begun.spec.run_id}.json"
+    assert await gateway.list(token=first.next, name="somebody else") == Page((), "")
 
 
 async def test_what_is_over_is_not_cancelled(front: Front) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
 from caliper.adapters import phrases
+from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.choice import Candidate, ModelChoice
@@ -29,14 +28,12 @@ def choice_csv(choices: Sequence[ModelChoice]) -> str:
     verdicts and Cohen's kappa (0 to 1), coverage, throughput, and how often a reader says that
     it cannot answer from a caption that tells nothing.
     """
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow([*_HEAD, *_DIFFERENCE])
+    rows: list[Sequence[object]] = [(*_HEAD, *_DIFFERENCE)]
     for choice in choices:
         for candidate in choice.candidates:
             place = (choice.benchmark, candidate.run, candidate.name)
-            rows.writerows([*place, *numbers] for numbers in _numbers(choice, candidate))
-    return out.getvalue()
+            rows += [(*place, *numbers) for numbers in _numbers(choice, candidate)]
+    return csv_text(rows)
 
 
 def _numbers(choice: ModelChoice, candidate: Candidate) -> Iterator[tuple[object, ...]]:

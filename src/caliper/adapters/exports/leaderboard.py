@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from caliper.adapters import phrases
+from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.leaderboard import Board, Standing
 
@@ -19,16 +18,16 @@ def leaderboard_csv(board: Board) -> str:
 
     Figures have full precision; missing data is empty.
     """
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
     heads = (f"{name}{end}" for name in _names(board) for end in ("", " low", " high"))
-    rows.writerow(["place", "checkpoint", *heads, "coverage", "partial", "lacks", "stuffed"])
+    rows: list[Sequence[object]] = [
+        ("place", "checkpoint", *heads, "coverage", "partial", "lacks", "stuffed")
+    ]
     for row in board.standings:
         numbers = (number for e in row.estimates for number in (e.value, e.low, e.high))
         partial, stuffed = (str(each).lower() for each in (row.partial, row.stuffed))
         state = (row.coverage, partial, ", ".join(row.lacking), stuffed)
-        rows.writerow([row.place, row.name, *numbers, *state])
-    return out.getvalue()
+        rows.append((row.place, row.name, *numbers, *state))
+    return csv_text(rows)
 
 
 def _names(board: Board) -> tuple[str, ...]:

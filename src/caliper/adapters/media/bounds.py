@@ -6,7 +6,7 @@ They are settings of the process, not of a measurement: media within them are un
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,12 @@ from caliper.core.errors import InvalidInput, MediaMissing
 
 CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
 """File suffixes of clips; all other files are pictures."""
+THUMBNAIL_PIXELS = 30_000_000
+"""The most pixels decoded for a thumbnail: in the costliest mode, nine bytes each."""
+THUMBNAIL_FRAME_PIXELS = 9_000_000
+"""The most pixels of a frame that a thumbnail is made of: 4K. Decoders hold up to 17 frames."""
+THUMBNAIL_CLIP_BYTES = 64 * 2**20
+"""The largest clip that a thumbnail is made of: from a store, all of it is fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,15 @@ class MediaLimits:
     frame_pixels: int = 36_000_000
     frames: int = 216_000
     seconds: float = 3600.0
+
+    def for_thumbnails(self) -> MediaLimits:
+        """These limits, and those of thumbnails, which services make of any picture."""
+        return replace(
+            self,
+            clip_bytes=min(self.clip_bytes, THUMBNAIL_CLIP_BYTES),
+            pixels=min(self.pixels, THUMBNAIL_PIXELS),
+            frame_pixels=min(self.frame_pixels, THUMBNAIL_FRAME_PIXELS),
+        )
 
     def most_bytes(self, *, clip: bool) -> int:
         """The largest allowed size of a file in bytes."""

@@ -17,6 +17,8 @@ from caliper.core.preparation import Preparation
 # Formats of datasets. Others are refused: EPS, for one, would start an interpreter.
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 _ORIENTATION = 0x0112
+# Rows of a 16-bit picture that are converted at a time.
+_ROWS = 64
 # EXIF orientation to the transposition that puts a picture upright.
 _TRANSPOSITIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -82,13 +84,16 @@ def encode(image: Image.Image, preparation: Preparation) -> bytes:
 
 def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None) -> Image.Image:
     with Image.open(file, formats=_FORMATS) as image:
-        limits.check_size(*image.size, limits.pixels, path)
+        # The decoder of WebP holds four copies of a picture, others two.
+        most = limits.pixels // 2 if image.format == "WEBP" else limits.pixels
+        limits.check_size(*image.size, most, path)
         if longest is not None:
             # Lets the JPEG decoder skip detail that shrinking would discard.
             image.draft("RGB", (longest, longest))
         image.load()
         rotation = _TRANSPOSITIONS.get(image.getexif().get(_ORIENTATION, 1))
         picture = _eight_bits(image)
+    del image
     if longest is not None:
         picture.thumbnail((longest, longest))
     if picture.mode == "RGBA":
@@ -98,9 +103,22 @@ def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """Convert to 8-bit RGB, or RGBA if the picture has transparency."""
+    """The picture with 8 bits per channel: L, RGB, or RGBA if it has transparency.
+
+    A large picture is not copied if it has them already.
+    """
     if image.mode.startswith("I"):
-        # Pillow would clip 16-bit values at 255 instead of scaling them.
-        high = np.asarray(image).clip(0, 65535) >> 8
-        return Image.fromarray(high.astype(np.uint8)).convert("RGB")
-    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+        return _high_bytes(image)
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    done = image.mode == mode or (image.mode == "L" and mode == "RGB")
+    return image if done else image.convert(mode)
+
+
+def _high_bytes(image: Image.Image) -> Image.Image:
+    """The upper 8 of 16 bits, as Pillow would clip the values at 255 instead of scaling them."""
+    high = np.empty((image.height, image.width), np.uint8)
+    for top in range(0, image.height, _ROWS):
+        # By rows: numpy's arrays of the whole picture would take several times its memory.
+        rows = image.crop((0, top, image.width, min(top + _ROWS, image.height)))
+        high[top : top + _ROWS] = np.asarray(rows).clip(0, 65535) >> 8
+    return Image.fromarray(high)

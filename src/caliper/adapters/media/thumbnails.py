@@ -20,7 +20,10 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Thumbnails:
-    """Makes thumbnails of the pictures and clips below the media folder `root`."""
+    """Makes thumbnails of the pictures and clips below the media folder `root`.
+
+    Pictures and clips that `limits.for_thumbnails` excludes have none.
+    """
 
     root: Path
     limits: MediaLimits = field(default_factory=MediaLimits)
@@ -38,10 +41,10 @@ class Thumbnails:
         Raises MediaMissing if there is no such file, InvalidInput if it cannot be used or is
         outside the media folder.
         """
-        path = find(self.root, name)
+        path, limits = find(self.root, name), self.limits.for_thumbnails()
         if PurePath(name).suffix.lower() in CLIPS:
-            image = clips.open_frame(path, self.limits)
+            image = clips.open_frame(path, limits)
             image.thumbnail((longest, longest))
         else:
-            image = images.open_image(path, self.limits, longest)
+            image = images.open_image(path, limits, longest)
         return images.encode_jpeg(image)

@@ -21,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from caliper.adapters.plain_yaml import load_yaml
 from caliper.benchmarks.registry import BUILT_IN, benchmark_names, resources
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import digest
@@ -115,7 +116,7 @@ def _read(file: Traversable) -> Template:
 
 def _mapping(file: Traversable) -> dict[Any, Any]:
     try:
-        document = yaml.safe_load(file.read_bytes().decode("utf-8"))
+        document = load_yaml(file.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8 at byte {error.start}", file=str(file)) from error
     except OSError as error:

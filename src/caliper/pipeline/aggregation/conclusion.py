@@ -8,6 +8,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.reports.report_attempts import ReportAttempts
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.ports.clock import Clock
 
@@ -20,6 +21,7 @@ class Conclusion:
     ) -> None:
         self._table, self._clock, self._files = table, clock, files
         self._outlets, self._bounds = outlets, bounds
+        self._attempts = ReportAttempts()
 
     async def conclude(self) -> None:
         """End every run that is due. Raises StoreUnavailable, StoreFull, or what `announce`
@@ -65,7 +67,10 @@ class Conclusion:
         if not run.is_broken:
             try:
                 spending = self._table.rolling.charge(f"{run.run}/report")
-                result = await self._files.write(run, ending, self._table.live, spending)
+                async with self._attempts.begin(run) as pictures:
+                    result = await self._files.write(
+                        run, ending, self._table.live, spending, pictures=pictures
+                    )
             except InvalidInput as error:
                 run.is_broken, run.error = True, str(error)
                 self._table.warn(Trouble.LOST, f"run {run.run}: {error}")

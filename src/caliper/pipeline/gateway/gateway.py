@@ -148,7 +148,8 @@ class Gateway:
         return record.evaluation(scores)
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
-        """A page of runs, without figures. `name` selects the runs of one checkpoint.
+        """A page of runs, without figures. `name` selects the runs of one checkpoint; the page may
+        then be short, since so many runs are read for it as the largest page has.
 
         Raises InvalidInput for an invalid token and for runs that cannot be read,
         StoreUnavailable.
@@ -157,17 +158,17 @@ class Gateway:
             raise InvalidInput("not a valid page token", field="page_token")
         limit = min(size or _PAGE, _LARGEST_PAGE)
         evaluations: list[Evaluation] = []
-        last = ""
+        last, read = "", 0
         async for key in self._outside.store.list(_INDEX):
             if key <= token:
                 continue
-            if len(evaluations) == limit:
+            if len(evaluations) == limit or read == _LARGEST_PAGE:
                 return Page(tuple(evaluations), last)
             run = key.rpartition("-")[2].removesuffix(".json")
             spec = await self._runs.spec(run)
             if name in ("", spec.name):
                 evaluations.append(await self._evaluation(spec))
-            last = key
+            last, read = key, read + 1
         return Page(tuple(evaluations), "")
 
     async def cancel(self, run: str) -> Evaluation:

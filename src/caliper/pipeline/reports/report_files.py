@@ -41,7 +41,8 @@ class ReportFiles:
     """Writes `report/<file>` of a run to the store, or into `folder` if given.
 
     report.json comes last: if it exists, so do the others. `complete` adds the parts of a report
-    that do not follow from plan and outcomes.
+    that do not follow from plan and outcomes, and `plain` gives the sinks of files without
+    pictures.
     """
 
     def __init__(
@@ -50,9 +51,10 @@ class ReportFiles:
         sinks: SinksOf,
         folder: Path | None = None,
         complete: Callable[[Report], Report] = lambda report: report,
+        plain: SinksOf | None = None,
     ) -> None:
         self._captions = captions
-        self._sinks = sinks
+        self._sinks, self._plain = sinks, plain or sinks
         self._folder, self._complete = folder, complete
 
     async def write(
@@ -61,6 +63,8 @@ class ReportFiles:
         ending: RunState,
         live: LiveTallies,
         spending: AbstractContextManager[None],
+        *,
+        pictures: bool = True,
     ) -> tuple[RunState, str] | None:
         """Write the files, with the figures of `live`. Returns the state in the report and the
         SHA-256 of report.json.
@@ -86,22 +90,23 @@ class ReportFiles:
             folder = self._folder or Path(
                 stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
             )
-            files = await self._write_local(run, report, captions, folder)
+            sinks = (self._sinks if pictures else self._plain)(run.spec, captions)
+            files = await _write_local(run, report, sinks, folder)
             if run.ledger.changes != changes:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
             return RunState(report.state), await _digest(files)
 
-    async def _write_local(
-        self, run: RunLedger, report: Report, captions: Captions, folder: Path
-    ) -> list[Path]:
-        def rows() -> Shards:
-            return verdict_rows(run.spec, run.plan, run.ledger)
 
-        few = run.summary.questions <= _FEW_QUESTIONS
-        sinks = self._sinks(run.spec, captions)
-        return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
+async def _write_local(
+    run: RunLedger, report: Report, sinks: Sequence[ReportSink], folder: Path
+) -> list[Path]:
+    def rows() -> Shards:
+        return verdict_rows(run.spec, run.plan, run.ledger)
+
+    few = run.summary.questions <= _FEW_QUESTIONS
+    return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:

@@ -161,9 +161,11 @@ async def has_captions(store: ObjectStore, name: str) -> bool:
 
 async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
     """Store captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
-    # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
-    digest, archive = await asyncio.to_thread(_compress, captions)
-    await _put_once(store, _captions_key(digest), archive)
+    with TemporaryDirectory(prefix="caliper-captions-") as folder:
+        archive = Path(folder, "captions")
+        # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
+        digest = await asyncio.to_thread(_compress, captions, archive)
+        await _put_once(store, _captions_key(digest), archive)
     return digest
 
 
@@ -222,22 +224,25 @@ async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
     return Caption(sample, text, row.get("truncated") is True)
 
 
-def _compress(captions: Mapping[str, str]) -> tuple[str, bytes]:
-    """The digest of captions, and their gzipped JSON lines."""
-    rows = ({"sample": sample, "caption": text} for sample, text in captions.items())
-    data = b"\n".join(canonical_json(row) for row in rows) + b"\n"
-    return _digest(captions), gzip.compress(data, 6, mtime=0)
+def _compress(captions: Mapping[str, str], archive: Path) -> str:
+    """Write captions as gzipped JSON lines, one in memory at a time, and return their digest."""
+    with archive.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as lines:
+        for sample, text in captions.items():
+            lines.write(canonical_json({"sample": sample, "caption": text}) + b"\n")
+    if isinstance(captions, SpilledTexts):
+        return _digest(captions.by_name())
+    return _digest(sorted(captions.items()))
 
 
-def _digest(captions: Mapping[str, str]) -> str:
-    """`keys.digest` of the captions as one object, computed caption by caption.
+def _digest(captions: Iterable[tuple[str, str]]) -> str:
+    """`keys.digest` of sorted captions as one object, computed caption by caption.
 
     A single call for all of them would hold the GIL and stop the other threads.
     """
     state = hashlib.sha256(b"{")
-    for place, sample in enumerate(sorted(captions)):
+    for place, (sample, text) in enumerate(captions):
         state.update(b"," if place else b"")
-        state.update(canonical_json(sample) + b":" + canonical_json(captions[sample]))
+        state.update(canonical_json(sample) + b":" + canonical_json(text))
     state.update(b"}")
     return state.hexdigest()
 
@@ -264,7 +269,7 @@ def _safe_name(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def _put_once(store: ObjectStore, key: str, data: bytes) -> None:
+async def _put_once(store: ObjectStore, key: str, data: bytes | Path) -> None:
     if not await _exists(store, key):
         await store.put(key, data)
 
