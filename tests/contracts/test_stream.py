@@ -207,6 +207,23 @@ class StreamContract:
         await finish(stream, topic, "a")
         assert await drained(second) == []
 
+    async def test_what_was_received_before_draining_can_still_be_settled(
+        self, stream: JobStream, topic: str
+    ) -> None:
+        await stream.publish(message(topic, "a", 0))
+        first = stream.consumer(topic, "judge")
+        held = await received(first)
+        waiting = asyncio.create_task(first.receive())
+        await asyncio.sleep(0)
+        first.drain()
+        assert await waiting is None
+        await stream.publish(message(topic, "a", 1))
+        assert await first.receive() is None
+        await first.acknowledge(held)
+        await first.leave()
+        await finish(stream, topic, "a")
+        assert by_key(await drained(stream.consumer(topic, "judge"))) == {"a": [b"a1"]}
+
     async def test_leaving_ends_a_receive_that_waits(self, stream: JobStream, topic: str) -> None:
         consumer = stream.consumer(topic, "judge")
         waiting = asyncio.create_task(consumer.receive())

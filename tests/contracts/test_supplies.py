@@ -1,5 +1,6 @@
 """One suite for everything that has the datasets and captions of runs."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.fakes.stores import MemoryStore, supplies
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.submission import parcel_at
+from caliper.core.errors import DataLoss
 from caliper.core.keys import digest
 from caliper.core.run import RunSpec
 from caliper.local.supplies import FileSupplies
@@ -51,6 +53,18 @@ class TestStoredSupplies(SuppliesContract):
         await push_dataset(store, parcel)
         captions = await put_captions(store, TEXTS)
         return supplies(store), spec(part(data=parcel.digest, captions=captions))
+
+
+async def test_a_dataset_that_was_cut_in_the_store_is_not_planned() -> None:
+    store, parcel = MemoryStore(), parcel_at("captionqa", QUESTIONS, None)
+    await push_dataset(store, parcel)
+    (key,) = [each for each in store.objects if "/files/" in each]
+    rows = json.loads(store.objects[key])
+    store.objects[key] = json.dumps(rows[:1]).encode()
+    run = spec(part(data=parcel.digest, captions=await put_captions(store, TEXTS)))
+    with pytest.raises(DataLoss, match=f"datasets/{parcel.digest}: not the files"):
+        async with supplies(store).sources(run):
+            pass
 
 
 class TestFileSupplies(SuppliesContract):

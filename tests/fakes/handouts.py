@@ -8,11 +8,12 @@ from caliper.core.envelopes import Delivery, Message
 
 
 class Log:
-    """A topic with its commits: the part that outlives members."""
+    """A topic with its commits, and the time: the part that outlives members."""
 
     def __init__(self, *lengths: int) -> None:
         self.lengths = dict(enumerate(lengths))
         self.marks: dict[int, CommitMark] = {}
+        self.seconds = 0.0
 
     def member(self, name: str, room: int = 16) -> Member:
         return Member(self, name, room)
@@ -22,7 +23,8 @@ class Member:
     """Drives a handout as the polling thread does."""
 
     def __init__(self, log: Log, name: str, room: int) -> None:
-        self.log, self.handout, self.batch = log, DeliveryWindow(name, room), room
+        self.log, self.batch = log, room
+        self.handout = DeliveryWindow(name, room, lambda: self.log.seconds)
         self.positions: dict[int, int] = {}
         self.taken: dict[int, int] = {}
         for partition in log.lengths:

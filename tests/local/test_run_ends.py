@@ -2,7 +2,7 @@ import pytest
 from tests.fakes.examining import right
 from tests.fakes.staged import ONE, SIZE, Bench
 
-from caliper.core.errors import InvalidInput, ModelChanged, StoreFull
+from caliper.core.errors import ModelChanged, StoreFull
 
 
 async def test_another_model_ends_the_run_and_what_was_done_is_kept() -> None:
@@ -52,9 +52,11 @@ async def test_a_full_store_ends_the_run() -> None:
         await bench.work()
 
 
-async def test_a_plan_that_lost_a_shard_ends_the_run() -> None:
+async def test_a_plan_that_lost_a_shard_is_planned_again() -> None:
     bench = Bench()
     planned = await bench.planned()
-    del bench.store.objects[f"runs/{bench.spec.run_id}/plan/000000.jsonl.gz"]
-    with pytest.raises(InvalidInput, match="lost a shard"):
-        await bench.work(planned)
+    key = f"runs/{bench.spec.run_id}/plan/000000.jsonl.gz"
+    lost = bench.store.objects.pop(key)
+    await bench.work(planned)
+    assert bench.store.objects[key] == lost
+    assert bench.outcomes == [ONE] * SIZE

@@ -19,7 +19,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.rolling_scores import RollingScores

@@ -7,7 +7,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
-from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.errors import DataLoss, InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
 from caliper.pipeline.store.runs import write_json
 from caliper.pipeline.store.supplies import MediaIndex
@@ -45,3 +45,11 @@ async def test_a_medium_that_is_not_there(path: str) -> None:
     media = await stored(b"x", MediaLimits())
     with pytest.raises(MediaMissing, match=f"{path} was not pushed"):
         await media.images([path])
+
+
+async def test_a_medium_that_was_damaged_in_the_store_is_not_shown() -> None:
+    media = await stored(b"x", MediaLimits())
+    key = f"media/{hashlib.sha256(b'x').hexdigest()}"
+    await media.store.put(key, b"y")
+    with pytest.raises(DataLoss, match=key):
+        await media.images(["x/a.png"])

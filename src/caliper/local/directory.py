@@ -27,7 +27,8 @@ from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, BenchmarkSpec, RunSpec, refuse_newer
-from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED

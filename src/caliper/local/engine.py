@@ -12,7 +12,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
@@ -38,7 +38,7 @@ from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.judge_check import Sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store.plan import Captions, read_summary
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.runs import last_start, run_store
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
@@ -114,18 +114,23 @@ class LocalRun:
         """Whether an earlier process wrote the last file, its report covers all verdicts, and a
         complete run has no failures left that may be transient.
         """
-        planned = self._directory.is_finished and await read_summary(run_store(self._store, run))
-        if not planned:
+        try:
+            planned = self._directory.is_finished and await read_summary(
+                run_store(self._store, run)
+            )
+            if not planned:
+                return False
+            run_ledger = await self._ledger(run)
+        except DataLoss:
             return False
-        run_ledger = await self._ledger(run)
         if run_ledger.end_state is RunState.COMPLETE and run_ledger.ledger.retryable():
             return False
         return (
             run_ledger.end_state is None or run_ledger.reported_changes == run_ledger.ledger.changes
         )
 
-    async def _ledger(self, run: str) -> RunLedger:
-        ledger = await self._board.table.find(run)
+    async def _ledger(self, run: str, start: int = 0) -> RunLedger:
+        ledger = await self._board.table.find(run, start=start)
         if ledger is None:
             raise InvalidInput("the run cannot be read", file=str(self._directory.path))
         return ledger
@@ -133,7 +138,9 @@ class LocalRun:
     async def _resume(self, run: str, end: int | None) -> Resumption:
         """Report the progress of the planned run, and prepare for its missing jobs."""
         setup, directory, watcher = self._setup, self._directory, self._watcher
-        run_ledger = await self._ledger(run)
+        start, _ = await last_start(run_store(self._store, run))
+        # Earlier releases did not count their starts: every one is new here.
+        run_ledger = await self._ledger(run, start + 1)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_values(setup.config))
         watcher.on_plan(run_ledger.summary)
@@ -248,6 +255,6 @@ class LocalRun:
         return sinks(captions, folder_thumbnails(roots))
 
 
-def _refuse(_: Trouble, text: str) -> None:
+def _refuse(kind: Trouble, text: str) -> None:
     """End the run: its own messages or store are unreadable."""
-    raise InvalidInput(text)
+    raise (DataLoss if kind is Trouble.LOST else InvalidInput)(text)

@@ -31,7 +31,7 @@ class Consumer(GroupMember, Protocol):
         ...
 
     async def receive(self) -> Delivery | None:
-        """The next delivery; None after `leave`, and at the end of a finite topic.
+        """The next delivery; None after `drain` or `leave`, and at the end of a finite topic.
 
         Raises StreamUnavailable if the stream has not answered for a while; the call may be
         repeated.
@@ -48,6 +48,10 @@ class Consumer(GroupMember, Protocol):
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
         """Move it to the topic dead-letters, with error, attempts and origin as headers."""
+        ...
+
+    def drain(self) -> None:
+        """Receive nothing more. What was received can still be settled."""
         ...
 
     async def leave(self) -> None:

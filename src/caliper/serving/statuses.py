@@ -29,7 +29,7 @@ def status_of(error: Exception) -> Status:
     code = grpc.StatusCode[handling(error).grpc_status or "INTERNAL"]
     if code is grpc.StatusCode.INTERNAL:
         return status(code, "internal error; see the service's log")
-    if isinstance(error, InvalidInput):
+    if isinstance(error, InvalidInput) and code is grpc.StatusCode.INVALID_ARGUMENT:
         violation = BadRequest.FieldViolation(
             field=_without_surrogates(error.field), description=_without_surrogates(error.message)
         )

@@ -55,7 +55,7 @@ class StoredPictures:
             return Thumbnails(Path(folder), self._limits).jpeg(name)
 
     async def _data(self, dataset: str, path: str, limit: int) -> bytes | None:
-        key = await self._index.key(dataset, path)
         with suppress(InvalidInput):
+            key = await self._index.key(dataset, path)
             return None if key is None else await self._store.get(key, limit)
         return None

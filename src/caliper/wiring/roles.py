@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.envelopes import Message
-from caliper.core.errors import InvalidInput, MediaMissing, ModelChanged
+from caliper.core.errors import CaliperError, DataLoss, InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import RunFailed, event_key
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lazy import lazy_module
@@ -124,7 +126,7 @@ class JobFilter:
                     f"the {role} is {identity.label}; the run was resolved with {expected.label}"
                 )
 
-    async def fail(self, run: str, error: ModelChanged) -> None:
+    async def fail(self, run: str, error: CaliperError) -> None:
         """Report a run as failed: another attempt would meet the same error."""
         event = RunFailed(run, str(error))
         await self.stream.publish(Message(RUNS, event_key(event), self.codec.write(event)))
@@ -154,6 +156,9 @@ class StoredMedia:
         data = await self.store.get(key, most)
         if data is None:
             raise _not_pushed(path)
+        digest = await asyncio.to_thread(hashlib.sha256, data)
+        if key != f"media/{digest.hexdigest()}":
+            raise DataLoss(f"not the bytes that were pushed as {path}", file=key)
         return data
 
 

@@ -17,7 +17,7 @@ from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.pipeline.work.handlers import (
     CaptionHandler,
     ExamineHandler,
-    OnModelChange,
+    OnRunFailure,
     OnVerdicts,
     SaveCaption,
     ignore_verdicts,
@@ -54,7 +54,7 @@ class ModelStages:
     """Builds the stages that call models, and provides what they need for a job.
 
     `spec_of` takes a run and a benchmark and gives the run's spec, None if the job should be
-    acknowledged without work. `changed` and `examined` are those of `ExamineHandler`.
+    acknowledged without work. `failed` and `examined` are those of `ExamineHandler`.
     """
 
     ground: Ground
@@ -62,7 +62,7 @@ class ModelStages:
     allowances: SharedAllowances
     limits: WorkerLimits
     telemetry: Telemetry = SILENT
-    changed: OnModelChange = raise_error
+    failed: OnRunFailure = raise_error
     examined: OnVerdicts = ignore_verdicts
 
     def examining(
@@ -93,7 +93,7 @@ class ModelStages:
 
         ground = self.ground
         handler = ExamineHandler(
-            ground.stream, ground.codec, examiner_of, before_publishing, self.examined, self.changed
+            ground.stream, ground.codec, examiner_of, before_publishing, self.examined, self.failed
         )
         return self._stage(topic, (handler.handle, handler.give_up))
 
@@ -116,7 +116,7 @@ class ModelStages:
         ground = self.ground
         told = self.allowances.publish
         examining = ExamineHandler(
-            ground.stream, ground.codec, no_examiner, told, self.examined, self.changed
+            ground.stream, ground.codec, no_examiner, told, self.examined, self.failed
         )
         handler = CaptionHandler(examining, captioner_of, keep)
         return self._stage(CAPTION_JOBS, (handler.handle, handler.give_up))

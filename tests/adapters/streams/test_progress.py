@@ -104,6 +104,16 @@ def test_only_the_message_that_was_alone_is_charged() -> None:
     assert [last.try_counts(offset).crashes for offset in range(3)] == [3, 0, 0]
 
 
+def test_a_message_that_was_alone_is_no_suspect_any_more() -> None:
+    progress = taken(2)
+    progress.released |= {0, 1}
+    after = PartitionProgress.restore(marked(progress, "me", alone=0), "you")
+    for offset in (0, 1):
+        after.take(offset)
+    after.settle(1)
+    assert not after.suspicious
+
+
 def test_a_span_of_unsettled_messages_is_full() -> None:
     progress = taken(SPAN)
     assert progress.full

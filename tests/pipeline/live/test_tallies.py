@@ -14,7 +14,8 @@ from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Outlets
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions

@@ -25,7 +25,7 @@ class Stages:
 
 async def resolved(part: BenchmarkRequest) -> BenchmarkSpec:
     store = MemoryStore()
-    await store.put(f"datasets/{DATA}/manifest.json", b"{}")
+    await store.put(f"datasets/{DATA}/manifest.json", b'{"schema": 1}')
     await store.put(f"supplied/{DATA}.jsonl.gz", b"")
     return (await resolve(EvaluationRequest("a", (part,)), supplies(store), Stages())).benchmarks[0]
 

@@ -5,7 +5,8 @@ from tests.fakes.evaluations import SIZE, House, scored, set_up
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.run import RunState
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.ports.stages import Scores

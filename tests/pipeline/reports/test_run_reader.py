@@ -15,10 +15,12 @@ from caliper.core.errors import NotReady
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
+from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.runs import RunBook, refuse, run_store
-from caliper.ports.storage import ReportSink
+from caliper.pipeline.store.supplies import put_captions
+from caliper.ports.storage import ObjectStore, ReportSink
 
 
 @dataclass
@@ -40,6 +42,10 @@ def house() -> House:
     return House()
 
 
+async def uncaptioned(store: ObjectStore) -> BenchmarkSpec:
+    return runs.part(captions=await put_captions(store, {"another": ""}))
+
+
 def reader_of(house: House, sink: ReportSink) -> RunReader:
     return RunReader(
         house.store, RunBook(house.store, house.clock), house.clock, lambda *_: (sink,)
@@ -49,7 +55,7 @@ def reader_of(house: House, sink: ReportSink) -> RunReader:
 async def test_callers_who_leave_take_no_thread_along(house: House) -> None:
     # No two segments are unpacked at the same time: all rows need a thread once more.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
-    run = await stored_run(house.store, "ours", runs.part(captions=None))
+    run = await stored_run(house.store, "ours", await uncaptioned(house.store))
     board = await house.aggregator()
     for index in range(2):
         await board.apply([verdicts_of(run, [verdict(index, 1, "x" * SEGMENT_BYTES)], index)])
@@ -111,7 +117,7 @@ class Waiting:
 async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     store = Gated()
     house = House(store)
-    run = await stored_run(store, "ours", runs.part(captions=None))
+    run = await stored_run(store, "ours", await uncaptioned(store))
     board = await house.aggregator()
     await board.apply([event_of(run, EventKind.CANCEL, 1), verdicts_of(run, [verdict(0, 1)])])
     house.clock.seconds += 5
@@ -153,7 +159,7 @@ async def test_a_report_of_a_failed_run_says_why_there_is_none(house: House) -> 
 
 
 async def test_a_run_that_failed_half_way_has_a_partial_report_only(house: House) -> None:
-    run = await stored_run(house.store, "ours", runs.part(captions=None))
+    run = await stored_run(house.store, "ours", await uncaptioned(house.store))
     board = await house.aggregator()
     await board.apply([event_of(run, EventKind.FAIL, 1, "another model")])
     house.clock.seconds += 5

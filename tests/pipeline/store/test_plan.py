@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes import runs
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.errors import InvalidInput, NewerSchema, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, NewerSchema, UnknownName
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
 from caliper.pipeline.store.items import decode_item, encode_item
@@ -133,6 +133,34 @@ async def test_a_lost_shard_is_told() -> None:
     del store.objects["plan/000000.jsonl.gz"]
     with pytest.raises(InvalidInput, match=r"plan/000000\.jsonl\.gz: the plan lost a shard"):
         [shard async for shard in read_plan(store, summary)]
+
+
+@pytest.mark.parametrize("data", [None, b"", b"rubbish"])
+@pytest.mark.parametrize("key", [SUMMARY, "plan/000000.jsonl.gz"])
+async def test_a_plan_that_lost_an_object_is_written_again(key: str, data: bytes | None) -> None:
+    store = MemoryStore()
+    summary = await plan(BOTH, FOUND, store)
+    whole = dict(store.objects)
+    lose(store, key, data)
+    assert await plan(BOTH, FOUND, store) == summary
+    assert store.objects == whole
+
+
+async def test_a_lost_plan_is_not_replaced_by_another() -> None:
+    store = MemoryStore()
+    await plan(BOTH, FOUND, store)
+    lose(store, "plan/000000.jsonl.gz", b"")
+    left = dict(store.objects)
+    fewer = {**FOUND, "captionqa": runs.sources(runs.choice_rows(1, 1), {})}
+    with pytest.raises(DataLoss, match=r"plan/000000\.jsonl\.gz: .*another plan"):
+        await plan(BOTH, fewer, store)
+    assert store.objects == left
+
+
+def lose(store: MemoryStore, key: str, data: bytes | None) -> None:
+    del store.objects[key]
+    if data is not None:
+        store.objects[key] = data
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,9 @@ class Scripted:
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
         self.fates.append("dead")
 
+    def drain(self) -> None:
+        self.script.clear()
+
     async def leave(self) -> None:
         pass
 

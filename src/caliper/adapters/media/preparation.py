@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.place import find
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.lazy import lazy_module
 from caliper.ports.models import Image
@@ -104,6 +104,9 @@ class InlineMedia:
             most = self.decoders.limits.most_bytes(clip=f".{ending}" in CLIPS)
             try:
                 data = await fetch(most)
+            except DataLoss:
+                # No fault of the medium, but of the store.
+                raise
             except InvalidInput as error:
                 raise InvalidInput(error.message, file=name) from error
             return await self.decoders.run(

@@ -22,6 +22,7 @@ from caliper.core.errors import (
     BackendRejected,
     BackendTimeout,
     BackendUnavailable,
+    DataLoss,
     InvalidInput,
     NotComparable,
     NotFound,
@@ -30,8 +31,10 @@ from caliper.core.errors import (
 
 _Detail = TypeVar("_Detail", bound=Message)
 _LARGEST = 16 * 1024 * 1024
+_OF_RUNS = (NotFound, AlreadyExists, NotReady, DataLoss)
 _CODES: dict[grpc.StatusCode, type[Exception]] = {
     grpc.StatusCode.NOT_FOUND: NotFound,
+    grpc.StatusCode.DATA_LOSS: DataLoss,
     grpc.StatusCode.ALREADY_EXISTS: AlreadyExists,
     grpc.StatusCode.FAILED_PRECONDITION: NotReady,
     grpc.StatusCode.RESOURCE_EXHAUSTED: BackendOverloaded,
@@ -106,7 +109,7 @@ def _failure(error: grpc.aio.AioRpcError, address: str) -> Exception:
     if reasons:
         return NotComparable(message, reasons)
     kind = _CODES.get(error.code(), BackendError)
-    return kind(message if kind in (NotFound, AlreadyExists, NotReady) else f"{address}: {message}")
+    return kind(message if kind in _OF_RUNS else f"{address}: {message}")
 
 
 def _invalid(error: grpc.aio.AioRpcError, message: str) -> InvalidInput:

@@ -5,9 +5,10 @@ announces it is under way) and ready. A message is delivered only after its comm
 next owner of the partition after a crash knows which messages were in flight. The window is the
 peak number of messages in flight, however many are staged, to keep that set small.
 
-Until all messages that were in flight at a crash are settled, messages are delivered one at a
-time, and each commit names the one that is alone. So a message that kills its worker is charged
-with every crash, and an innocent one beside it never is.
+The messages that were in flight at a crash, the suspects, are delivered one at a time, and each
+commit names the one that is alone. If the worker dies again, that message is accused: all other
+messages go first for some seconds, then it is delivered alone. So a message that kills its worker
+is charged with every crash, and kills from outside are spread over the messages.
 
 Shared by the polling thread and the event loop; every method takes the lock.
 """
@@ -15,12 +16,18 @@ Shared by the polling thread and the event loop; every method takes the lock.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from random import Random
 from threading import Lock
 
 from caliper.adapters.streams.progress import CommitMark, PartitionProgress
 from caliper.core.envelopes import Delivery, Message, position_of
+
+# The maximum seconds that accused messages wait after their partition was adopted. Each member
+# draws its own: workers that are killed at one age must not always die with the same message.
+_LONGEST_WAIT = 10.0
 
 # Offset and partition.
 _Place = tuple[int, int]
@@ -30,20 +37,23 @@ _Place = tuple[int, int]
 class _Part:
     """A partition: its progress, its unsettled messages and its last commit.
 
-    `tenure` is the ordinal number of this adoption among all adoptions of the member.
+    `tenure` is the ordinal number of this adoption among all adoptions of the member, and
+    `adopted` its time.
     """
 
     progress: PartitionProgress
+    committed: CommitMark | None
     tenure: int
+    adopted: float
     messages: dict[int, Message] = field(default_factory=dict)
-    committed: CommitMark | None = None
 
 
 class DeliveryWindow:
     """The deliveries of the member named `member`. Fetching pauses while `room` messages wait."""
 
-    def __init__(self, member: str, room: int) -> None:
-        self._member, self._room = member, room
+    def __init__(self, member: str, room: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._member, self._room, self._now = member, room, now
+        self._wait = Random(member).uniform(0, _LONGEST_WAIT)  # noqa: S311 - no secret
         self._lock = Lock()
         self._parts: dict[int, _Part] = {}
         self._adoptions = 0
@@ -58,6 +68,7 @@ class DeliveryWindow:
         self._peak = 1
         self._alone: _Place | None = None
         self._filling = True
+        self._draining = False
 
     @property
     def partitions(self) -> set[int]:
@@ -77,15 +88,12 @@ class DeliveryWindow:
         progress = PartitionProgress.restore(mark, self._member) if mark else PartitionProgress()
         with self._lock:
             self._adoptions += 1
-            self._parts[partition] = _Part(progress, self._adoptions, committed=mark)
+            self._parts[partition] = _Part(progress, mark, self._adoptions, self._now())
             if progress.suspicious:
-                self._unready()
-
-    def _unready(self) -> None:
-        for offset, partition in self._ready:
-            self._parts[partition].progress.released.discard(offset)
-        self._staged += self._ready
-        self._ready = []
+                for offset, other in self._ready:
+                    self._parts[other].progress.released.discard(offset)
+                self._staged += self._ready
+                self._ready = []
 
     def release(self, partitions: Iterable[int]) -> dict[int, CommitMark]:
         """Forget these partitions. Returns what to commit for their next owner."""
@@ -94,24 +102,28 @@ class DeliveryWindow:
             marks = {partition: self._parts[partition].progress.mark("") for partition in leaving}
             for partition in leaving:
                 del self._parts[partition]
-            self._staged = [place for place in self._staged if place[1] in self._parts]
-            self._reserved = [place for place in self._reserved if place[1] in self._parts]
-            self._ready = [place for place in self._ready if place[1] in self._parts]
+            for queue in (self._staged, self._reserved, self._ready):
+                queue[:] = [place for place in queue if place[1] in self._parts]
             heapq.heapify(self._ready)
             for place in [place for place in self._in_flight if place[1] not in self._parts]:
                 del self._in_flight[place]
             return {partition: mark for partition, mark in marks.items() if mark is not None}
 
+    def drain(self) -> None:
+        """Deliver nothing more, and accuse no message if the worker dies from now on."""
+        with self._lock:
+            self._draining, self._alone = True, None
+
     def fetchable(self) -> set[int]:
         """The partitions to fetch from."""
         with self._lock:
-            suspicious = {
-                partition for partition, part in self._parts.items() if part.progress.suspicious
-            }
-            waiting = len(self._staged) + len(self._reserved) + len(self._ready)
+            suspicious = self._suspicious
+            # Messages that wait because they are accused must not take the room of others.
+            staged = self._unaccused
+            waiting = len(staged) + len(self._reserved) + len(self._ready)
             if suspicious:
-                # Other messages must not take the room that suspects need.
-                waiting = sum(partition in suspicious for _, partition in self._staged)
+                # Nor may others take the room that suspects need.
+                waiting = sum(partition in suspicious for _, partition in staged)
             if waiting >= self._room:
                 self._filling = False
             elif waiting <= self._room // 2:
@@ -133,11 +145,11 @@ class DeliveryWindow:
     def missing_suspects(self) -> list[int]:
         """The partitions whose suspects have not arrived; their retention may have ended."""
         with self._lock:
-            return [
-                partition
-                for partition, part in self._parts.items()
-                if part.progress.suspicious and not part.progress.open
-            ]
+            return [each for each in self._suspicious if not self._parts[each].progress.open]
+
+    @property
+    def _suspicious(self) -> set[int]:
+        return {number for number, part in self._parts.items() if part.progress.suspicious}
 
     def skip_to(self, partition: int, offset: int) -> None:
         """Note that nothing before this offset will arrive any more."""
@@ -148,20 +160,48 @@ class DeliveryWindow:
     def reserve(self) -> bool:
         """Choose the messages to deliver after the next commit. Returns whether there are any."""
         with self._lock:
-            if any(part.progress.suspicious for part in self._parts.values()):
-                self._reserve_one()
-            else:
+            busy = self._in_flight or self._ready or self._reserved
+            if self._draining or (busy and self._alone is not None):
+                pass
+            elif (candidates := self._next_alone()) is None:
                 self._alone = None
                 self._reserve_batch()
+            elif not busy:
+                self._reserve_one(candidates)
             for offset, partition in self._reserved:
                 self._parts[partition].progress.released.add(offset)
             return bool(self._reserved)
+
+    def _next_alone(self) -> list[_Place] | None:
+        """The staged messages that must be delivered alone now: suspects, or else accused ones
+        after their wait. None if there are none; empty if suspects were not fetched yet.
+        """
+        if self._suspicious:
+            ends = {number: part.progress.suspects_before for number, part in self._parts.items()}
+            return [place for place in self._unaccused if place[0] < ends[place[1]]]
+        accused, due = set(self._staged).difference(self._unaccused), self._now() - self._wait
+        return [place for place in accused if self._parts[place[1]].adopted <= due] or None
+
+    @property
+    def _unaccused(self) -> list[_Place]:
+        """The staged messages that were not alone when a worker died."""
+        return [place for place in self._staged if not self._crashes(place)]
+
+    def _crashes(self, place: _Place) -> int:
+        offset, partition = place
+        return self._parts[partition].progress.try_counts(offset).crashes
+
+    def _reserve_one(self, candidates: list[_Place]) -> None:
+        """Reserve the one with the fewest crashes, the oldest of these."""
+        for place in sorted(candidates, key=lambda each: (self._crashes(each), each))[:1]:
+            self._staged.remove(place)
+            self._reserved, self._alone = [place], place
 
     def _reserve_batch(self) -> None:
         if not self._is_low:
             return
         limits = {partition: part.progress.limit for partition, part in self._parts.items()}
-        near = [place for place in sorted(self._staged) if place[0] < limits[place[1]]]
+        near = [place for place in sorted(self._unaccused) if place[0] < limits[place[1]]]
         chosen = near[: self._peak - len(self._ready) - len(self._reserved)]
         self._reserved += chosen
         self._staged = [place for place in self._staged if place not in chosen]
@@ -174,24 +214,13 @@ class DeliveryWindow:
     def is_blocked(self) -> bool:
         """Whether staged messages wait for others to be delivered or settled."""
         with self._lock:
-            return bool(self._staged)
+            return bool(self._unaccused)
 
     @property
     def may_reserve(self) -> bool:
         """Whether more staged messages may be reserved."""
         with self._lock:
-            return bool(self._staged) and self._is_low
-
-    def _reserve_one(self) -> None:
-        if self._in_flight or self._ready or self._reserved:
-            return
-        self._alone = None
-        for place in sorted(self._staged):
-            offset, partition = place
-            if offset < self._parts[partition].progress.suspects_before:
-                self._staged.remove(place)
-                self._reserved, self._alone = [place], place
-                return
+            return bool(self._unaccused) and self._is_low
 
     def marks(self) -> dict[int, CommitMark]:
         """The commits that are due: the marks that differ from the last ones."""

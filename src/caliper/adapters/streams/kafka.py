@@ -118,7 +118,7 @@ class KafkaMember:
         self._window = DeliveryWindow(uuid.uuid4().hex[:8], access.prefetch)
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._left = False
+        self._draining = False
         self._poller = KafkaPoller(access, topic, group, self._window, self._announce)
         self._poller.start()
 
@@ -140,7 +140,7 @@ class KafkaMember:
         call; the background thread keeps trying.
         """
         start = self._loop.time()
-        while not self._left:
+        while not self._draining:
             changed = self._changed
             if (delivery := self._window.take()) is not None:
                 if self._window.may_reserve:
@@ -177,10 +177,17 @@ class KafkaMember:
             await self._stream.publish(letter(delivery, error))
             await self.acknowledge(delivery)
 
-    async def leave(self) -> None:
-        self._left = True
-        self._poller.stop()
+    def drain(self) -> None:
+        """The commit follows within half a second: a process that is killed because it drains for
+        too long does not accuse its last job.
+        """
+        self._draining = True
+        self._window.drain()
         self._notify()
+
+    async def leave(self) -> None:
+        self.drain()
+        self._poller.stop()
         await asyncio.to_thread(self._poller.join)
 
     def _announce(self) -> None:

@@ -182,7 +182,7 @@ class MemoryConsumer:
 
     def __init__(self, stream: MemoryStream, topic: _Topic, group: _Group) -> None:
         self._stream, self._topic, self._group = stream, topic, group
-        self._left = False
+        self._draining = False
 
     @property
     def lag(self) -> Mapping[int, int]:
@@ -191,14 +191,14 @@ class MemoryConsumer:
     async def receive(self) -> Delivery | None:
         """The oldest message that no member holds.
 
-        None after `leave`, or once the topic is closed and the group has settled every message:
+        None after `drain`, or once the topic is closed and the group has settled every message:
         a message that another member holds may yet come back.
         """
         group, topic = self._group, self._topic
         await topic.until(
-            lambda: self._left or bool(group.ready) or (topic.closed and not group.open)
+            lambda: self._draining or bool(group.ready) or (topic.closed and not group.open)
         )
-        if self._left or not group.ready:
+        if self._draining or not group.ready:
             return None
         position, attempt = heapq.heappop(group.ready)
         group.held[position] = (attempt, self)
@@ -220,8 +220,12 @@ class MemoryConsumer:
         await self._stream.publish(letter(delivery, error))
         self._topic.finish(self._group, delivery.position)
 
+    def drain(self) -> None:
+        self._draining = True
+        self._topic.announce()
+
     async def leave(self) -> None:
-        self._left = True
+        self.drain()
         for position, (attempt, holder) in list(self._group.held.items()):
             if holder is self:
                 del self._group.held[position]

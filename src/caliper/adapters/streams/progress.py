@@ -4,6 +4,9 @@ A commit is an offset, before which everything is settled, and a text of at most
 text adds what the offset cannot express: which later messages are settled too, how often others
 were tried, and how far messages had been delivered. The last of these shows the next owner of
 the partition whether this one stopped cleanly, and which messages may have killed it.
+
+A worker may also be killed from outside: preempted, out of memory with its node, restarted by an
+impatient probe. So one death is no proof against the message that was alone with the worker.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ SPAN = 192
 
 @dataclass(frozen=True, slots=True)
 class TryCounts:
-    """How often a message was deliberately delivered, and how often it killed its worker."""
+    """How often a message was deliberately delivered, and its worker died with it alone."""
 
     attempt: int = 1
     crashes: int = 0
@@ -91,10 +94,13 @@ class PartitionProgress:
 
     @property
     def suspicious(self) -> bool:
-        """Whether messages below `suspects_before` are not settled yet."""
+        """Whether suspects are left: unsettled messages below `suspects_before` without a crash."""
         if self.end is None or self.end < self.suspects_before:
             return self.suspects_before > 0
-        return any(offset < self.suspects_before for offset in self.open)
+        return any(
+            offset < self.suspects_before and not self.try_counts(offset).crashes
+            for offset in self.open
+        )
 
     def try_counts(self, offset: int) -> TryCounts:
         """The try counts of a message, including the current delivery."""

@@ -11,9 +11,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 
 from caliper.core.envelopes import Record
-from caliper.core.errors import InvalidInput
-from caliper.core.messages import RunEnded, Verdicts
-from caliper.core.run import RunState
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.messages import PlanMade, RunEnded, Verdicts
 from caliper.pipeline.aggregation.conclusion import Conclusion
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
@@ -112,12 +111,10 @@ class Aggregator:
             self.table.warn(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
             return
         run = await self.table.find(message.run)
-        if run is None:
-            self.table.warn(
-                Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {message.run!r:.40}"
-            )
-            return
-        await self._merge(run, message, record)
+        if run is not None:
+            await self._merge(run, message, record)
+        elif not self.table.is_lost(message.run):
+            self._warn_unknown(record, message.run)
 
     async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
         run.active_at = self._clock.monotonic()
@@ -125,9 +122,10 @@ class Aggregator:
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
             run.retries.difference_update(verdict.index for verdict in message.verdicts)
+        except DataLoss as error:
+            self.table.fail(run, error)
         except InvalidInput as error:
-            kind = Trouble.FOREIGN_INDEX if error.field == "index" else Trouble.LOST
-            self.table.warn(kind, f"{format_position(record)}: {error}")
+            self.table.warn(Trouble.FOREIGN_INDEX, f"{format_position(record)}: {error}")
 
     async def _event(self, record: Record) -> None:
         try:
@@ -138,14 +136,18 @@ class Aggregator:
         if isinstance(event, RunEnded):
             self.table.note_end(event)
             return
-        run = await self.table.find(event.run, again=True)
+        if isinstance(event, PlanMade):
+            run = await self.table.reopen(event.run, event.start)
+        else:
+            run = await self.table.find(event.run, again=True)
         if run is not None:
             run.active_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
-        elif not await self.table.is_planning(event.run):
-            self.table.warn(
-                Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {event.run!r:.40}"
-            )
+        elif await self.table.absent_scores(event.run) is None:
+            self._warn_unknown(record, event.run)
+
+    def _warn_unknown(self, record: Record, run: str) -> None:
+        self.table.warn(Trouble.UNKNOWN_RUN, f"{format_position(record)}: run {run!r:.40}")
 
     async def conclude(self) -> None:
         """End every run that is due, and drop runs that ended long ago.
@@ -174,17 +176,19 @@ class Aggregator:
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
         """As `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
-        waits for the final figures of a run that is over. Raises InvalidInput for a lost plan.
+        waits for the final figures of a run that is over. Raises StoreUnavailable.
         """
         async with self._lock:
             if not self.leads:
                 self.table.drop(run)
             run_ledger = await self.table.find(run, again=True)
-            if run_ledger is None and await self.table.is_planning(run):
-                return Scores(RunState.PLANNING, ())
-        if run_ledger is None:
-            return None
-        return await self.table.rolling.scores(run_ledger, wait=wait)
+            if run_ledger is None:
+                return await self.table.absent_scores(run)
+        try:
+            return await self.table.rolling.scores(run_ledger, wait=wait)
+        except DataLoss as error:
+            self.table.fail(run_ledger, error)
+            return Scores(run_ledger.state, (), run_ledger.error, run_ledger.start)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
         return changes_of(partial(self.scores, run, wait=True), interval, self._clock)

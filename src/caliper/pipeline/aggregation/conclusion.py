@@ -5,7 +5,7 @@ from __future__ import annotations
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded
 from caliper.core.run import RunState
-from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.reports.report_attempts import ReportAttempts
@@ -72,8 +72,7 @@ class Conclusion:
                         run, ending, self._table.live, spending, pictures=pictures
                     )
             except InvalidInput as error:
-                run.is_broken, run.error = True, str(error)
-                self._table.warn(Trouble.LOST, f"run {run.run}: {error}")
+                self._table.fail(run, error)
             else:
                 return result if run.due_state is ending else None
         return RunState.FAILED, ""

@@ -7,18 +7,22 @@ from collections.abc import Iterator
 
 from cachetools import LRUCache
 
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.messages import RunEnded
+from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.rolling_scores import RollingScores
-from caliper.pipeline.store.runs import is_run_id
+from caliper.pipeline.store.plan import SUMMARY
+from caliper.pipeline.store.runs import STARTED, is_run_id, read_replaceable, run_store
 from caliper.ports.clock import Clock
+from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
-_UNKNOWN_RUNS, _ANNOUNCED_RUNS = 1024, 4096
+_ABSENT_RUNS, _ANNOUNCED_RUNS = 1024, 4096
 
 
 class RunTable:
@@ -30,39 +34,72 @@ class RunTable:
         self._clock, self._outlets, self._bounds = clock, outlets, bounds
         self.live = LiveTallies(bounds.changes)
         self.rolling = RollingScores(clock, self.live)
-        self._opener = Runs(store)
+        self._store, self._opener = store, Runs(store)
         self._runs: dict[str, RunLedger] = {}
-        self._unknown: LRUCache[str, None] = LRUCache(_UNKNOWN_RUNS)
+        # A lost run has failed; None stands for a run that does not exist.
+        self._absent: LRUCache[str, Scores | None] = LRUCache(_ABSENT_RUNS)
         self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self.troubles: Counter[Trouble] = Counter()
 
     def __iter__(self) -> Iterator[RunLedger]:
         return iter(list(self._runs.values()))
 
-    async def find(self, run: str, *, again: bool = False) -> RunLedger | None:
-        """The run, opened from the store if it is not in memory; None if it does not exist.
-        A run that did not exist is looked up again only on request. Raises StoreUnavailable.
+    async def find(self, run: str, *, again: bool = False, start: int = 0) -> RunLedger | None:
+        """The run, opened from the store if it is not in memory; None if it does not exist or is
+        lost. A run that did not exist is looked up again only on request, a lost one only for a
+        new `start`, as in `Runs.take_up`. Raises StoreUnavailable.
         """
         if run in self._runs:
             return self._runs[run]
-        if again:
-            self._unknown.pop(run, None)
-        if run in self._unknown or not is_run_id(run):
+        retried = start or (again and not self.is_lost(run))
+        if (run in self._absent and not retried) or not is_run_id(run):
             return None
+        self._absent.pop(run, None)
         try:
-            run_ledger = await self._opener.open(run, self._clock.monotonic())
+            run_ledger = await self._opener.take_up(run, self._clock.monotonic(), start)
         except InvalidInput as error:
-            self.warn(Trouble.LOST, f"run {run}: {error}")
-            run_ledger = None
+            await self._lose(run, error)
+            return None
         if run_ledger is None:
-            self._unknown[run] = None
+            self._absent[run] = None
             return None
         run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
         self._runs[run] = run_ledger
         return run_ledger
 
-    async def is_planning(self, run: str) -> bool:
-        return is_run_id(run) and await self._opener.planning(run)
+    async def reopen(self, run: str, start: int) -> RunLedger | None:
+        """The run that was planned for `start`, opened again if it had lost an object before."""
+        known = self._runs.get(run)
+        if known is not None and known.is_broken and known.is_new(start):
+            await known.log.flush()
+            self.drop(run)
+        found = await self.find(run, again=True, start=start)
+        scores = None if found else await self.absent_scores(run)
+        if scores is not None and scores.state is RunState.PLANNING:
+            await self._lose(run, DataLoss("lost", file=SUMMARY))
+        return found
+
+    async def absent_scores(self, run: str) -> Scores | None:
+        """The state of a run that `find` does not find: lost, or being planned; None if it does not
+        exist.
+        """
+        if self.is_lost(run) or not is_run_id(run):
+            return self._absent.get(run)
+        return Scores(RunState.PLANNING, ()) if await self._opener.planning(run) else None
+
+    def is_lost(self, run: str) -> bool:
+        """Whether the run has an object that cannot be read, and was not planned again since."""
+        return self._absent.get(run) is not None
+
+    async def _lose(self, run: str, error: InvalidInput) -> None:
+        started = await read_replaceable(run_store(self._store, run), STARTED)
+        self._absent[run] = Scores(RunState.FAILED, (), str(error), int(started.get("starts", 0)))
+        self.warn(Trouble.LOST, f"run {run}: {error}")
+
+    def fail(self, run: RunLedger, error: InvalidInput) -> None:
+        """Fail a run, as one of its objects cannot be read, until it is planned again."""
+        run.is_broken, run.error = True, str(error)
+        self.warn(Trouble.LOST, f"run {run.run}: {error}")
 
     def note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""
@@ -86,7 +123,8 @@ class RunTable:
                 self.drop(run.run)
 
     def drop(self, name: str) -> None:
-        """Drop a run, if it is in memory."""
+        """Forget what is known of a run."""
+        self._absent.pop(name, None)
         if name in self._runs:
             self.rolling.forget(name)
             self.live.on_removal(self._runs.pop(name))
@@ -95,7 +133,7 @@ class RunTable:
         for run in self:
             self.drop(run.run)
         self._announced.clear()
-        self._unknown.clear()
+        self._absent.clear()
 
     async def make_room(self) -> None:
         """Write evidence beyond the bounds. Raises StoreUnavailable or StoreFull."""
@@ -122,7 +160,11 @@ class RunTable:
             try:
                 run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
                 run_ledger.restore(saved.facts)
+            except DataLoss as error:
+                await self._lose(run, error)
+                continue
             except InvalidInput as error:
+                # It is opened anew from its segments.
                 self.warn(Trouble.LOST, str(error))
                 continue
             run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1

@@ -17,7 +17,7 @@ from caliper.pipeline.comparing.comparison import (
     refuse,
 )
 from caliper.pipeline.comparing.worker_loop import RelayedStore, run_in_thread
-from caliper.pipeline.ledger.run_ledger import StoredRun
+from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.store.runs import RunBook
 from caliper.ports.storage import ObjectStore

@@ -28,7 +28,8 @@ from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions, flips
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import run_status, suspicious, tallies
-from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import run_store

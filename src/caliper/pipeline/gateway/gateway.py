@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from caliper.core.caps import Caps
 from caliper.core.envelopes import Message
@@ -21,7 +22,9 @@ from caliper.core.errors import (
     AlreadyExists,
     BackendError,
     BackendRejected,
+    DataLoss,
     InvalidInput,
+    NotFound,
     StoreUnavailable,
 )
 from caliper.core.keys import canonical_json
@@ -32,11 +35,14 @@ from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
     CANCELLED,
+    END,
     SPEC,
+    STARTED,
     RunBook,
     forget_refusal,
     note_start,
-    read_json,
+    read_replaceable,
+    replace_unreadable,
     run_store,
     write_json,
 )
@@ -46,6 +52,7 @@ from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
 from caliper.ports.storage import ObjectStore, Supplies
 from caliper.ports.stream import JobStream
 
+_LOG = logging.getLogger(__name__)
 _PAGE, _LARGEST_PAGE = 50, 500
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 _INDEX = "run-index/"
@@ -98,23 +105,22 @@ class Gateway:
         """Start a resolved run, or resume it. Returns and raises as `start`, without `resolve`."""
         store = self._outside.store
         own_store = run_store(store, spec.run_id)
+        complete = await self._complete(own_store, spec)
         async with self._starting:
             await self._claim_key(client_key, spec.run_id)
-            created = await store.get(f"runs/{spec.run_id}/{SPEC}") is None
-            if created:
-                await own_store.put(SPEC, canonical_json(spec.to_json()))
-            state = (await read_record(own_store, spec)).status().state
-            restart = state is not RunState.COMPLETE
-            if restart:
+            stored, text = await own_store.get(SPEC), canonical_json(spec.to_json())
+            created = stored is None
+            if stored != text:
+                await own_store.put(SPEC, text)
+            if complete is None:
                 # Before the plan job is sent, so that the planner answers this start.
-                await note_start(own_store, caps, self._outside.clock.now())
+                first = None if created else await self._lost_start(own_store, spec.run_id)
+                await note_start(own_store, caps, self._outside.clock.now(), first)
             started = await self._index(own_store, spec)
-            if restart:
+            if complete is None:
                 await self._clear_end(own_store)
                 await self._send(PLAN_JOBS, f"{spec.run_id}/plan", PlanJob(spec.run_id))
-        if state is RunState.COMPLETE:
-            return await self.get(spec.run_id), created
-        return Evaluation(spec, RunState.PLANNING, started), created
+        return complete or Evaluation(spec, RunState.PLANNING, started), created
 
     async def get(self, run: str) -> Evaluation:
         """The state of a run, with figures. Raises NotFound, BackendError, StoreUnavailable."""
@@ -151,7 +157,7 @@ class Gateway:
         """A page of runs, without figures. `name` selects the runs of one checkpoint; the page may
         then be short, since so many runs are read for it as the largest page has.
 
-        Raises InvalidInput for an invalid token and for runs that cannot be read,
+        Runs whose spec or start is lost are left out. Raises InvalidInput for an invalid token,
         StoreUnavailable.
         """
         if token and not token.startswith(_INDEX):
@@ -165,16 +171,19 @@ class Gateway:
             if len(evaluations) == limit or read == _LARGEST_PAGE:
                 return Page(tuple(evaluations), last)
             run = key.rpartition("-")[2].removesuffix(".json")
-            spec = await self._runs.spec(run)
-            if name in ("", spec.name):
-                evaluations.append(await self._evaluation(spec))
+            try:
+                spec = await self._runs.spec(run)
+                if name in ("", spec.name):
+                    evaluations.append(await self._evaluation(spec))
+            except (DataLoss, NotFound) as error:
+                _LOG.warning("run %s is not listed: %s", run, error)
             last, read = key, read + 1
         return Page(tuple(evaluations), "")
 
     async def cancel(self, run: str) -> Evaluation:
         """Cancel a run and return it, without figures, as this must work without the aggregator.
 
-        Raises NotFound, InvalidInput for a run that cannot be read, StoreUnavailable,
+        Raises NotFound, DataLoss for a run whose spec cannot be read, StoreUnavailable,
         StreamUnavailable.
         """
         evaluation = await self._evaluation(await self._runs.spec(run))
@@ -191,11 +200,29 @@ class Gateway:
             return
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         path = f"client-keys/{name}.json"
-        claim = await read_json(self._outside.store, path)
-        if claim is not None and claim["run"] != run:
+        claim = await read_replaceable(self._outside.store, path)
+        if claim and claim["run"] != run:
             raise AlreadyExists(f"the client key stands for run {claim['run']}")
-        if claim is None:
+        if not claim:
             await write_json(self._outside.store, path, run=run)
+
+    async def _complete(self, own_store: ObjectStore, spec: RunSpec) -> Evaluation | None:
+        """The run if it is complete, and the aggregator finds nothing of it lost."""
+        if (await read_record(own_store, spec)).status().state is not RunState.COMPLETE:
+            return None
+        try:
+            evaluation = await self.get(spec.run_id)
+        except (DataLoss, NotFound):
+            return None
+        return evaluation if evaluation.state is not RunState.FAILED else None
+
+    async def _lost_start(self, own_store: ObjectStore, run: str) -> datetime | None:
+        """When the run was first started, by the index, if its own record of that is lost."""
+        if not await read_replaceable(own_store, STARTED):
+            async for key in self._outside.store.list(_INDEX):
+                if key.endswith(f"-{run}.json"):
+                    return _LAST - timedelta(milliseconds=int(key.removeprefix(_INDEX)[:15]))
+        return None
 
     async def _index(self, own_store: ObjectStore, spec: RunSpec) -> datetime:
         """Add the run to the index by the time of its first start, and return that time."""
@@ -208,6 +235,7 @@ class Gateway:
         """Clear an earlier cancellation or refusal of the run."""
         await write_json(own_store, CANCELLED, cancelled=False)
         await forget_refusal(own_store)
+        await replace_unreadable(own_store, END)
 
     async def _send(self, topic: str, key: str, message: PlanJob | RunCancelled) -> None:
         data = self._outside.codec.write(message)

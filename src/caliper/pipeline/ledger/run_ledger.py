@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
 from caliper.core.outcome import Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec, RunState
-from caliper.pipeline.ledger.ledger import Columns, Ledger, OutcomeChange
-from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
-from caliper.pipeline.store.plan import Captions, read_plan, read_summary
-from caliper.pipeline.store.runs import END, SPEC, read_json, run_store, write_json
+from caliper.pipeline.ledger.ledger import Ledger, OutcomeChange
+from caliper.pipeline.ledger.verdict_log import StoreLog
+from caliper.pipeline.store.plan import Captions, read_plan
+from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
 _ENDED_EARLY = {EventKind.CANCEL: RunState.CANCELLED, EventKind.FAIL: RunState.FAILED}
+_FINISHED = (RunState.COMPLETE, RunState.FINISHED)
 # Of events in the same millisecond, the later one in this order counts.
 _ORDER = (EventKind.PLAN, EventKind.CANCEL, EventKind.FAIL)
 
@@ -34,9 +35,10 @@ class RunLedger:
     is the monotonic time of the last message about the run. `start` is the number of the last
     start that was planned, `retries` the indices that are being retried since.
 
-    `ended` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the pair
-    of them as last published, and `reported_changes` the ledger's `changes` when they were written
-    (-1: never). `ended_at` is when the run ended, in RFC 3339, and `reuse` the reuse in its report.
+    `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
+    pair of them as last published, `files` has the SHA-256 of every file of the report, and
+    `reported_changes` the ledger's `changes` when they were written (-1: never). `ended_at` is when
+    the run ended, in RFC 3339, and `reuse` the reuse in its report.
     """
 
     spec: RunSpec
@@ -56,6 +58,7 @@ class RunLedger:
     retries: set[int] = field(default_factory=set)
     ended_at: str = ""
     reuse: Reuse | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def run(self) -> str:
@@ -65,12 +68,9 @@ class RunLedger:
         """The items in plan order, one shard at a time."""
         return read_plan(self.store, self.summary)
 
-    async def load(self) -> None:
-        """Enter all verdicts of the stored segments.
-
-        Raises InvalidInput for an unreadable segment, StoreUnavailable.
-        """
-        await self._enter(self.log.batches())
+    async def load(self, *, heal: bool = False) -> None:
+        """Enter all verdicts of the stored segments. Raises what `StoreLog.batches` raises."""
+        await self._enter(self.log.batches(heal=heal))
 
     async def load_new(self) -> None:
         """Enter the verdicts that another process has stored since. Only for read-only ledgers.
@@ -108,13 +108,17 @@ class RunLedger:
         if isinstance(event, RunFailed):
             self.error = event.error
         elif isinstance(event, PlanMade):
-            if event.start > max(self.start, 1):
+            if self.is_new(event.start):
                 self.retry(event.asked)
             self.start = max(self.start, event.start)
         if self._latest is EventKind.PLAN:
             self.error, self.is_broken = "", False
         else:
             self.retries = set()
+
+    def is_new(self, start: int) -> bool:
+        """Whether a start comes after the last one that is known."""
+        return start > max(self.start, 1)
 
     def retry(self, limit: int | None) -> None:
         """Retry the indices below `limit` that are unscored for a retryable reason.
@@ -142,6 +146,11 @@ class RunLedger:
         if self.ledger.finished and not self.retries:
             return RunState.FINISHED
         return _ENDED_EARLY.get(self._latest)
+
+    @property
+    def lacks_verdicts(self) -> bool:
+        """Whether verdicts are missing that were there when the run ended."""
+        return self.end_state in _FINISHED and not self.ledger.finished
 
     @property
     def state(self) -> RunState:
@@ -181,9 +190,10 @@ class RunLedger:
             "tried": sorted(self.retries),
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
+            "files": dict(self.files),
         }
 
-    def restore(self, facts: dict[str, Any], file: str = "") -> None:
+    def restore(self, facts: Mapping[str, Any], file: str = "") -> None:
         """Restore the result of `facts`. Raises InvalidInput naming `file` for anything else."""
         try:
             self._recall(facts)
@@ -191,7 +201,7 @@ class RunLedger:
             message = f"these are no facts of run {self.run}: {error!r}"
             raise InvalidInput(message, file=file) from error
 
-    def _recall(self, facts: dict[str, Any]) -> None:
+    def _recall(self, facts: Mapping[str, Any]) -> None:
         self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
         self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
         self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
@@ -200,6 +210,7 @@ class RunLedger:
         self.start, self.retries = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
         self.ended_at = str(facts.get("ended_at", ""))
         self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
+        self.files = dict(facts.get("files", {}))
         announced = facts["announced"]
         self.announced_end = None if announced is None else (str(announced[0]), str(announced[1]))
 
@@ -217,84 +228,5 @@ class RunLedger:
         self.end_state, self.report = result
 
 
-class Runs:
-    """Opens the ledgers of runs from the store, each under `runs/<id>/`."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-        self._cache = SegmentCache(store)
-
-    async def planning(self, run: str) -> bool:
-        """Whether the run is stored but not planned yet. Raises StoreUnavailable."""
-        store = run_store(self._store, run)
-        return await store.get(SPEC) is not None and await read_summary(store) is None
-
-    async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
-        """Open a run with the ledger columns of a snapshot.
-
-        Raises InvalidInput if the run is no longer stored, or has another plan.
-        """
-        ledger = await self._open(run, columns, now)
-        if ledger is None or len(columns.states) != ledger.summary.questions:
-            raise InvalidInput(f"the ledger of {run} is not that of its plan")
-        return ledger
-
-    async def open(self, run: str, now: float) -> RunLedger | None:
-        """Open a run with all verdicts of its segments; None if it is not stored and planned.
-
-        Raises InvalidInput for unreadable objects, StoreUnavailable.
-        """
-        ledger = await self._open(run, None, now)
-        if ledger is None:
-            return None
-        await ledger.load()
-        await _recall_end(ledger)
-        return ledger
-
-    async def refresh(self, run: RunLedger) -> None:
-        """Enter what was stored since the run was opened. Only for read-only ledgers.
-
-        Raises what `open` raises.
-        """
-        await run.load_new()
-        await _recall_end(run)
-
-    async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
-        store = run_store(self._store, run)
-        fields = await read_json(store, SPEC)
-        summary = None if fields is None else await read_summary(store)
-        if fields is None or summary is None:
-            return None
-        spec = RunSpec.from_json(fields, file=SPEC)
-        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
-        return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
-
-
-async def _recall_end(run: RunLedger) -> None:
-    """Restore the facts in end.json, if it exists."""
-    end = await read_json(run.store, END)
-    if end is not None:
-        run.restore(end, END)
-        if end.get("outcomes") == run.ledger.digest():
-            run.reported_changes = run.ledger.changes
-
-
 CaptionsOf = Callable[[RunLedger], Awaitable[Captions]]
 """Finds the captions of a run's planned samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run that can be opened: its spec, its store, and a lookup of its captions."""
-
-    spec: RunSpec
-    store: ObjectStore
-    captions: CaptionsOf
-
-    async def open(self) -> RunLedger:
-        """Open the run. Raises NotReady if it has no complete plan, and what `Runs.open` raises."""
-        ledger = await Runs(self.store).open(self.spec.run_id, 0.0)
-        if ledger is None:
-            message = f"run {self.spec.run_id} ({self.spec.name}) has no complete plan"
-            raise NotReady(message)
-        return ledger

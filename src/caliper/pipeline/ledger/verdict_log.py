@@ -1,7 +1,7 @@
 """The verdict log of a run in an object store: immutable segments of gzipped JSON lines.
 
 Verdicts are buffered and written as segments when the aggregator takes a snapshot, or when the
-buffer is large. A segment is created, never replaced: a process that resumes a run begins a new
+buffer is large. A readable segment is never rewritten: a process that resumes a run begins a new
 one after all existing ones. Segments stay valid even if the snapshot that goes with them was lost,
 since entering a verdict twice changes nothing.
 """
@@ -17,7 +17,7 @@ from itertools import groupby, islice
 
 from cachetools import LRUCache
 
-from caliper.core.errors import InvalidInput, LeaseLost
+from caliper.core.errors import DataLoss, LeaseLost
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.ports.storage import ObjectStore
@@ -40,23 +40,39 @@ class SegmentCache:
         )
 
     async def get(self, key: str) -> bytes:
-        """The lines of a segment. Raises StoreUnavailable, InvalidInput if it is missing."""
+        """The lines of a segment. Raises StoreUnavailable, DataLoss if it is missing or broken."""
         lines = await self.find(key)
         if lines is None:
-            raise InvalidInput("a segment of verdicts is lost", file=key)
+            raise DataLoss("a segment of verdicts is lost", file=key)
         return lines
 
     async def find(self, key: str) -> bytes | None:
-        """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable."""
+        """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable, DataLoss
+        if it is broken.
+        """
         if key not in self._held:
             data = await self._store.get(key)
             if data is None:
                 return None
+            if not data:
+                # Not what gzip makes of no lines, though it would read it as such.
+                raise DataLoss("an empty segment of verdicts", file=key)
             try:
                 self._held[key] = await asyncio.to_thread(gzip.decompress, data)
             except (OSError, EOFError, zlib.error) as error:
-                raise InvalidInput(f"broken segment: {error}", file=key) from error
+                raise DataLoss(f"broken segment: {error}", file=key) from error
         return self._held[key]
+
+    async def heal(self, key: str) -> bytes:
+        """The lines of a segment; one that is missing or broken is replaced by an empty one, as
+        its verdicts are to come again. Raises StoreUnavailable or StoreFull.
+        """
+        self._held.pop(key, None)
+        try:
+            return await self.get(key)
+        except DataLoss:
+            await self._store.put(key, gzip.compress(b"", mtime=0))
+            return b""
 
 
 class StoreLog:
@@ -83,6 +99,15 @@ class StoreLog:
         """Open a log that continues after all existing segments. Raises StoreUnavailable."""
         numbers = [_number(key) async for key in store.list(f"{prefix}/")]
         return cls(store, prefix, cache, max(numbers, default=-1) + 1)
+
+    @property
+    def next_key(self) -> str:
+        """The key of the segment that is written next."""
+        return self._key(self._number)
+
+    def has_stored(self, place: int) -> bool:
+        """Whether a place is before the segment that is written next."""
+        return _split(place)[0] < self._number
 
     @property
     def pending(self) -> int:
@@ -136,13 +161,16 @@ class StoreLog:
                 verdicts[place] = _verdict(lines, _split(place)[1], key)
         return verdicts
 
-    async def batches(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
+    async def batches(self, *, heal: bool = False) -> AsyncIterator[list[tuple[int, Verdict]]]:
         """All stored verdicts as (place, verdict), in batches of some thousands.
 
-        Raises StoreUnavailable, InvalidInput for a broken segment.
+        Raises StoreUnavailable, and DataLoss for a missing or broken segment unless told to `heal`.
         """
-        async for key in self._store.list(f"{self._prefix}/"):
-            verdicts = _placed(await self._cache.get(key), key)
+        read = self._cache.heal if heal else self._cache.get
+        # Segment numbers have no gaps: one that is missing was lost.
+        for number in range(self._number):
+            key = self._key(number)
+            verdicts = _placed(await read(key), key)
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
 
@@ -174,7 +202,7 @@ def _number(key: str) -> int:
     try:
         return int(key.rpartition("/")[2].removesuffix(_SUFFIX))
     except ValueError as error:
-        raise InvalidInput("not a segment of verdicts", file=key) from error
+        raise DataLoss("not a segment of verdicts", file=key) from error
 
 
 def _split(place: int) -> tuple[int, int]:
@@ -190,7 +218,7 @@ def _read(line: bytes | bytearray, file: str) -> Verdict:
     try:
         return Verdict.from_json(json.loads(line))
     except ValueError as error:
-        raise InvalidInput("a segment holds no verdict at a place", file=file) from error
+        raise DataLoss("a segment holds no verdict at a place", file=file) from error
 
 
 def _placed(lines: bytes, key: str) -> Iterator[tuple[int, Verdict]]:

@@ -65,21 +65,24 @@ class Planner:
     async def plan(self, job: PlanJob) -> int | InvalidInput:
         """Plan the run, publish its jobs and return how many; none of a cancelled run.
 
-        Invalid rows refuse the run: returns the error.
+        Invalid rows and lost objects refuse the run: returns the error.
         Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
         """
-        spec = await self._runs.spec(job.run)
-        if await self._runs.is_cancelled(job.run, refresh=True):
-            return 0
         store = run_store(self._store, job.run)
-        # Read before planning: the plan then answers this start and all earlier ones.
-        start, caps = await last_start(store)
         try:
-            async with self._supplies.sources(spec) as sources:
-                summary = await plan(spec, sources, store)
+            return await self._plan(job, store)
         except InvalidInput as error:
             await refuse(store, without_folder(str(error)))
             return error
+
+    async def _plan(self, job: PlanJob, store: ObjectStore) -> int:
+        spec = await self._runs.spec(job.run)
+        if await self._runs.is_cancelled(job.run, refresh=True):
+            return 0
+        # Read before planning: the plan then answers this start and all earlier ones.
+        start, caps = await last_start(store)
+        async with self._supplies.sources(spec) as sources:
+            summary = await plan(spec, sources, store)
         await forget_refusal(store)
         shards, end = partial(read_plan, store, summary), None
         if caps.calls is not None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.outcome import Scored
+from caliper.core.question import Item, Source
 from caliper.core.report import Estimate, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 from caliper.pipeline.asking.reuse import with_reuse
@@ -23,7 +25,7 @@ from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_json, run_store
-from caliper.pipeline.store.supplies import read_captions, read_own_captions
+from caliper.pipeline.store.supplies import caption_key, read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 
 REPORT = "report.json"
@@ -67,7 +69,7 @@ class ReportFiles:
         pictures: bool = True,
     ) -> tuple[RunState, str] | None:
         """Write the files, with the figures of `live`. Returns the state in the report and the
-        SHA-256 of report.json.
+        SHA-256 of report.json; the run has those of all `files`.
 
         Returns None, with nothing stored, if the ledger changed meanwhile. `spending` is entered
         while the work is done, not while waiting for `live.turn`. Raises InvalidInput when plan
@@ -96,7 +98,8 @@ class ReportFiles:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            return RunState(report.state), await _digest(files)
+            run.files = {file.name: await asyncio.to_thread(_digest, file) for file in files}
+            return RunState(report.state), run.files.get(REPORT, "")
 
 
 async def _write_local(
@@ -115,27 +118,35 @@ async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
         await store.put(f"report/{file.name}", file)
 
 
-async def _digest(files: Sequence[Path]) -> str:
-    """The SHA-256 of report.json; empty if it is not among the files."""
-    for file in files:
-        if file.name == REPORT:
-            return hashlib.sha256(await asyncio.to_thread(file.read_bytes)).hexdigest()
-    return ""
+def _digest(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:
     """The captions of the planned samples of a run, in plan order, spilled to disk.
 
-    Raises what `texts_of` raises.
+    Raises what `texts_of` raises, and DataLoss if a caption is gone that was examined.
     """
     texts = {part.name: await texts_of(run.run, part) for part in run.spec.benchmarks}
     planned = {name: SpilledTexts() for name in texts}
     async for items in run.plan():
         for name, spilled in planned.items():
             samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
-            captioned = ((sample, texts[name].get(sample)) for sample in samples)
-            spilled.add((sample, text) for sample, text in captioned if text is not None)
+            captions = {sample: texts[name].get(sample) for sample in samples}
+            for item in items:
+                if item.benchmark == name and captions[item.sample] is None:
+                    _refuse_lost(run, item)
+            spilled.add((sample, text) for sample, text in captions.items() if text is not None)
     return {name: spilled for name, spilled in planned.items() if spilled}
+
+
+def _refuse_lost(run: RunLedger, item: Item) -> None:
+    """Raise DataLoss if an item without a caption was scored by one that a captioner wrote."""
+    written = run.spec.benchmark(item.benchmark).captions is None
+    outcomes = run.ledger.outcomes(item).values()
+    if written and item.source is Source.CAPTION and any(isinstance(o, Scored) for o in outcomes):
+        raise DataLoss("lost", file=caption_key(run.run, item.benchmark, item.sample))
 
 
 async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Mapping[str, str]:

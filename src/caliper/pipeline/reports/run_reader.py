@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Container, Sequence
 from contextlib import nullcontext
@@ -20,7 +21,8 @@ from caliper.core.report import VerdictRow
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import verdict_rows
-from caliper.pipeline.ledger.run_ledger import RunLedger, Runs
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.facets import (
     Facet,
@@ -115,16 +117,31 @@ class RunReader:
         name = file or "report.json"
         if name not in FILES:
             raise InvalidInput(str(UnknownName("file", name, tuple(FILES))), field="file")
+        stored = await self._stored(run, name, partial=partial)
+        if stored is not None:
+            return stored, FILES[name]
         opened = await self._open(run)
-        run_ledger, status = opened.run, opened.record.status()
+        status = opened.record.status()
         if status.state is not RunState.COMPLETE and not partial:
             failed = status.state is RunState.FAILED
             state = f"failed: {status.error}" if failed else "is not complete"
             raise NotReady(f"the run {state}; ask for a partial report")
-        stored = None
-        if status.state in FINAL_STATES:
-            stored = await run_ledger.store.get(f"report/{name}")
-        return stored if stored is not None else await self._compute(run_ledger, name), FILES[name]
+        return await self._compute(opened.run, name), FILES[name]
+
+    async def _stored(self, run: str, name: str, *, partial: bool) -> bytes | None:
+        """The file as it was stored when the run ended; None if it did not, or the file is lost."""
+        spec, store = await self._runs.spec(run), run_store(self._store, run)
+        record = await read_record(store, spec)
+        state = record.status().state
+        if not (state is RunState.COMPLETE or (partial and state in FINAL_STATES)):
+            return None
+        data = await store.get(f"report/{name}")
+        # Earlier releases did not store the digests.
+        digest = record.end.get("files", {}).get(name)
+        if data is None or digest is None:
+            return data
+        found = await asyncio.to_thread(hashlib.sha256, data)
+        return data if found.hexdigest() == digest else None
 
     async def _compute(self, run: RunLedger, name: str) -> bytes:
         # The cached run is refreshed by other requests; a report needs a run that does not change.
@@ -220,9 +237,12 @@ class RunReader:
             cached = self._held.get(run)
             if cached is not None and cached.record == record and now - cached.when <= _MAX_AGE:
                 return cached
-            if cached is not None:
+            if cached is not None and cached.record.starts == record.starts:
                 await self._opener.refresh(cached.run)
-            run_ledger = cached.run if cached else await self._opener.open(run, now)
+                run_ledger: RunLedger | None = cached.run
+            else:
+                # A new start may have replaced what was lost.
+                run_ledger = await self._opener.open(run, now)
             if run_ledger is None:
                 raise NotReady(
                     f"the run failed: {record.refused}" if record.refused else _UNPLANNED

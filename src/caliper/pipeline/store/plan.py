@@ -16,7 +16,7 @@ from itertools import chain
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.layout import Layout
 from caliper.core.plan import PlannedBenchmark, PlanSummary
@@ -25,6 +25,7 @@ from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.disk_spill import SpilledItems, SpillEntry
 from caliper.pipeline.store.items import decode_item
+from caliper.pipeline.store.runs import read_as
 from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
@@ -131,10 +132,12 @@ def _by_sample(items: Iterable[Item]) -> list[Item]:
 async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore) -> PlanSummary:
     """Plan all benchmarks of a run and write the plan to `store`, unless it is there already.
 
-    Raises InvalidInput for rows that cannot be planned, before anything is written.
+    A plan that lost its summary or a shard is written again. Raises InvalidInput for rows that
+    cannot be planned, and DataLoss if planning again gives another plan, before anything is
+    written.
     """
-    existing = await read_summary(store)
-    if existing is not None and existing.run == spec.run_id:
+    existing, loss = await _existing(store, spec)
+    if existing is not None and loss is None:
         return existing
     parts: list[PlannedBenchmark] = []
     spills: list[SpilledItems] = []
@@ -145,6 +148,8 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
         parts.append(PlannedBenchmark(part.name, first, items.size, items.count, items.samples))
         spills.append(items)
         first += items.size
+    if existing is not None and loss is not None and existing.benchmarks != tuple(parts):
+        raise DataLoss(f"{loss.message}; planning again gives another plan", file=loss.file)
     count, shards = 0, _shards(chain.from_iterable(spills))
     while (shard := await asyncio.to_thread(next, shards, None)) is not None:
         await store.put(_shard_key(count), shard)
@@ -152,6 +157,22 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
     summary = PlanSummary(spec.run_id, count, tuple(parts))
     await store.put(SUMMARY, canonical_json(summary.to_json()))
     return summary
+
+
+async def _existing(
+    store: ObjectStore, spec: RunSpec
+) -> tuple[PlanSummary | None, DataLoss | None]:
+    """The stored plan of a run, and what it lost."""
+    summary = None
+    try:
+        summary = await read_summary(store)
+        if summary is not None and summary.run == spec.run_id:
+            for number in range(summary.shards):
+                await _shard_lines(store, number)
+            return summary, None
+    except DataLoss as error:
+        return summary, error
+    return None, None
 
 
 def _shards(items: Iterable[SpillEntry]) -> Iterator[bytes]:
@@ -182,9 +203,11 @@ def _shard_key(number: int) -> str:
 
 
 async def read_summary(store: ObjectStore) -> PlanSummary | None:
-    """The summary of the plan; None if there is no complete plan."""
-    data = await store.get(SUMMARY)
-    return None if data is None else PlanSummary.from_json(json.loads(data), file=SUMMARY)
+    """The summary of the plan; None if there is no complete plan.
+
+    Raises NewerSchema, DataLoss if it is broken, StoreUnavailable.
+    """
+    return await read_as(store, SUMMARY, PlanSummary.from_json)
 
 
 async def read_plan(
@@ -192,20 +215,30 @@ async def read_plan(
 ) -> AsyncIterator[list[Item]]:
     """The items in plan order, one shard at a time, from shard `first` on.
 
-    All items of a sample are in one shard. Raises InvalidInput when a shard is missing or broken.
+    All items of a sample are in one shard. Raises DataLoss when a shard is missing or broken.
     """
     for number in range(first, summary.shards):
         yield await read_shard(store, number)
 
 
 async def read_shard(store: ObjectStore, number: int) -> list[Item]:
-    """The items of one shard. Raises InvalidInput when it is missing or broken."""
-    shard = await store.get(_shard_key(number))
-    if not shard:
-        raise InvalidInput("the plan lost a shard", file=_shard_key(number))
+    """The items of one shard. Raises DataLoss when it is missing or broken, StoreUnavailable."""
+    lines = await _shard_lines(store, number)
     try:
-        lines = gzip.decompress(shard).splitlines()
         # Parsing the lines as one list takes half the time.
         return [decode_item(item) for item in json.loads(b"[" + b",".join(lines) + b"]")]
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InvalidInput(f"broken shard: {error}", file=_shard_key(number)) from error
+    except UnknownName:
+        # The shard is whole: a package with a benchmark is missing here.
+        raise
+    except (InvalidInput, ValueError) as error:
+        raise DataLoss(f"broken shard: {error}", file=_shard_key(number)) from error
+
+
+async def _shard_lines(store: ObjectStore, number: int) -> list[bytes]:
+    shard = await store.get(_shard_key(number))
+    if not shard:
+        raise DataLoss("the plan lost a shard", file=_shard_key(number))
+    try:
+        return gzip.decompress(shard).splitlines()
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataLoss(f"broken shard: {error}", file=_shard_key(number)) from error

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from caliper.core.errors import NotFound
+from caliper.core.errors import DataLoss, NotFound
 from caliper.core.report import BenchmarkReport, Reuse
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.pipeline.store.plan import SUMMARY
-from caliper.pipeline.store.runs import END, STARTED, is_cancelled, read_json, refusal_of
+from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED, read_json
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
 # A new start resumes a run in any of these states; it leaves a complete run untouched.
 _RESTARTABLE = frozenset({RunState.CANCELLING, *FINAL_STATES} - {RunState.COMPLETE})
+_EPOCH = datetime.fromtimestamp(0, UTC)
+"""Stands for the time of the first start where its record cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class RunRecord:
     """What the store records about a run.
 
     `started` is the time of the first start; None if an earlier release stored the run in a
-    directory. `starts` is the number of starts. `refused` says why the run cannot be planned.
-    `end` is the content of end.json.
+    directory. `starts` is the number of starts. `refused` says why the run cannot be planned, or
+    which of its objects cannot be read. `end` is the content of end.json.
     """
 
     spec: RunSpec
@@ -115,20 +117,30 @@ def _state(state: RunState, *, cancelled: bool) -> RunState:
 async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:
     """Read the record of a run. `run` is the run's own part of the store.
 
-    Raises InvalidInput for unreadable objects, StoreUnavailable.
+    An object that cannot be read fails the run, until it is started again. Raises NewerSchema,
+    StoreUnavailable.
     """
-    refused, cancelled, end, summary = await asyncio.gather(
-        refusal_of(run), is_cancelled(run), read_json(run, END), run.get(SUMMARY)
+    losses: list[DataLoss] = []
+
+    async def read(key: str) -> Mapping[str, Any]:
+        try:
+            return await read_json(run, key) or {}
+        except DataLoss as error:
+            losses.append(error)
+            return {"started": _EPOCH.isoformat()} if key == STARTED else {}
+
+    refusal, cancellation, end, summary = await asyncio.gather(
+        read(REFUSED), read(CANCELLED), read(END), run.get(SUMMARY)
     )
     # Read last: a start is counted before it clears how the run ended before.
-    starts = await read_json(run, STARTED) or {}
+    starts = await read(STARTED)
     when = starts.get("started")
     return RunRecord(
         spec,
         planned=summary is not None,
         started=datetime.fromisoformat(when) if when else None,
         starts=int(starts.get("starts", 0)),
-        refused=refused,
-        cancelled=cancelled,
-        end=end or {},
+        refused=str(losses[0]) if losses else str(refusal.get("error", "")),
+        cancelled=bool(cancellation.get("cancelled")),
+        end=end,
     )

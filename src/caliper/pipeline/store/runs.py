@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from cachetools import LRUCache
 
 from caliper.core.caps import Caps
-from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, refuse_newer
 from caliper.ports.clock import Clock
@@ -41,7 +41,7 @@ def run_store(store: ObjectStore, run: str) -> KeyPrefix:
 async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
     """Read the JSON object under a key; None if the key does not exist.
 
-    Raises NewerSchema, InvalidInput if it is not a JSON object, StoreUnavailable.
+    Raises NewerSchema, DataLoss if it is not a JSON object with a schema, StoreUnavailable.
     """
     data = await store.get(key)
     if data is None:
@@ -49,16 +49,47 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
     try:
         fields = json.loads(data)
     except ValueError as error:
-        raise InvalidInput(f"no JSON: {error}", file=key) from error
-    if not isinstance(fields, dict):
-        raise InvalidInput("no JSON object", file=key)
-    refuse_newer(fields.get("schema"), key)
+        raise DataLoss(f"no JSON: {error}", file=key) from error
+    if not isinstance(fields, dict) or not isinstance(fields.get("schema"), int):
+        raise DataLoss("no JSON object with a schema", file=key)
+    refuse_newer(fields["schema"], key)
     return fields
+
+
+async def read_replaceable(store: ObjectStore, key: str) -> dict[str, Any]:
+    """The JSON object under a key; empty if there is none, or one that cannot be read and that
+    the caller replaces. Raises NewerSchema, StoreUnavailable.
+    """
+    try:
+        return await read_json(store, key) or {}
+    except DataLoss:
+        return {}
 
 
 async def write_json(store: ObjectStore, key: str, **fields: Any) -> None:
     """Write fields as a JSON object with a schema. Raises StoreUnavailable or StoreFull."""
     await store.put(key, canonical_json({"schema": SCHEMA, **fields}))
+
+
+async def read_as(
+    store: ObjectStore, key: str, decode: Callable[[dict[str, Any]], _Value]
+) -> _Value | None:
+    """The decoded JSON object under a key. Returns and raises as `read_json`, and raises DataLoss
+    for what `decode` refuses.
+    """
+    fields = await read_json(store, key)
+    try:
+        return None if fields is None else decode(fields)
+    except InvalidInput as error:
+        raise DataLoss(error.message, file=key) from error
+
+
+async def read_spec(run: ObjectStore) -> RunSpec | None:
+    """The spec of a run; None if it is not stored. `run` is its own part of the store.
+
+    Raises NewerSchema, DataLoss if it is broken, StoreUnavailable.
+    """
+    return await read_as(run, SPEC, RunSpec.from_json)
 
 
 async def refuse(run: ObjectStore, error: str) -> None:
@@ -69,13 +100,22 @@ async def refuse(run: ObjectStore, error: str) -> None:
 async def refusal_of(run: ObjectStore) -> str:
     """Why a run could not be planned; empty if it could, or is to be tried again."""
     refusal = await read_json(run, REFUSED)
-    return str(refusal["error"]) if refusal else ""
+    return str(refusal.get("error", "")) if refusal else ""
 
 
 async def forget_refusal(run: ObjectStore) -> None:
     """Clear a refusal, as the run is planned or retried. Writes nothing if there is none."""
+    await replace_unreadable(run, REFUSED)
     if await refusal_of(run):
         await refuse(run, "")
+
+
+async def replace_unreadable(run: ObjectStore, key: str) -> None:
+    """Replace an unreadable mark of a run by an empty one, as the run is started again."""
+    try:
+        await read_json(run, key)
+    except DataLoss:
+        await write_json(run, key)
 
 
 async def last_start(run: ObjectStore) -> tuple[int, Caps]:
@@ -95,13 +135,19 @@ async def is_cancelled(run: ObjectStore) -> bool:
     return bool(mark and mark.get("cancelled"))
 
 
-async def note_start(run: ObjectStore, caps: Caps, now: datetime) -> int:
+async def note_start(
+    run: ObjectStore, caps: Caps, now: datetime, first: datetime | None = None
+) -> int:
     """Record one more start of a run with its caps, and return its number.
 
-    The time of the first start stays. `run` is its own part of the store. Raises
-    StoreUnavailable or StoreFull.
+    The time of the first start stays; `first` is that time if its record was lost. The count of
+    starts then goes on from a number that no count reaches. `run` is its own part of the store.
+    Raises StoreUnavailable or StoreFull.
     """
-    starts = await read_json(run, STARTED) or {"started": now.isoformat(timespec="milliseconds")}
+    starts = await read_replaceable(run, STARTED)
+    if not starts:
+        count = 0 if first is None else int(now.timestamp())
+        starts = {"started": (first or now).isoformat(timespec="milliseconds"), "starts": count}
     number = int(starts.get("starts", 0)) + 1
     limits = {"max_calls": caps.calls, "max_tokens": caps.tokens}
     set_limits = {name: limit for name, limit in limits.items() if limit is not None}
@@ -125,16 +171,16 @@ class RunBook:
         self._in_flight: dict[str, asyncio.Future[Any]] = {}
 
     async def spec(self, run: str) -> RunSpec:
-        """The spec of a run. Raises NotFound if the run is not stored, StoreUnavailable."""
+        """The spec of a run. Raises NotFound if it is not stored, and what `read_spec` raises."""
         if run not in self._specs:
             return await self._single_flight(f"{run}/spec", partial(self._read_spec, run))
         return self._specs[run]
 
     async def _read_spec(self, run: str) -> RunSpec:
-        fields = await read_json(run_store(self._store, run), SPEC)
-        if fields is None:
+        spec = await read_spec(run_store(self._store, run))
+        if spec is None:
             raise NotFound(f"no run {run}")
-        spec = self._specs[run] = RunSpec.from_json(fields, file=f"runs/{run}/{SPEC}")
+        self._specs[run] = spec
         return spec
 
     async def is_cancelled(self, run: str, *, refresh: bool = False) -> bool:

@@ -9,6 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import DataLoss
+from caliper.core.layout import Layout
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.supplies import fetch_dataset, has_captions, has_dataset, read_captions
 from caliper.ports.storage import Dataset, ObjectStore, Sources
@@ -47,13 +50,18 @@ class StoredSupplies:
 
     async def _fetch(self, part: BenchmarkSpec, folder: Path) -> Sources:
         captions = qa_data = None
+        chosen = benchmark(part.name)
         if part.captions is not None:
             captions = await read_captions(self._store, part.captions)
-        data = await self._dataset(part.data, folder / part.name)
-        if part.qa_data is not None:
-            qa_data = await self._dataset(part.qa_data, folder / f"{part.name}-qa")
+        data = await self._dataset(part.data, folder / part.name, chosen.data)
+        if part.qa_data is not None and chosen.qa_data is not None:
+            place = folder / f"{part.name}-qa"
+            qa_data = await self._dataset(part.qa_data, place, chosen.qa_data)
         return Sources(data, captions, qa_data)
 
-    async def _dataset(self, name: str, place: Path) -> Dataset:
+    async def _dataset(self, name: str, place: Path, layout: Layout) -> Dataset:
         await asyncio.to_thread(place.mkdir)
-        return self._open(await fetch_dataset(self._store, name, place))
+        found = self._open(await fetch_dataset(self._store, name, place))
+        if await asyncio.to_thread(found.digest, layout) != name:
+            raise DataLoss("not the files that were pushed", file=f"datasets/{name}")
+        return found

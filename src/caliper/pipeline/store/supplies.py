@@ -22,10 +22,10 @@ from tempfile import TemporaryDirectory
 from cachetools import LRUCache
 
 from caliper.core.caption import Caption
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.pipeline.store.disk_spill import SpilledTexts
-from caliper.pipeline.store.runs import read_json, write_json
+from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -79,8 +79,8 @@ async def push_dataset(
     Raises InvalidInput for a file that cannot be read, StoreUnavailable or StoreFull.
     """
     prefix = f"datasets/{parcel.digest}"
-    index = await read_json(store, f"{prefix}/media.json") or {"media": {}}
-    digests: dict[str, str] = dict(index["media"])
+    index = await read_replaceable(store, f"{prefix}/media.json")
+    digests: dict[str, str] = dict(index.get("media", {}))
     saved = len(digests)
     for path, file in parcel.media.items():
         if path not in digests:
@@ -105,23 +105,23 @@ async def push_dataset(
 
 
 async def has_dataset(store: ObjectStore, name: str) -> bool:
-    """Whether the store has the complete dataset. Raises StoreUnavailable."""
-    return await store.get(f"datasets/{name}/manifest.json") is not None
+    """Whether the store has the complete dataset. Raises NewerSchema, StoreUnavailable."""
+    return bool(await read_replaceable(store, f"datasets/{name}/manifest.json"))
 
 
 async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
     """Download a dataset's files into `place`, and return its path: a file, or the folder.
 
-    Raises InvalidInput if the dataset is incomplete, StoreUnavailable.
+    Raises DataLoss if the dataset is incomplete, StoreUnavailable.
     """
     manifest = await read_json(store, f"datasets/{digest}/manifest.json")
     if manifest is None:
-        raise InvalidInput("no such dataset in the store", file=f"datasets/{digest}")
+        raise DataLoss("no such dataset in the store", file=f"datasets/{digest}")
     path = place
     for name, key in manifest["files"].items():
         path = place / PurePosixPath(name).name
         if path.name != name or not await store.get_file(key, path):
-            raise InvalidInput("the dataset lost a file", file=key)
+            raise DataLoss("the dataset lost a file", file=key)
     return place if manifest["folder"] else path
 
 
@@ -165,29 +165,30 @@ async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
         archive = Path(folder, "captions")
         # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
         digest = await asyncio.to_thread(_compress, captions, archive)
-        await _put_once(store, _captions_key(digest), archive)
+        # Written even if it is there: so a broken upload heals.
+        await store.put(_captions_key(digest), archive)
     return digest
 
 
 async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
     """Read uploaded captions by sample, spilled to disk.
 
-    Raises InvalidInput if they are missing or broken, StoreUnavailable.
+    Raises DataLoss if they are missing or broken, StoreUnavailable.
     """
     key = _captions_key(name)
     with TemporaryDirectory(prefix="caliper-captions-") as folder:
         archive = Path(folder, "captions")
         if not await store.get_file(key, archive):
-            raise InvalidInput("no such captions in the store", file=key)
+            raise DataLoss("no such captions in the store", file=key)
         try:
             return await asyncio.to_thread(_texts, archive)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(f"not captions: {error!r}", file=key) from error
+            raise DataLoss(f"not captions: {error!r}", file=key) from error
 
 
 async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
     """Store a caption that a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
-    key = _written_key(run, name, caption.sample)
+    key = caption_key(run, name, caption.sample)
     flags = {"truncated": True} if caption.truncated else {}
     await write_json(store, key, sample=caption.sample, caption=caption.text, **flags)
 
@@ -195,16 +196,16 @@ async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption
 async def read_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:
     """The caption that a captioner wrote about one sample; None if there is none.
 
-    Raises InvalidInput, StoreUnavailable.
+    Raises DataLoss, StoreUnavailable.
     """
-    caption = await _read_caption(store, _written_key(run, name, sample))
+    caption = await _read_caption(store, caption_key(run, name, sample))
     return None if caption is None else caption.text
 
 
 async def read_own_captions(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:
     """All captions that a captioner wrote for a run, by sample, spilled to disk.
 
-    Raises InvalidInput, StoreUnavailable.
+    Raises DataLoss, StoreUnavailable.
     """
     captions = SpilledTexts()
     async for key in store.list(f"runs/{run}/captions/{name}/"):
@@ -220,7 +221,7 @@ async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
         return None
     sample, text = row.get("sample"), row.get("caption")
     if not isinstance(sample, str) or not isinstance(text, str):
-        raise InvalidInput("no caption with the sample that it is about", file=key)
+        raise DataLoss("no caption with the sample that it is about", file=key)
     return Caption(sample, text, row.get("truncated") is True)
 
 
@@ -253,7 +254,8 @@ def _texts(archive: Path) -> SpilledTexts:
         return SpilledTexts((row["sample"], row["caption"]) for row in rows)
 
 
-def _written_key(run: str, name: str, sample: str) -> str:
+def caption_key(run: str, name: str, sample: str) -> str:
+    """The key of the caption that a captioner wrote about one sample."""
     digest = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
     return f"runs/{run}/captions/{name}/{digest}.json"
 

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
-from caliper.core.errors import BudgetSpent, InvalidInput, ModelChanged
+from caliper.core.errors import (
+    BudgetSpent,
+    CaliperError,
+    DataLoss,
+    InvalidInput,
+    ModelChanged,
+    NotFound,
+)
 from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
@@ -19,6 +26,7 @@ from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner
 from caliper.pipeline.asking.unscored_verdicts import failure_verdicts, unscored_job
 from caliper.pipeline.planning.publisher import VERDICTS, Publisher
+from caliper.pipeline.store.runs import SPEC
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.codec import Codec
 from caliper.ports.stream import JobStream
@@ -30,10 +38,10 @@ RecordUsage = Callable[[ExamineJob | CaptionJob], Awaitable[None]]
 SaveCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
 
 
-OnModelChange = Callable[[str, ModelChanged], Awaitable[None]]
+OnRunFailure = Callable[[str, CaliperError], Awaitable[None]]
 
 
-async def raise_error(_: str, error: ModelChanged) -> None:
+async def raise_error(_: str, error: CaliperError) -> None:
     """The default for a process with one run: the run's failure ends the worker."""
     raise error
 
@@ -47,7 +55,8 @@ class ExamineHandler:
     """Examines jobs and publishes their verdicts.
 
     `record_usage` is called with a job before its results are published, and `on_verdicts` after
-    its verdicts are. `on_model_change` is called with a run whose model has changed.
+    its verdicts are. `on_run_failure` is called with a run whose model has changed, or of which an
+    object is lost: that is no fault of the job.
     """
 
     stream: JobStream
@@ -55,7 +64,7 @@ class ExamineHandler:
     examiner_of: ExaminerOf
     record_usage: RecordUsage
     on_verdicts: OnVerdicts = ignore_verdicts
-    on_model_change: OnModelChange = raise_error
+    on_run_failure: OnRunFailure = raise_error
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job. On the final attempt, returns the error that became Unscored, if any.
@@ -63,13 +72,13 @@ class ExamineHandler:
         Raises what the examiner raises, InvalidInput for a malformed job.
         """
         job = self.codec.read_examine_job(attempt.data)
-        examiner = await self.examiner_of(job)
-        if examiner is None:
-            return None
         try:
+            examiner = await self.examiner_of(job)
+            if examiner is None:
+                return None
             result = await examiner.conclude(job)
-        except ModelChanged as error:
-            await self.on_model_change(job.run, error)
+        except (ModelChanged, DataLoss) as error:
+            await self.on_run_failure(job.run, error)
             return None
         return await self.settle(job, result, attempt)
 
@@ -97,7 +106,10 @@ class ExamineHandler:
         await self.conclude(job, error)
 
     async def conclude(self, job: ExamineJob, error: BaseException) -> None:
-        """Publish Unscored for all questions of a job."""
+        """Publish Unscored for all questions of a job, unless its run has lost its spec."""
+        if isinstance(error, NotFound):
+            await self.on_run_failure(job.run, DataLoss("lost", file=SPEC))
+            return
         await self.publish(job, failure_verdicts(job, error))
 
     async def publish(self, job: ExamineJob, verdicts: Verdicts) -> None:
@@ -127,16 +139,16 @@ class CaptionHandler:
         captioner raises, InvalidInput for a malformed job.
         """
         job = self.examining.codec.read_caption_job(attempt.data)
-        captioner = await self.captioner_of(job)
-        if captioner is None:
-            return None
         try:
+            captioner = await self.captioner_of(job)
+            if captioner is None:
+                return None
             if job.items[0].source is not Source.MEDIA:
                 await self._caption(job, captioner)
                 return None
             result = await captioner.answer(job)
-        except ModelChanged as error:
-            await self.examining.on_model_change(job.run, error)
+        except (ModelChanged, DataLoss) as error:
+            await self.examining.on_run_failure(job.run, error)
             return None
         return await self.examining.settle(_examine_job(job), result, attempt)
 

@@ -1,0 +1,120 @@
+"""Opens the ledgers of runs from the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.core.errors import DataLoss, InvalidInput, NotReady
+from caliper.core.run import RunSpec
+from caliper.pipeline.ledger.ledger import Columns, Ledger
+from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
+from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
+from caliper.pipeline.store.plan import SUMMARY, read_summary
+from caliper.pipeline.store.runs import END, SPEC, read_replaceable, read_spec, run_store
+from caliper.ports.storage import ObjectStore
+
+
+class Runs:
+    """Opens the ledgers of runs from the store, each under `runs/<id>/`."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._cache = SegmentCache(store)
+
+    async def planning(self, run: str) -> bool:
+        """Whether the run is stored but not planned yet. Raises StoreUnavailable."""
+        store = run_store(self._store, run)
+        return await store.get(SPEC) is not None and await read_summary(store) is None
+
+    async def restore(self, run: str, columns: Columns, now: float) -> RunLedger:
+        """Open a run with the ledger columns of a snapshot.
+
+        Raises DataLoss if an object of the run is lost, InvalidInput if the run is no longer
+        stored, or has another plan.
+        """
+        ledger = await self._open(run, columns, now)
+        if ledger is None and await self.planning(run):
+            raise DataLoss("lost", file=SUMMARY)
+        if ledger is None or len(columns.states) != ledger.summary.questions:
+            raise InvalidInput(f"the ledger of {run} is not that of its plan")
+        if ledger.ledger.known and not ledger.log.has_stored(max(columns.places)):
+            raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
+        return ledger
+
+    async def open(self, run: str, now: float, start: int = 0) -> RunLedger | None:
+        """Open a run with all verdicts of its segments; None if it is not stored and planned.
+
+        The jobs of a new `start` bring all verdicts again: unreadable segments are emptied then.
+        Raises DataLoss for unreadable objects, StoreUnavailable.
+        """
+        # Read before the segments are listed: verdicts are stored before the end.
+        end = await read_replaceable(run_store(self._store, run), END)
+        ledger = await self._open(run, None, now)
+        if ledger is not None:
+            _recall_end(ledger, end)
+            await ledger.load(heal=ledger.is_new(start))
+            _recall_report(ledger, end)
+        return ledger
+
+    async def take_up(self, run: str, now: float, start: int = 0) -> RunLedger | None:
+        """Open a run to go on with it. Returns and raises as `open`, and raises DataLoss if it
+        ended with a plan or verdicts that are no longer there, unless they come again.
+        """
+        ledger = await self.open(run, now, start)
+        if ledger is None and await run_store(self._store, run).get(END) is not None:
+            raise DataLoss("lost", file=SUMMARY)
+        if ledger is not None and ledger.lacks_verdicts and not ledger.is_new(start):
+            raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
+        return ledger
+
+    async def refresh(self, run: RunLedger) -> None:
+        """Enter what was stored since the run was opened. Only for read-only ledgers.
+
+        Raises what `open` raises.
+        """
+        await run.load_new()
+        end = await read_replaceable(run.store, END)
+        _recall_end(run, end)
+        _recall_report(run, end)
+
+    async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
+        store = run_store(self._store, run)
+        spec, summary = await read_spec(store), await read_summary(store)
+        if summary is None:
+            return None
+        if spec is None:
+            raise DataLoss("lost", file=SPEC)
+        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
+        return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
+
+
+def _recall_end(run: RunLedger, end: Mapping[str, Any]) -> None:
+    """Restore the facts in end.json. One that is lost or broken will be written again."""
+    with suppress(InvalidInput):
+        run.restore(end, END)
+
+
+def _recall_report(run: RunLedger, end: Mapping[str, Any]) -> None:
+    """Note whether the report of end.json covers the ledger."""
+    if end.get("outcomes") == run.ledger.digest():
+        run.reported_changes = run.ledger.changes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run that can be opened: its spec, its store, and a lookup of its captions."""
+
+    spec: RunSpec
+    store: ObjectStore
+    captions: CaptionsOf
+
+    async def open(self) -> RunLedger:
+        """Open the run. Raises NotReady if it has no complete plan, and what `Runs.open` raises."""
+        ledger = await Runs(self.store).open(self.spec.run_id, 0.0)
+        if ledger is None:
+            message = f"run {self.spec.run_id} ({self.spec.name}) has no complete plan"
+            raise NotReady(message)
+        return ledger

@@ -1,0 +1,215 @@
+"""An installation in memory whose objects a test can damage. Its stages need no models."""
+
+from collections.abc import AsyncGenerator, Callable
+from fractions import Fraction
+from typing import Any
+
+from tests.fakes import runs
+from tests.fakes.boards import Stages
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+
+from caliper.adapters.exports.json import JsonExport
+from caliper.adapters.exports.parquet import ParquetExport
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.core.caps import Caps
+from caliper.core.caption import Caption
+from caliper.core.envelopes import Message, Record
+from caliper.core.errors import CaliperError
+from caliper.core.messages import CaptionJob, ExamineJob, RunEnded, Verdicts, event_key
+from caliper.core.outcome import Evidence, Scored, Verdict
+from caliper.core.run import RunSpec, RunState
+from caliper.local.supplies import FileSupplies
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets
+from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.planning.planner import Planner
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.supplies import save_caption
+from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler, ignore_verdicts
+from caliper.pipeline.work.worker import Attempt
+from caliper.ports.stages import Scores
+from caliper.ports.storage import ReportSink
+from caliper.wiring.roles import JobFilter
+
+SAMPLES, QUESTIONS = 3, 2
+ROWS = runs.choice_rows(SAMPLES, QUESTIONS)
+TOPICS = (PLAN_JOBS, RUNS, VERDICTS, CAPTION_JOBS, QA_JOBS)
+CODEC, PACK = IdentityCodec(), "p" * 64
+LATER = 60.0
+
+DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
+    "empty": lambda _: b"",
+    "garbage": lambda data: bytes(byte ^ 0xA5 for byte in data) or b"\xa5",
+    "deleted": lambda _: None,
+}
+SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
+
+
+class Writer:
+    """Captions every sample in its own way."""
+
+    async def caption(self, job: CaptionJob) -> Caption:
+        return Caption(job.sample, f"{job.sample} is green")
+
+
+class Reader:
+    """Answers every job of the reader in the same way."""
+
+    async def conclude(self, job: ExamineJob) -> tuple[Verdicts, None]:
+        verdicts = tuple(
+            Verdict(index, Scored(Fraction(index % 2)), Evidence(f"reply {index}"))
+            for item in job.items
+            for index, _, _ in item.positions()
+        )
+        return Verdicts(job.run, job.benchmark, job.sample, verdicts), None
+
+
+async def ignore_usage(_: ExamineJob | CaptionJob) -> None: ...
+
+
+class Installation:
+    """Gateway, planner, reader and aggregator, whose messages wait until `work` is called.
+
+    It is its own score board.
+    """
+
+    def __init__(self) -> None:
+        self.store, self.clock = MemoryStore(), FakeClock()
+        self.stream = MemoryStream()
+        self.jobs = {topic: self.stream.consumer(topic, "all") for topic in TOPICS}
+        self.log: list[Record] = []
+        self.handled = 0
+
+    async def begin(self) -> None:
+        """Start all services anew, as after a crash."""
+        store, book = self.store, RunBook(self.store, self.clock)
+        supplies = FileSupplies({"captionqa": runs.sources(ROWS, None)})
+        outside = Outside(store, self.stream, CODEC, self.clock, supplies, Stages(), self)
+        self.gateway = Gateway(outside, book)
+        self.planner = Planner(store, self.stream, CODEC, book, supplies)
+        stream, models = self.stream, dict.fromkeys(("captioner", "reader"), runs.JUDGE)
+        jobs = JobFilter(models, PACK, book, stream, CODEC)
+
+        async def reader_of(job: ExamineJob) -> Any:
+            return await jobs.spec(job.run, job.benchmark) and Reader()
+
+        async def writer_of(job: CaptionJob) -> Any:
+            return await jobs.spec(job.run, job.benchmark) and Writer()
+
+        async def keep(job: CaptionJob, caption: Caption) -> None:
+            await save_caption(store, job.run, job.benchmark, caption)
+
+        reading = ExamineHandler(stream, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail)
+        self.handlers = {QA_JOBS: reading, CAPTION_JOBS: CaptionHandler(reading, writer_of, keep)}
+        files = ReportFiles(
+            lambda run: captions_of_run(lambda name, part: stored_texts(store, name, part), run),
+            lambda _, __: list(SINKS.values()),
+        )
+        self.reader = RunReader(store, book, self.clock, lambda _, __, name: [SINKS[name]])
+        outlets = Outlets(self.announce, lambda _, __: None)
+        bounds = Bounds(verdicts=QUESTIONS)
+        self.aggregator = Aggregator(store, CODEC, self.clock, files, outlets, bounds)
+        await self.aggregator.resume()
+        for record in self.log:
+            offsets = self.aggregator.places.offsets.get(record.message.topic, {})
+            if record.offset >= offsets.get(0, 0):
+                await self.aggregator.apply([record])
+
+    async def announce(self, event: RunEnded) -> None:
+        await self.stream.publish(Message(RUNS, event_key(event), event))
+
+    async def scores(self, run: str) -> Scores | None:
+        return await self.aggregator.scores(run)
+
+    async def watch(self, run: str, _: float) -> AsyncGenerator[Scores, None]:
+        found = await self.scores(run)
+        if found is not None:
+            yield found
+
+    @property
+    def specs(self) -> list[RunSpec]:
+        """Those of the two runs of this installation."""
+        models = {"captioner": runs.JUDGE, "reader": runs.JUDGE}
+        part = runs.part(captions=None, models=models)
+        return [runs.spec(part, name=name) for name in ("ours", "theirs")]
+
+    async def start(self, spec: RunSpec) -> None:
+        await self.gateway.begin(spec, Caps())
+
+    async def work(self, leave: int = 0) -> None:
+        """Handle all messages but the last `leave` jobs of the reader, and end what is due."""
+        while await self._step(leave):
+            pass
+        self.clock.seconds += LATER
+        # Watchers ask all the time.
+        for spec in self.specs:
+            await self.aggregator.scores(spec.run_id)
+        await self.aggregator.conclude()
+        while await self._step(leave):
+            pass
+
+    async def _step(self, leave: int) -> bool:
+        for topic, consumer in self.jobs.items():
+            if consumer.lag[0] > (leave if topic == QA_JOBS else 0):
+                delivery = await consumer.receive()
+                assert delivery is not None
+                await consumer.acknowledge(delivery)
+                await self._handle(delivery.message)
+                return True
+        return False
+
+    async def _handle(self, message: Message) -> None:
+        if message.topic == PLAN_JOBS:
+            await self.planner.plan(CODEC.read_plan_job(message.value))
+        elif message.topic in (VERDICTS, RUNS):
+            offset = sum(each.message.topic == message.topic for each in self.log)
+            self.handled += 1
+            record = Record(0, offset, self.handled, message)
+            self.log.append(record)
+            await self.aggregator.apply([record])
+        else:
+            handler = self.handlers[message.topic]
+            try:
+                await handler.handle(Attempt(message.value))
+            except CaliperError as error:
+                await handler.give_up(message.value, error)
+
+    async def go_on(self, moment: str) -> None:
+        """Do the remaining work, "live" or else after all services were started anew: with all
+        there is, without snapshots, or without topics as well.
+        """
+        if moment.startswith("without"):
+            for key in [each for each in self.store.objects if each.startswith("aggregator/")]:
+                del self.store.objects[key]
+        if moment == "without topics":
+            self.log.clear()
+        if moment != "live":
+            await self.begin()
+        await self.work()
+
+    async def error(self, spec: RunSpec) -> str:
+        """Why a run failed or cannot be told of, as a caller learns it; empty for any other."""
+        try:
+            return (await self.gateway.get(spec.run_id)).error
+        except CaliperError as error:
+            return str(error)
+
+    async def files(self, spec: RunSpec) -> tuple[bytes, ...] | None:
+        """The files of a complete run; None for any other."""
+        try:
+            if (await self.gateway.get(spec.run_id)).state is not RunState.COMPLETE:
+                return None
+            found = [await self.reader.report(spec.run_id, name, partial=False) for name in SINKS]
+        except CaliperError:
+            return None
+        return tuple(data for data, _ in found)
+
+    def damage(self, key: str, how: str) -> None:
+        data = DAMAGES[how](self.store.objects.pop(key))
+        if data is not None:
+            self.store.objects[key] = data

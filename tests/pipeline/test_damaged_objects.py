@@ -1,0 +1,73 @@
+"""Whatever happens to one object of a run, other runs go on, and it is told or healed."""
+
+import asyncio
+
+import pytest
+from tests.fakes.damage import DAMAGES, Installation
+
+MOMENTS = ("live", "restarted", "without snapshots", "without topics")
+LEFT = {"ended": 0, "running": 4}
+"""Jobs that are still to be done, of two runs with three each."""
+
+
+async def installation(when: str) -> Installation:
+    """An installation with two runs at their end, or while both are running."""
+    site = Installation()
+    await site.begin()
+    for spec in site.specs:
+        await site.start(spec)
+    await site.work(leave=LEFT[when])
+    await site.aggregator.snapshot()
+    return site
+
+
+async def objects(when: str) -> list[tuple[str, str]]:
+    """The objects of a run and of the aggregator, `ID` standing for the run, with `when`."""
+    site = await installation(when)
+    keys = [key.replace(site.specs[0].run_id, "ID") for key in site.store.objects]
+    own = [key for key in keys if "ID" in key or key.startswith("aggregator/")]
+    # One caption is like another.
+    alike = [key for key in own if "/captions/" in key][1:]
+    return [(key, when) for key in own if key not in alike]
+
+
+async def whole_files() -> list[tuple[bytes, ...] | None]:
+    """The files of both runs."""
+    site = await installation("ended")
+    return [await site.files(spec) for spec in site.specs]
+
+
+OBJECTS = [each for when in LEFT for each in asyncio.run(objects(when))]
+FILES = asyncio.run(whole_files())
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize(("key", "when"), OBJECTS)
+async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: str) -> None:
+    site = await installation(when)
+    ours, theirs = site.specs
+    site.damage(key.replace("ID", ours.run_id), how)
+    await site.go_on(moment)
+    assert await site.files(theirs) == FILES[1]
+    files = await site.files(ours)
+    if files is None:
+        # An object that was deleted may never have been; any other is named.
+        assert how == "deleted" or key.removeprefix("runs/ID/") in await site.error(ours)
+        await site.start(ours)
+        assert await site.error(ours) == ""
+        await site.work()
+        assert len((await site.gateway.list()).evaluations) == 2
+        files = await site.files(ours)
+    assert files == FILES[0]
+
+
+def test_every_kind_of_object_is_damaged() -> None:
+    kinds = {key.removeprefix("runs/ID/").split("/")[0] for key, _ in OBJECTS if "ID/" in key}
+    assert None not in FILES
+    assert kinds == {
+        "spec.json", "started.json", "cancelled.json", "plan", "captions", "verdicts", "end.json",
+        "report"
+    }  # fmt: skip
+    segments = [when for key, when in OBJECTS if "/verdicts/" in key]
+    assert segments == ["ended"] * 3 + ["running"] * 2
