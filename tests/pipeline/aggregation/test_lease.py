@@ -21,7 +21,7 @@ from caliper.core.errors import LeaseLost, StoreUnavailable
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
 from caliper.pipeline.aggregation.lease import KEY, TERM, Lease, LeasedStore
-from caliper.pipeline.ledger.run_ledger import StoredRun
+from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 
 
