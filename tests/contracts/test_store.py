@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes import runs
+from tests.fakes.clock import FakeClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
 from tests.fakes.watching import FallibleStore
@@ -19,6 +20,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
 from caliper.pipeline.store.runs import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
@@ -108,6 +110,46 @@ class StoreContract:
         assert await store.get("jobs/one") in versions
         assert await keys(store, "") == ["jobs/one"]
 
+    async def test_a_key_is_created_once(self, store: ObjectStore, tmp_path: Path) -> None:
+        assert await store.version("verdicts/0") is None
+        created = await store.replace("verdicts/0", b"first", None)
+        assert created is not None
+        assert await store.version("verdicts/0") == created
+        assert await store.replace("verdicts/0", b"second", None) is None
+        assert await store.get("verdicts/0") == b"first"
+        # The answer was lost, and the call is repeated.
+        assert await store.replace("verdicts/0", b"first", None) == created
+        file = tmp_path / "file"
+        file.write_bytes(b"of a file")
+        assert await store.replace("verdicts/1", file, None) is not None
+        assert await store.replace("verdicts/0", file, None) is None
+        assert await store.get("verdicts/1") == b"of a file"
+        assert await keys(store, "verdicts") == ["verdicts/0", "verdicts/1"]
+
+    async def test_only_the_expected_version_is_replaced(self, store: ObjectStore) -> None:
+        await store.put("end", b"first")
+        first = await store.version("end")
+        second = await store.replace("end", b"second", first)
+        assert second not in (None, first)
+        assert await store.replace("end", b"third", first) is None
+        assert await store.get("end") == b"second"
+        assert await store.replace("end", b"third", second) is not None
+        assert await store.get("end") == b"third"
+        assert await store.replace("nothing", b"1", first) is None
+        assert await store.get("nothing") is None
+
+    @pytest.mark.parametrize("exists", [False, True])
+    async def test_of_many_at_once_one_replaces(self, store: ObjectStore, exists: bool) -> None:
+        if exists:
+            await store.put("lease", b"old")
+        version = await store.version("lease")
+        versions = [b"%d" % number for number in range(8)]
+        replaced = await asyncio.gather(
+            *(store.replace("lease", data, version) for data in versions)
+        )
+        (winner,) = [data for data, found in zip(versions, replaced, strict=True) if found]
+        assert await store.get("lease") == winner
+
     @pytest.mark.parametrize(
         "key",
         ["", "/", "/etc/x", "a//b", "a/", "../x", "a/../b", ".", "a/./b", ".hidden", "a b", "ä",
@@ -118,6 +160,8 @@ class StoreContract:
             await store.put(key, b"")
         with pytest.raises(InvalidInput):
             await store.get(key)
+        with pytest.raises(InvalidInput):
+            await store.replace(key, b"", None)
         assert await keys(store, "") == []
 
 
@@ -171,6 +215,16 @@ class TestRelayedStore(StoreContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> ObjectStore:
         return RelayedStore(DirectoryStore(tmp_path))
+
+
+class TestLeasedStore(StoreContract):
+    kind = LeasedStore
+
+    @pytest.fixture
+    async def store(self) -> ObjectStore:
+        lease = Lease(MemoryStore(), FakeClock())
+        await lease.acquire()
+        return LeasedStore(MemoryStore(), lease)
 
 
 class TestCountingStore(StoreContract):

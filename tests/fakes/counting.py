@@ -20,6 +20,14 @@ class CountingStore:
         self.calls.append(("GET", key))
         return await self._store.get(key, max_bytes)
 
+    async def version(self, key: str) -> str | None:
+        self.calls.append(("HEAD", key))
+        return await self._store.version(key)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        self.calls.append(("PUT", key))
+        return await self._store.replace(key, data, version)
+
     async def get_file(self, key: str, file: Path) -> bool:
         self.calls.append(("GET", key))
         return await self._store.get_file(key, file)

@@ -171,7 +171,10 @@ class Installation:
 
     async def another(self, kind: str, name: str, **settings: str) -> None:
         (self.ports[name],) = free_ports(1)
-        chosen = {"model": f"tgi:{self.chats[kind].url}", "in_flight": str(IN_FLIGHT), **settings}
+        chosen = dict(settings)
+        if kind in STAGES:
+            model = {"model": f"tgi:{self.chats[kind].url}", "in_flight": str(IN_FLIGHT)}
+            chosen = model | settings
         self.services[name] = self.ground.service(kind, self.ports[name], name, **chosen)
         await self.again(name)
 

@@ -1,4 +1,5 @@
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -30,6 +31,17 @@ class MemoryStore:
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         data = self.objects.get(check_key(key))
         return check_size(key, data, max_bytes)
+
+    async def version(self, key: str) -> str | None:
+        data = self.objects.get(check_key(key))
+        return None if data is None else hashlib.sha256(data).hexdigest()
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        if isinstance(data, Path):
+            data = await asyncio.to_thread(data.read_bytes)
+        if await self.version(key) == version:
+            await self.put(key, data)
+        return await self.version(key) if self.objects.get(key) == data else None
 
     async def get_file(self, key: str, file: Path) -> bool:
         if key in self.objects:

@@ -19,6 +19,7 @@ from caliper.core.errors import (
     BackendError,
     CaliperError,
     InvalidInput,
+    LeaseLost,
     MediaMissing,
     ModelChanged,
     NotComparable,
@@ -117,7 +118,9 @@ def _code(error: CaliperError) -> Exit:
             | AlreadyExists()
         ):
             return Exit.BAD_INPUT
-        case BackendError() | ModelChanged() | StoreUnavailable() | StreamUnavailable():
+        case (
+            BackendError() | ModelChanged() | LeaseLost() | StoreUnavailable() | StreamUnavailable()
+        ):
             return Exit.SURROUNDINGS
         case _:
             return Exit.DEFECT

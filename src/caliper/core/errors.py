@@ -20,6 +20,7 @@ The tree:
     ├── UnreadableReply         a reply without an answer in it
     ├── ModelChanged            an endpoint serves another model than the run resolved
     ├── BudgetSpent             the run has used up its tokens
+    ├── LeaseLost               another process writes what this one was to write
     ├── StoreUnavailable
     │   └── StoreFull           no space left on the device
     └── StreamUnavailable
@@ -144,6 +145,10 @@ class BudgetSpent(CaliperError):
     """The run has used up its tokens; no more calls are made."""
 
 
+class LeaseLost(CaliperError):
+    """Another process writes what this one was to write; this one stops writing."""
+
+
 class StoreUnavailable(CaliperError):
     """The object store is not responding; work pauses until it does."""
 
@@ -194,6 +199,7 @@ HANDLING: dict[type[Exception], Handling] = {
     UnreadableReply: Handling(None, JobFate.ASK_ONCE_MORE, Reason.UNREADABLE),
     ModelChanged: Handling("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
     BudgetSpent: Handling("RESOURCE_EXHAUSTED", JobFate.DEAD_LETTER, Reason.BUDGET),
+    LeaseLost: Handling("UNAVAILABLE", JobFate.PAUSE, None),
     StoreUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),
     StoreFull: Handling("UNAVAILABLE", JobFate.PAUSE, None),
     StreamUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),

@@ -16,7 +16,10 @@ from caliper.core.run import RunSpec
 
 
 class ObjectStore(Protocol):
-    """Immutable bytes by key, such as `jobs/ab/abcdef`. Writing a key again replaces it."""
+    """Immutable bytes by key, such as `jobs/ab/abcdef`. Writing a key again replaces it.
+
+    `version` and `replace` let several processes write one key without losing a write.
+    """
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes atomically, or stream the content of a file. Raises StoreUnavailable or
@@ -27,6 +30,20 @@ class ObjectStore(Protocol):
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """The bytes under `key`, None if it does not exist. Raises StoreUnavailable, and
         InvalidInput naming an object of more than `max_bytes` bytes, whose rest is not read.
+        """
+        ...
+
+    async def version(self, key: str) -> str | None:
+        """A tag of the present content of `key`, None if it does not exist. Raises
+        StoreUnavailable.
+        """
+        ...
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        """Store what `put` stores if `key` still has this version, None if it must not exist.
+
+        Returns the new version, or None if another content was there. Content equal to `data` is
+        a success, so that a call whose answer was lost may be repeated. Raises what `put` raises.
         """
         ...
 

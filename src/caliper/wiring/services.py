@@ -26,6 +26,7 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower, LagMeter
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
@@ -214,7 +215,7 @@ def gateway_parts(
 def aggregator_parts(
     ground: Ground, media_limits: MediaLimits | None = None
 ) -> tuple[ServiceParts, ScoreBoard]:
-    """The aggregator, of which an installation has one, and its score board.
+    """The aggregator and its score board. Of several in an installation, one leads.
     `media_limits` are those of the media in reports.
     """
 
@@ -231,8 +232,10 @@ def aggregator_parts(
     files = ReportFiles(captions_of, files_of, plain=plain_sinks)
     telemetry = ground.telemetry
     outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
-    board = Aggregator(ground.store, ground.codec, ground.clock, files, outlets)
-    follower = Follower(board, ground.logs, ground.clock)
+    lease = Lease(ground.store, ground.clock)
+    store = LeasedStore(ground.store, lease)
+    board = Aggregator(store, ground.codec, ground.clock, files, outlets)
+    follower = Follower(board, ground.logs, ground.clock, lease=lease)
     tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
     if telemetry is not SILENT:
         gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)

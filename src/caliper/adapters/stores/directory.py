@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,6 +43,13 @@ class DirectoryStore:
         size = -1 if max_bytes is None else max_bytes + 1
         data = await self._call(partial(_read, self._file(key), size))
         return check_size(key, data, max_bytes)
+
+    async def version(self, key: str) -> str | None:
+        return await self._call(partial(_version, self._file(key)))
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        file = self._file(key)
+        return await self._call(partial(_replace, file, data, version, synced=self._synced))
 
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._call(partial(_copy_if_exists, self._file(key), file))
@@ -101,6 +111,49 @@ def _put(target: Path, data: bytes | Path, *, synced: bool) -> None:
         else:
             with data.open("rb") as source:
                 shutil.copyfileobj(source, file)
+
+
+def _replace(target: Path, data: bytes | Path, version: str | None, *, synced: bool) -> str | None:
+    with _locked(target):
+        new = _digest(data) if isinstance(data, bytes) else _version(data)
+        current = _version(target)
+        if current == version:
+            _put(target, data, synced=synced)
+        elif current != new:
+            return None
+    return new
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Exclude other processes that replace files of this folder. The lock of one that dies is
+    released.
+    """
+    folder = target.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise store_error(folder, error) from error
+
+
+def _version(file: Path) -> str | None:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise store_error(file, error) from error
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _copy_if_exists(source: Path, target: Path) -> bool:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import urllib3
@@ -31,6 +31,7 @@ _TRIES = 3
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
 _MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject"})
+_CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
 # Days until objects under a prefix expire. A snapshot of the aggregator is useful while the topics
 # reach back to it, and their retention is 14 days. All else must persist: job objects serve as a
 # cache of replies, and runs depend on plans, captions, media and verdicts.
@@ -122,6 +123,14 @@ class MinioStore:
         )
         return check_size(key, data, max_bytes)
 
+    async def version(self, key: str) -> str | None:
+        name = check_key(key)
+        return await self._call(lambda: self._version(name))
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        name = check_key(key)
+        return await self._call(lambda: self._replace(name, data, version))
+
     async def get_file(self, key: str, file: Path) -> bool:
         name = check_key(key)
         return await self._call(lambda: self._write(name, file))
@@ -149,6 +158,31 @@ class MinioStore:
             self._client.fput_object(self._bucket, name, str(data), num_parallel_uploads=1)
         else:
             self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
+
+    def _version(self, name: str) -> str | None:
+        try:
+            return self._client.stat_object(self._bucket, name).etag
+        except S3Error as error:
+            if error.code not in _MISSING_CODES:
+                raise
+            return None
+
+    def _replace(self, name: str, data: bytes | Path, version: str | None) -> str | None:
+        content = data if isinstance(data, bytes) else data.read_bytes()
+        condition: dict[str, Any] = (
+            {"If-None-Match": "*"} if version is None else {"If-Match": f'"{version}"'}
+        )
+        try:
+            # SLF001: no public method of the SDK sends a condition.
+            result = self._client._put_object(self._bucket, name, content, condition)  # noqa: SLF001
+        except S3Error as error:
+            if error.code not in _CONFLICT_CODES:
+                raise
+        else:
+            return result.etag
+        # A retry finds what the first try wrote.
+        current = self._version(name)
+        return current if self._read(name, None) == content else None
 
     def _read(self, name: str, size: int | None) -> bytes | None:
         """The first `size` bytes of an object, None for all."""

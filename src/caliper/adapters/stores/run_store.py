@@ -54,6 +54,14 @@ class RunStore:
         store, place = self._place(key)
         return await store.get(place, max_bytes)
 
+    async def version(self, key: str) -> str | None:
+        store, place = self._place(key)
+        return await store.version(place)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        store, place = self._place(key)
+        return await store.replace(place, data, version)
+
     async def get_file(self, key: str, file: Path) -> bool:
         store, place = self._place(key)
         return await store.get_file(place, file)

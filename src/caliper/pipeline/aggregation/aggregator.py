@@ -1,7 +1,7 @@
 """Aggregates many runs: reads verdicts from a log, and publishes scores and ends of runs.
 
-There is one aggregator. Its snapshots contain offsets and ledgers, so that a new one resumes from
-there. Later records are read again; applying a record twice changes nothing.
+One aggregator leads (see `lease`). Its snapshots contain offsets and ledgers, so that the next one
+resumes from there. Later records are read again; applying a record twice changes nothing.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Aggregator:
         self.live, self.troubles = self.table.live, self.table.troubles
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
+        self.leads = True
 
     async def resume(self) -> None:
         """Resume from the newest intact snapshot, or without one from the first retained record.
@@ -59,7 +60,19 @@ class Aggregator:
         """
         # Requests for scores may already have opened runs, without their events: these are dropped.
         async with self._lock:
+            self._forget()
             await self._restore()
+            self.leads = True
+
+    async def stand_by(self) -> None:
+        """Forget all runs and stop leading: `scores` then reads them from the store each time."""
+        async with self._lock:
+            self._forget()
+            self.leads = False
+
+    def _forget(self) -> None:
+        self.table.clear()
+        self._number, self.places = 0, LogOffsets()
 
     async def _restore(self) -> None:
         snapshot, errors = await newest(self._store)
@@ -167,6 +180,8 @@ class Aggregator:
         waits for the final figures of a run that is over. Raises StoreUnavailable.
         """
         async with self._lock:
+            if not self.leads:
+                self.table.drop(run)
             run_ledger = await self.table.find(run, again=True)
             if run_ledger is None:
                 return await self.table.absent_scores(run)

@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from caliper.core.errors import StoreUnavailable, StreamUnavailable
+from caliper.core.errors import LeaseLost, StoreUnavailable, StreamUnavailable
 from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.ports.clock import Clock
 from caliper.ports.stream import LogReader
@@ -38,7 +39,8 @@ class FollowerTiming:
 class Follower:
     """Reads the topics into the aggregator until they are closed.
 
-    `current` is set once everything published before the start is applied; from then on runs are
+    With a `lease`, only while it is held: it stands by before, and again after the lease is lost.
+    `current` is set while everything published before the start is applied; from then on runs are
     ended. `check` fails while store or stream do not answer.
     """
 
@@ -48,9 +50,10 @@ class Follower:
         reader: LogReader,
         clock: Clock,
         pace: FollowerTiming | None = None,
+        lease: Lease | None = None,
     ) -> None:
         self._aggregator, self._reader, self._clock = aggregator, reader, clock
-        self._pace = pace or FollowerTiming()
+        self._pace, self._lease = pace or FollowerTiming(), lease
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
         # By task: success of one says nothing about the others.
@@ -63,6 +66,41 @@ class Follower:
 
     async def run(self) -> None:
         """Resume, follow, and store a last snapshot when the topics end or this is cancelled."""
+        if self._lease is None:
+            await self._lead()
+        else:
+            while not await self._lead_once(self._lease):
+                pass
+
+    async def _lead_once(self, lease: Lease) -> bool:
+        """Lead from the next time that the lease is held. Returns False when it was lost."""
+        self.current.clear()
+        self._behind = set(_TOPICS)
+        self._troubles.clear()
+        await self._aggregator.stand_by()
+        await self._with_retries("lease", lease.acquire)
+        was_lost = False
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                renewing = tasks.create_task(self._renew(lease))
+                await self._lead()
+                renewing.cancel()
+        except* LeaseLost:
+            was_lost = True
+        finally:
+            await lease.release()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Until Python 3.13, a task group that fails forgets that its task was cancelled.
+            raise asyncio.CancelledError
+        return not was_lost
+
+    async def _renew(self, lease: Lease) -> None:
+        while True:
+            await self._clock.sleep(lease.pace)
+            await self._with_retries("lease", lease.renew)
+
+    async def _lead(self) -> None:
         if self._pace.snapshots:
             await self._with_retries("resume", self._aggregator.resume)
         try:
@@ -74,7 +112,9 @@ class Follower:
                 maintenance.cancel()
             await self._with_retries("conclude", self._aggregator.conclude)
         finally:
-            await self._persist()
+            # A holder that lost the lease has nothing to write: the next one reads it again.
+            with suppress(LeaseLost):
+                await self._persist()
 
     async def _persist(self) -> None:
         aggregator = self._aggregator
@@ -146,9 +186,9 @@ class LagMeter:
         self._clock, self._telemetry = clock, telemetry
 
     async def run(self) -> None:
-        """Measure every ten seconds, skipping while the stream is down."""
+        """Measure every ten seconds, skipping while the stream is down or another leads."""
         while True:
-            for topic in (RUNS, VERDICTS):
+            for topic in _TOPICS if self._aggregator.leads else ():
                 with suppress(StreamUnavailable):
                     await self._measure(topic)
             await self._clock.sleep(_PACE)

@@ -72,7 +72,7 @@ class RunTable:
         known = self._runs.get(run)
         if known is not None and known.is_broken and known.is_new(start):
             await known.log.flush()
-            self._drop(run)
+            self.drop(run)
         found = await self.find(run, again=True, start=start)
         scores = None if found else await self.absent_scores(run)
         if scores is not None and scores.state is RunState.PLANNING:
@@ -120,11 +120,20 @@ class RunTable:
             idle = self.idle_seconds(run) >= self._bounds.idle
             if idle and run.end_is_current and not run.is_due:
                 await run.log.flush()
-                self._drop(run.run)
+                self.drop(run.run)
 
-    def _drop(self, name: str) -> None:
-        self.rolling.forget(name)
-        self.live.on_removal(self._runs.pop(name))
+    def drop(self, name: str) -> None:
+        """Forget what is known of a run."""
+        self._absent.pop(name, None)
+        if name in self._runs:
+            self.rolling.forget(name)
+            self.live.on_removal(self._runs.pop(name))
+
+    def clear(self) -> None:
+        for run in self:
+            self.drop(run.run)
+        self._announced.clear()
+        self._absent.clear()
 
     async def make_room(self) -> None:
         """Write evidence beyond the bounds. Raises StoreUnavailable or StoreFull."""
@@ -145,10 +154,8 @@ class RunTable:
         return dict(self._announced), runs
 
     async def restore(self, snapshot: Snapshot) -> None:
-        """Replace all runs with those of a snapshot. Raises StoreUnavailable."""
+        """Add the runs of a snapshot. Raises StoreUnavailable."""
         self._announced = OrderedDict(snapshot.announced_ends)
-        for name in list(self._runs):
-            self._drop(name)
         for run, saved in snapshot.runs.items():
             try:
                 run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())

@@ -30,6 +30,14 @@ class RelayedStore:
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         return await self._on_own_loop(self._store.get(key, max_bytes))
 
+    async def version(self, key: str) -> str | None:
+        """The version of a key. Raises StoreUnavailable."""
+        return await self._on_own_loop(self._store.version(key))
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        """Store `data` if `key` still has this version. Raises as the port does."""
+        return await self._on_own_loop(self._store.replace(key, data, version))
+
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._on_own_loop(self._store.get_file(key, file))
 

@@ -17,7 +17,7 @@ from itertools import groupby, islice
 
 from cachetools import LRUCache
 
-from caliper.core.errors import DataLoss
+from caliper.core.errors import DataLoss, LeaseLost
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.ports.storage import ObjectStore
@@ -131,13 +131,18 @@ class StoreLog:
             self._buffer = bytearray()
 
     async def flush(self) -> None:
-        """Write everything pending. After StoreUnavailable or StoreFull, it stays pending."""
+        """Write everything pending. After StoreUnavailable or StoreFull, it stays pending.
+
+        Raises LeaseLost if another process has written a segment of the same number.
+        """
         async with self._flushing:
             self._seal()
             self.waiting = 0
             for number, lines in list(self._sealed.items()):
                 data = await asyncio.to_thread(gzip.compress, lines, 1, mtime=0)
-                await self._store.put(self._key(number), data)
+                key = self._key(number)
+                if await self._store.replace(key, data, None) is None:
+                    raise LeaseLost(f"{key}: another process has written it")
                 self._sealed.pop(number, None)
 
     def read(self, place: int) -> Verdict:

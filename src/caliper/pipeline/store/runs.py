@@ -246,6 +246,14 @@ class KeyPrefix:
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         return await self._store.get(self._prefix + key, max_bytes)
 
+    async def version(self, key: str) -> str | None:
+        """The version of a key. Raises StoreUnavailable."""
+        return await self._store.version(self._prefix + key)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        """Store `data` if `key` still has this version. Raises what the port raises."""
+        return await self._store.replace(self._prefix + key, data, version)
+
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._store.get_file(self._prefix + key, file)
 

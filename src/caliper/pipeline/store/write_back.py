@@ -44,6 +44,16 @@ class WriteBackBuffer:
             await self.put(key, self._buffer[key])
         return await self._store.get(key, max_bytes)
 
+    async def version(self, key: str) -> str | None:
+        """The version of a key, after writing what is buffered for it. Raises what `get` raises."""
+        if key in self._buffer:
+            await self.put(key, self._buffer[key])
+        return await self._store.version(key)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        """Store `data`, never buffered, if `key` has this version. Raises what the port raises."""
+        return await self._store.replace(key, data, version)
+
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file. Returns False if the key does not exist.
 

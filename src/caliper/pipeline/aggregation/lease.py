@@ -1,0 +1,158 @@
+"""The lease of an aggregator: of several processes, one holds the runs and writes about them.
+
+The lease is one object of the store. Each holder has a number one higher than the last, and renews
+by replacing the object while it is still the version that it wrote itself (compare and swap). A
+process that waits takes over when the object has not changed for `term` seconds of its own
+monotonic clock, or was released. Clocks of two machines are never compared, and no clock tells a
+holder that it still is one.
+
+A process that was paused may wake and finish one write after it lost the lease. An object store
+cannot compare fencing numbers, but it can compare versions, so each write carries the version that
+its holder has seen instead:
+
+- `LeasedStore` reads the version of an object, then renews the lease, then replaces that version.
+  A late write fails if the new holder has written the object since. Otherwise it counts as
+  written before the takeover: the new holder reads the same topics, and replaces it.
+- A segment of verdicts is created, never replaced. So the places in every snapshot stay valid,
+  whoever wrote it. A number that is taken ends the lease: the holder resumes from its snapshot,
+  after all segments.
+
+To share runs, aggregators would hold one lease for each slot of run ids, with a snapshot and
+offsets for each slot; nothing here depends on the key of the lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from caliper.core.errors import InvalidInput, LeaseLost, StoreUnavailable
+from caliper.core.keys import canonical_json
+from caliper.core.run import SCHEMA
+from caliper.pipeline.store.runs import read_json
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+KEY = "aggregator/lease.json"
+TERM = 6.0
+"""Seconds without a renewal after which another process takes over."""
+_RENEWALS = 6
+"""Renewals per term."""
+
+
+class Lease:
+    """A lease on the object `key`. `number` is that of this holder, 0 before the first.
+
+    `pace` is the number of seconds between renewals, and between the looks of one that waits.
+    """
+
+    def __init__(
+        self, store: ObjectStore, clock: Clock, key: str = KEY, term: float = TERM
+    ) -> None:
+        self._store, self._clock, self._key, self._term = store, clock, key, term
+        self._holder = secrets.token_hex(8)
+        self._version: str | None = None
+        self._held, self._lock = False, asyncio.Lock()
+        self._renewals = 0
+        self.number, self.pace = 0, term / _RENEWALS
+
+    async def acquire(self) -> None:
+        """Wait until this process holds the lease. Raises StoreUnavailable; call it again then."""
+        self._held = False
+        seen, since = await self._store.version(self._key), self._clock.monotonic()
+        while not await self._take(seen, self._clock.monotonic() - since):
+            await self._clock.sleep(self.pace)
+            version = await self._store.version(self._key)
+            if version != seen:
+                seen, since = version, self._clock.monotonic()
+
+    async def _take(self, version: str | None, unchanged: float) -> bool:
+        """Take the lease if it is free, or `unchanged` for a term of seconds in this version."""
+        fields = await self._read()
+        # A holder that acquires again has given up its lease, or never heard that it has one.
+        is_free = fields.get("holder") in (None, "", self._holder)
+        if not is_free and unchanged < self._term:
+            return False
+        self.number, self._renewals = fields["number"] + 1, 0
+        return await self._write(version, self._holder)
+
+    async def _read(self) -> dict[str, Any]:
+        try:
+            fields = await read_json(self._store, self._key) or {}
+            return fields | {"number": int(fields.get("number", 0))}
+        except (InvalidInput, TypeError, ValueError):
+            # Damaged. Holders are told apart by their names too, so the count may begin again.
+            return {"holder": "unknown", "number": 0}
+
+    async def _write(self, version: str | None, holder: str) -> bool:
+        """Replace the version. A repeated call writes the same bytes, and so succeeds."""
+        fields = {"holder": holder, "number": self.number, "renewals": self._renewals}
+        data = canonical_json({"schema": SCHEMA, **fields})
+        self._version = await self._store.replace(self._key, data, version)
+        self._held = self._version is not None and bool(holder)
+        return self._held
+
+    async def renew(self) -> None:
+        """Renew the lease. Raises LeaseLost, StoreUnavailable or StoreFull."""
+        # Finished even if the caller is cancelled: otherwise the version would be unknown.
+        await asyncio.shield(self._renew())
+
+    async def _renew(self) -> None:
+        async with self._lock:
+            if self._held:
+                self._renewals += 1
+                try:
+                    await self._write(self._version, self._holder)
+                except StoreUnavailable:
+                    self._renewals -= 1
+                    raise
+            if not self._held:
+                raise LeaseLost(f"{self._key}: another aggregator holds the lease")
+
+    async def release(self) -> None:
+        """Give up the lease, if it is held, so that another need not wait. Never raises."""
+        async with self._lock:
+            if self._held:
+                with suppress(StoreUnavailable):
+                    await self._write(self._version, "")
+            self._held = False
+
+
+class LeasedStore:
+    """ports.storage.ObjectStore that writes only while the lease is held, and only over what the
+    holder has seen. Writes raise LeaseLost when another process has taken over.
+    """
+
+    def __init__(self, store: ObjectStore, lease: Lease) -> None:
+        self._store, self._lease = store, lease
+
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes or the content of a file. Raises LeaseLost, StoreUnavailable, StoreFull."""
+        # Each try renews the lease: a write that comes between is a late one, or our own.
+        while await self.replace(key, data, await self.version(key)) is None:
+            pass
+
+    async def version(self, key: str) -> str | None:
+        """The version of a key. Raises StoreUnavailable."""
+        return await self._store.version(key)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        """Store `data` if `key` has this version. Raises LeaseLost, and what the port raises."""
+        await self._lease.renew()
+        return await self._store.replace(key, data, version)
+
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        """Read at most `max_bytes` bytes under `key`. Raises what the port raises."""
+        return await self._store.get(key, max_bytes)
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        """Write the bytes under `key` to a file. Returns False if the key does not exist."""
+        return await self._store.get_file(key, file)
+
+    def list(self, prefix: str) -> AsyncIterator[str]:
+        """List the keys under a prefix in order. Raises StoreUnavailable."""
+        return self._store.list(prefix)
