@@ -16,6 +16,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "report:report",
         "Show a run's report and rewrite its files from the plan and the verdicts.",
     ),
+    "explain": (
+        "explain:explain",
+        "Explain one sample of a run: its plan, caption, replies and verdicts.",
+    ),
     "compare": ("compare:command", "Compare runs with BASE, metric by metric."),
     "gate": ("gate:command", "Decide whether CANDIDATE may replace BASE."),
     "leaderboard": (

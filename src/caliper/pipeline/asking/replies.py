@@ -7,6 +7,7 @@ scoring needs no calls. Errors, refusals and empty replies are not cached.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -109,6 +110,11 @@ class ReplyBook:
         added = {"added": self._added_by} if self._added_by else {}
         await store.put(_object_key(self._key), canonical_json({**book, **added}))
         self.is_dirty = False
+
+    @property
+    def askers(self) -> Mapping[str, int]:
+        """The number of cached replies by the run that requested them."""
+        return Counter(self._added_by.get(key, self._first_run) for key in self._replies)
 
     def is_reused(self, key: str) -> bool:
         """Whether the cached reply was requested by another run."""
