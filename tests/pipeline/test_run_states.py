@@ -1,4 +1,3 @@
-import asyncio
 import json
 
 import pytest
@@ -19,17 +18,11 @@ from tests.fakes.runs import Planned
 
 from caliper.core.caps import Caps
 from caliper.core.envelopes import Message, Record
-from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.ledger.runs import Runs
-from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import RUNS
-from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.pipeline.store.runs import is_cancelled, note_start
-from caliper.ports.stages import Scores
 
 
 def planned(run: str, start: int, asked: int | None = None) -> Record:
@@ -175,78 +168,6 @@ async def test_a_run_without_a_plan_is_planning() -> None:
     found = await aggregator.scores(run.spec.run_id)
     assert found is not None
     assert found.benchmarks[0].coverage.scored == SIZE
-
-
-async def test_scores_cost_a_tenth_of_the_time() -> None:
-    house, run, aggregator = await set_up()
-    get = house.store.get
-
-    async def slow(key: str, most: int | None = None) -> bytes | None:
-        house.clock.seconds += 2 if "/plan/0" in key else 0
-        return await get(key, most)
-
-    house.store.get = slow  # type: ignore[method-assign]
-    seen = []
-    for record in scored(run):
-        await aggregator.apply([record])
-        for _ in range(9):
-            found = await aggregator.scores(run.spec.run_id)
-            assert found is not None
-            seen.append(found.benchmarks[0].coverage.scored)
-            house.clock.seconds += 2
-    assert seen == [2] * 9 + [4] * 9 + [6] * 9
-    # The plan is read to count it, and then for the first sample that changed.
-    assert house.clock.seconds == 2 * 2 + 27 * 2
-
-
-async def open_run() -> tuple[House, RunLedger]:
-    house, stored, _ = await set_up()
-    run = await Runs(house.store).open(stored.spec.run_id, 0.0)
-    assert run is not None
-    return house, run
-
-
-async def test_scores_that_take_long_keep_nobody_waiting() -> None:
-    house, run = await open_run()
-    get, going = house.store.get, asyncio.Event()
-    begun = 0
-
-    async def slow(key: str, most: int | None = None) -> bytes | None:
-        nonlocal begun
-        begun += "/plan/0" in key
-        await going.wait()
-        return await get(key, most)
-
-    house.store.get = slow  # type: ignore[method-assign]
-    rolling = RollingScores(house.clock, LiveTallies(), patience=0.01)
-    for _ in range(3):
-        assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
-    assert begun == 1
-    going.set()
-    while not (found := await rolling.scores(run)).benchmarks:
-        pass
-    assert found.benchmarks[0].coverage.planned == SIZE
-    assert begun == 1
-
-
-async def test_scores_wait_for_their_turn() -> None:
-    house, run = await open_run()
-    tallies = LiveTallies()
-    rolling = RollingScores(house.clock, tallies, patience=0.01)
-    async with tallies.turn:
-        assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
-    while not (found := await rolling.scores(run)).benchmarks:
-        pass
-    assert found.benchmarks[0].coverage.planned == SIZE
-
-
-async def test_who_asks_hears_that_scores_cannot_be_computed() -> None:
-    house, run = await open_run()
-    del house.store.objects[f"runs/{run.spec.run_id}/plan/000000.jsonl.gz"]
-    rolling = RollingScores(house.clock, LiveTallies())
-    for _ in range(2):
-        with pytest.raises(InvalidInput):
-            await rolling.scores(run)
 
 
 async def test_a_run_is_over_once_its_end_is_kept() -> None:

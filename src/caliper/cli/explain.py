@@ -17,7 +17,7 @@ from caliper.cli.flags import Json
 from caliper.core.report import VerdictRow
 from caliper.core.run import Identity
 from caliper.local.directory import find_run
-from caliper.pipeline.ledger.run_ledger import StoredRun
+from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story
 from caliper.pipeline.store.runs import RunBook, is_run_id

@@ -16,7 +16,8 @@ from caliper.core.report import VerdictRow
 from caliper.core.run import Identity, RunSpec, RunState
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job
 from caliper.pipeline.ledger.report import verdict_rows
-from caliper.pipeline.ledger.run_ledger import RunLedger, StoredRun
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
