@@ -12,7 +12,7 @@ from caliper.core.errors import CaliperError
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
 from caliper.ports.models import Usage
-from caliper.ports.stream import GroupMember
+from caliper.ports.stream import Backlog, GroupMember
 
 
 class Watcher(Protocol):
@@ -160,6 +160,14 @@ class GroupJoined(Event):
 
     topic: str
     member: GroupMember
+
+
+@dataclass(frozen=True, slots=True)
+class BacklogRead(Event):
+    """The backlog of the workers that share a topic, as the stream knows it."""
+
+    topic: str
+    backlog: Backlog
 
 
 # The aggregator. Times are in seconds since 1970.
