@@ -80,6 +80,7 @@ def _of_a_run(model: str, benchmark: str, better: float, age: float) -> Iterator
     done = min(planned, int(age * 8) + 1)
     unscored = (done + 30) // 60
     states = {"planned": planned, "scored": done - unscored, "unscored": unscored}
+    states["open"] = planned - done
     for state, count in states.items():
         yield "caliper_questions", {**about, "state": state}, count
     yield "caliper_verdicts_total", {**about, "outcome": "scored"}, done - unscored

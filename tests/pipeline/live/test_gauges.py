@@ -47,7 +47,17 @@ async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Wa
         await watching.gauges.look()
         assert watching.of() == await reported(run, records[:count])
     told = watching.told.questions["ours", "captionqa"]
-    assert told == {"planned": 6, "scored": 6, "unscored": 0}
+    assert told == {"planned": 6, "scored": 6, "unscored": 0, "open": 0}
+
+
+async def test_questions_are_open_until_the_run_is_dropped(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    await watching.board.apply([judged(run, 0, 1, None)])
+    await watching.gauges.look()
+    counts = {"planned": 6, "scored": 1, "unscored": 1}
+    assert watching.told.questions["ours", "captionqa"] == {**counts, "open": 4}
+    await watching.board.stand_by()
+    assert watching.told.questions["ours", "captionqa"] == {**counts, "open": 0}
 
 
 async def test_an_average_that_lacks_a_planned_domain_is_no_score(watching: Watching) -> None:

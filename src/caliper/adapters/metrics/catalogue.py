@@ -50,7 +50,7 @@ SCORE_BOUND = _gauge(
 )
 QUESTIONS = _gauge(
     "caliper_questions",
-    "Planned, scored and unscored questions of the model's latest run",
+    "Planned, scored and unscored questions of the model's latest run, and those still open",
     ("model", "benchmark", "state"),
 )
 RUN_STARTED = _gauge(

@@ -20,7 +20,7 @@ from caliper.core.tally import Tally
 from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.live.scores import ScoreCells, count_outcomes, scores_of
+from caliper.pipeline.live.scores import ScoreCells, count_outcomes, question_counts, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
 from caliper.ports import telemetry as events
@@ -156,9 +156,10 @@ class Gauges:
 
     def on_removal(self, run: str) -> None:
         """A run was dropped. It is kept here until its last scores are recorded."""
-        for model in self._models.values():
+        for name, model in self._models.items():
             if model.run is not None and model.run.run == run:
                 model.held = False
+                self._count_questions(name, model)
                 model.run = model.run if model.behind else None
 
     def _watch(self, run: RunLedger, started: int) -> None:
@@ -179,6 +180,8 @@ class Gauges:
         latest = _Model.of(run, started)
         if model is not None:
             latest.windows, latest.averages = model.windows, model.averages
+            model.held = False
+            self._count_questions(name, model)
             for part in () if same_run else model.spec.benchmarks:
                 self._telemetry.record(events.ScoresComputed(name, part.name, Window.RUN, {}))
         self._models[name] = latest
@@ -243,12 +246,12 @@ class Gauges:
         async with self._totals(run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
                 await self._record_benchmark(name, model, benchmark, totals, changed)
-        if run is not None and self._models.get(name) is model:
-            for planned in run.summary.benchmarks:
-                scored, reasons = run.ledger.count(planned.first, planned.questions)
-                counts = {"scored": scored, "unscored": sum(reasons.values())}
-                counts["planned"] = planned.questions
-                self._telemetry.record(events.QuestionsCounted(name, planned.name, counts))
+        if self._models.get(name) is model:
+            self._count_questions(name, model)
+
+    def _count_questions(self, name: str, model: _Model) -> None:
+        for benchmark, counts in question_counts(model.run, held=model.held):
+            self._telemetry.record(events.QuestionsCounted(name, benchmark, counts))
 
     @asynccontextmanager
     async def _totals(
