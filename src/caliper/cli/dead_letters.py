@@ -50,7 +50,7 @@ Error = Annotated[
     ),
 ]
 All = Annotated[
-    bool, typer.Option("--all", help="All letters not replayed yet; excludes the other choices.")
+    bool, typer.Option("--all", help="All letters not replayed yet.")
 ]
 _Result = TypeVar("_Result")
 
