@@ -44,9 +44,7 @@ Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]
-Markdown = Annotated[
-    Path | None, output_file("--markdown", "the findings")
-]
+Markdown = Annotated[Path | None, output_file("--markdown", "the findings")]
 _EXITS = {
     Decision.PASSED: Exit.DONE,
     Decision.REGRESSION: Exit.NO,
