@@ -67,7 +67,7 @@ def test_every_kind_of_object_is_damaged() -> None:
     assert None not in FILES
     assert kinds == {
         "spec.json", "started.json", "cancelled.json", "plan", "captions", "verdicts", "end.json",
-        "report"
+        "report", "report-attempts.json"
     }  # fmt: skip
     segments = [when for key, when in OBJECTS if "/verdicts/" in key]
     assert segments == ["ended"] * 3 + ["running"] * 2

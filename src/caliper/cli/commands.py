@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "agreement": (
         "agreement:agreement",
-        "Measure how far judges agree with each other, or with people, per dimension.",
+        "Measure how well judges agree with each other or with people.",
     ),
     "correlation": (
         "correlation:correlation",

@@ -34,8 +34,8 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="Where everything is kept: a directory, or an S3 endpoint (bucket and keys in "
-        "CALIPER_STORE_BUCKET, CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY).",
+        help="The store: a directory, or an S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET "
+        "and its like).",
     ),
 ]
 Kafka = Annotated[
@@ -43,8 +43,8 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers of a Kafka cluster instead of the stream in memory (TLS and user "
-        "in CALIPER_KAFKA_SECURITY and its like).",
+        help="Bootstrap servers of Kafka, instead of jobs in memory (TLS and user in "
+        "CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
 Judge = Annotated[
@@ -62,8 +62,8 @@ Page = Annotated[
     typer.Option(
         "--page",
         metavar="HOST:PORT",
-        help="Where people look at runs with a browser: an address of this machine alone, for "
-        "there are no tokens. CALIPER_GATEWAY_PAGE_ADDRESS says it too; nowhere without.",
+        help="Serve web pages of runs at this loopback address, without tokens; also set by "
+        "CALIPER_GATEWAY_PAGE_ADDRESS.",
     ),
 ]
 HELP = """Serve the gateway, judge, reader, captioner and aggregator from one process and port.

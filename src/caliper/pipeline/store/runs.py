@@ -132,7 +132,7 @@ async def last_start(run: ObjectStore) -> tuple[int, Caps]:
 async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
     mark = await read_json(run, CANCELLED) or {}
-    return "cancelled" in mark and cancels(mark, (await last_start(run))[0])
+    return bool(mark.get("cancelled")) and cancels(mark, (await last_start(run))[0])
 
 
 def cancels(mark: Mapping[str, Any], start: int) -> bool:
