@@ -33,7 +33,7 @@ Keep = Annotated[
         "--keep",
         metavar="N",
         min=1,
-        help="All but the N runs that ended last. With --older-than, runs to which both apply.",
+        help="All but the N that ended last; with --older-than, both must apply.",
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Remove them; otherwise they are only listed.")]
