@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,7 +14,6 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.pipeline.work import worker
 from caliper.pipeline.work.idle_stages import SleepingStages
 from caliper.ports.stages import StageDirectory
 from caliper.serving.addresses import Address
@@ -42,10 +40,9 @@ from caliper.wiring.services import (
 from caliper.wiring.settings import read_settings
 
 _LOG = logging.getLogger(__name__)
-BAD_INPUT, SURROUNDINGS = 2, 4
+DEFECT, BAD_INPUT, SURROUNDINGS = 1, 2, 4
 # Seconds between two checks of stages that may be scaled to zero.
 _AWAKE = 30.0
-_MINUTE = 60.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
 
@@ -110,77 +107,28 @@ def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
-    log("%(asctime)s %(levelname)s %(name)s %(message)s")
     limit_arenas()
 
-    async def run() -> None:
-        settings = read_settings(kind)
+    async def run(settings: Chosen) -> None:
         await serve(settings.server(), await build(settings), _log_address)
 
     try:
+        settings = read_settings(kind)
+        settings.configure_log()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(run())
+            runner.run(run(settings))
     except CaliperError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        _LOG.critical("%s", error)
         return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
+    except Exception:  # noqa: BLE001 - a defect's traceback is a record as well
+        _LOG.critical("the service ended in an internal error", exc_info=True)
+        return DEFECT
     _LOG.info("stopped cleanly")
     return 0
 
 
 def _log_address(running: ServiceRun) -> None:
     _LOG.info("serving on %s", running.server.address)
-
-
-class LineLimit(logging.Filter):
-    """Passes one line of each group of loggers per minute, with the number of those left out.
-
-    A group is named by the logger above all of its own.
-    """
-
-    def __init__(self, groups: Sequence[str]) -> None:
-        super().__init__()
-        self._groups = groups
-        # By group: the time of the last line, and the number of lines left out since.
-        self._lines: dict[str, tuple[float, int]] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is logged."""
-        for group in self._groups:
-            if f"{record.name}.".startswith(f"{group}."):
-                return self._is_due(record, group)
-        return True
-
-    def _is_due(self, record: logging.LogRecord, group: str) -> bool:
-        last, left_out = self._lines.get(group, (-_MINUTE, 0))
-        if 0 <= record.created - last < _MINUTE:
-            self._lines[group] = last, left_out + 1
-            return False
-        self._lines[group] = record.created, 0
-        if left_out:
-            record.msg, record.args = f"{record.getMessage()} ({left_out} more lines since)", None
-        return True
-
-
-def log(form: str) -> None:
-    """Log to standard error: all messages of services, only warnings of chatty libraries.
-
-    While a broker is away, its clients repeat themselves many times per second, and so does each
-    job that waits for it.
-    """
-    handler = logging.StreamHandler()
-    handler.addFilter(LineLimit(("kafka", worker.__name__)))
-    logging.basicConfig(level=logging.INFO, format=form, handlers=[handler])
-    for chatty in ("kafka", "httpx", "httpx2"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    # It warns of every step longer than 0.1 s, and a busy machine has many.
-    logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
-    # kafka.net.connection already logs lost connections; this one adds a traceback for connections
-    # that were closed here while being read.
-    logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
-    # Requests that were cancelled because the service is stopping are no errors.
-    logging.getLogger("kafka.cluster").addFilter(
-        lambda entry: "Cancelled" not in entry.getMessage()
-    )
 
 
 async def all_services(

@@ -22,6 +22,7 @@ from caliper.pipeline.ledger.snapshots import Snapshot, encode, newest, save
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import changes_of
+from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
@@ -97,10 +98,11 @@ class Aggregator:
         """
         async with self._lock:
             for record in records:
-                if record.message.topic == VERDICTS:
-                    await self._verdicts(record)
-                elif record.message.topic == RUNS:
-                    await self._event(record)
+                with log_subject(record.message.key):
+                    if record.message.topic == VERDICTS:
+                        await self._verdicts(record)
+                    elif record.message.topic == RUNS:
+                        await self._event(record)
                 self.places.advance(record)
                 await self.table.make_room()
 

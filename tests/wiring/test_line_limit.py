@@ -5,7 +5,7 @@ from logging import LogRecord
 
 import pytest
 
-from caliper.wiring.startup import LineLimit, log
+from caliper.wiring.logs import LineLimit, LogSettings
 
 WORKER = "caliper.pipeline.work.worker"
 
@@ -45,11 +45,12 @@ def test_services_leave_lines_out(
 ) -> None:
     # Without the handlers of pytest.
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    log("%(levelname)s %(name)s %(message)s")
+    LogSettings().configure_log()
     for number in range(3):
         logging.getLogger("kafka.net.connection").error("Connection lost: %d", number)
         logging.getLogger(WORKER).warning("work is paused: %d", number)
-    assert capsys.readouterr().err.splitlines() == [
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" ", 2)[2] for line in lines] == [
         "ERROR kafka.net.connection Connection lost: 0",
         f"WARNING {WORKER} work is paused: 0",
     ]
