@@ -66,7 +66,7 @@ class Aggregator:
             self.leads = True
 
     async def stand_by(self) -> None:
-        """Forget all runs and stop leading: `scores` then reads them from the store each time."""
+        """Forget all runs and stop leading: `scores` then reads what another process stores."""
         async with self._lock:
             self._forget()
             self.leads = False
@@ -183,7 +183,7 @@ class Aggregator:
         """
         async with self._lock:
             if not self.leads:
-                self.table.drop(run)
+                await self.table.follow_store(run)
             run_ledger = await self.table.find(run, again=True)
             if run_ledger is None:
                 return await self.table.absent_scores(run)

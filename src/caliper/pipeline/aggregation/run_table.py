@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 
 from cachetools import LRUCache
 
@@ -80,6 +81,22 @@ class RunTable:
             await self._lose(run, DataLoss("lost", file=SUMMARY))
         return found
 
+    async def follow_store(self, run: str) -> None:
+        """Bring a run up to date with what another process writes, and drop runs for which nobody
+        has asked lately. Raises StoreUnavailable.
+        """
+        self._absent.pop(run, None)
+        for known in self:
+            if known.run == run:
+                known.active_at = self._clock.monotonic()
+                try:
+                    await self._opener.refresh(known)
+                except InvalidInput:
+                    # Opened anew, it may be found lost.
+                    self.drop(run)
+            elif self.idle_seconds(known) >= self._bounds.idle:
+                self.drop(known.run)
+
     async def absent_scores(self, run: str) -> Scores | None:
         """The state of a run that `find` does not find: lost, or being planned; None if it does not
         exist.
@@ -93,8 +110,11 @@ class RunTable:
         return self._absent.get(run) is not None
 
     async def _lose(self, run: str, error: InvalidInput) -> None:
-        started = await read_replaceable(run_store(self._store, run), STARTED)
-        self._absent[run] = Scores(RunState.FAILED, (), str(error), int(started.get("starts", 0)))
+        start = 0
+        with suppress(InvalidInput):
+            started = await read_replaceable(run_store(self._store, run), STARTED)
+            start = int(started.get("starts", 0))
+        self._absent[run] = Scores(RunState.FAILED, (), str(error), start)
         self.warn(Trouble.LOST, f"run {run}: {error}")
 
     def fail(self, run: RunLedger, error: InvalidInput) -> None:
