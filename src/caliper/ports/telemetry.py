@@ -219,7 +219,7 @@ class VerdictShown(Event):
 
 @dataclass(frozen=True, slots=True)
 class RecordsApplied(Event):
-    """The publication time of the newest applied record."""
+    """The publication time of the record applied last."""
 
     time: float
 

@@ -74,7 +74,7 @@ FRESHNESS = _histogram(
 )
 APPLIED = _gauge(
     "caliper_aggregator_applied_timestamp_seconds",
-    "Broker timestamp of the newest record that the aggregator applied",
+    "Broker timestamp of the record that the aggregator applied last",
 )
 SNAPSHOT = _gauge("caliper_snapshot_timestamp_seconds", "When the aggregator last wrote a snapshot")
 RETRIES = _counter(

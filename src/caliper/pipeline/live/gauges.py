@@ -98,18 +98,16 @@ class Gauges:
         self._cells = ScoreCells()
         self._models: dict[str, _Model] = {}
         self._changed_samples: list[_Sample] = []
-        self._newest = 0
         live.watcher = self
 
-    def on_restore(self, run: RunLedger) -> None:
-        """Watch a run restored from a snapshot if it is the latest of its model."""
+    def on_plan(self, run: RunLedger) -> None:
+        """Watch a run if it is the latest of its model."""
         self._watch(run, run.events.get(EventKind.PLAN, 0))
 
     def on_changes(
         self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
         """A message changed these outcomes. Returns whether the run's model is watched."""
-        self._newest = max(self._newest, timestamp)
         self._watch(run, run.events.get(EventKind.PLAN, timestamp))
         name, model = message.benchmark, self._models.get(_name(run))
         if not changes or model is None or name not in (part.name for part in run.spec.benchmarks):
@@ -186,6 +184,7 @@ class Gauges:
                 self._telemetry.record(events.ScoresComputed(name, part.name, Window.RUN, {}))
         self._models[name] = latest
         self._telemetry.record(events.RunStarted(name, started / 1000))
+        self._count_questions(name, latest)
 
     async def run(self) -> None:
         """Call `look` every `pace` seconds, for ever, spending at most half of the time on it."""
@@ -209,8 +208,6 @@ class Gauges:
                 await self._live.catch_up(run)
         samples, self._changed_samples = self._changed_samples, []
         self._update_windows(samples)
-        if self._newest:
-            self._telemetry.record(events.RecordsApplied(self._newest / 1000))
         await self._record_all()
         now = self._now()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):

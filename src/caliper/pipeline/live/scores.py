@@ -122,7 +122,7 @@ def question_counts(run: RunLedger | None, *, held: bool) -> Iterator[tuple[str,
     """The questions of each benchmark by state. Those of a run that is no longer `held` are not
     open.
     """
-    if run is None or not run.ledger.known:
+    if run is None:
         return
     for planned in run.summary.benchmarks:
         scored, reasons = run.ledger.count(planned.first, planned.questions)
