@@ -86,7 +86,11 @@ async def open_answerer_parts(
     pack = _pack(settings)
     telemetry = ground.telemetry.stage(_STAGES[role])
     room = ModelRoom(settings.access(), ground.clock, telemetry)
-    answering = await RoleModels.open(role, settings.model, pack, room, language)
+    try:
+        answering = await RoleModels.open(role, settings.model, pack, room, language)
+    except BaseException:
+        await room.close()
+        raise
     parts = answerer_parts(answering, settings, ground)
     checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
     return merge_parts(
