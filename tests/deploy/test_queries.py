@@ -15,8 +15,11 @@ from tests.fakes.exporter import Exporter
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess
 
-ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*")
+ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*") | {
+    "namespace": "caliper"
+}
 CHOSEN = {
+    "namespace": "caliper",
     "model": "step-2000",
     "benchmark": "captionqa|comprecap|capability",
     "dimension": "average|overall|OCR",
@@ -30,7 +33,7 @@ def prometheus(own_prometheus: tuple[ServerProcess, str]) -> Iterator[Prometheus
     """A Prometheus that has scraped an installation several times."""
     server, url = own_prometheus
     with Exporter() as exporter:
-        metrics_server.scrape(server.log.parent, [exporter.address])
+        metrics_server.scrape(server.log.parent, [exporter.address], namespace="caliper")
         found = Prometheus(url)
         until(found, "min(count_over_time(caliper_build_info[1m])) >= 5")
         until(found, "count(stage:caliper_jobs_busy:rate5m)")
