@@ -153,6 +153,7 @@ def test_metrics_and_labels_are_those_of_the_catalogue(place: str, expr: str) ->
         known = {label for metric in used for label in CATALOGUE[metric].labels} | {
             "le",
             "namespace",
+            "instance",
         }
         assert grouping_labels(expr) <= known
 
@@ -172,6 +173,20 @@ def test_a_rule_keeps_installations_apart(rule: dict[str, Any]) -> None:
 def test_a_panel_shows_the_chosen_installations(asked: Asked) -> None:
     chosen = len(re.findall(r'\{[^}]*\bnamespace=~"\$namespace"', asked.expr))
     assert chosen == len(re.findall(r"\b(?:caliper_\w+|up\b)", _TEXTS.sub("", asked.expr)))
+
+
+def test_throughput_is_on_one_screen() -> None:
+    (file,) = (file for file in FILES if file.stem == "throughput")
+    top = [panel["title"] for panel in panels(file) if panel["gridPos"]["y"] == 1]
+    wanted = ["Verdicts", "Queue", "Time to drain", "Occupancy", "Tokens", "Cost"]
+    assert top[: len(wanted)] == wanted
+
+
+def test_work_is_shown_by_process() -> None:
+    shown = {
+        metric for each in queries() if "instance" in each.expr for metric in metrics(each.expr)
+    }
+    assert shown >= {"caliper_job_seconds", "caliper_jobs_in_flight", "caliper_gate_in_flight"}
 
 
 def test_every_metric_that_is_used_is_documented() -> None:
