@@ -13,6 +13,23 @@ _METRIC = re.compile(r"\b(caliper_\w+|up\b)(\{)?")
 _NAMESPACE = Variable(
     name="namespace", label="Installation", query="label_values(caliper_build_info, namespace)"
 )
+_ANNOTATIONS: tuple[dict[str, Any], ...] = (
+    {
+        "name": "Run starts",
+        "iconColor": "blue",
+        # Marked at its own value, in milliseconds.
+        "expr": 'max by (model) (caliper_run_started_timestamp_seconds{model=~"$model"} * 1000)',
+        "useValueForTime": True,
+        "titleFormat": "{{model}} starts",
+    },
+    {
+        "name": "New versions",
+        "iconColor": "purple",
+        "expr": "count by (version) (caliper_build_info)"
+        " unless count by (version) (caliper_build_info offset 1m)",
+        "titleFormat": "Caliper {{version}}",
+    },
+)
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _TYPES = {
     "lines": "timeseries",
@@ -45,7 +62,7 @@ _COLOURS = ("blue", "orange", "green", "purple")
 def as_json(dashboard: Dashboard) -> dict[str, Any]:
     """The whole file, with `id` null: Grafana assigns it on import."""
     return {
-        "annotations": {"list": []},
+        "annotations": {"list": [_annotation(each) for each in _ANNOTATIONS]},
         "description": dashboard.description,
         "editable": True,
         "fiscalYearStartMonth": 0,
@@ -65,6 +82,11 @@ def as_json(dashboard: Dashboard) -> dict[str, Any]:
         "version": 1,
         "weekStart": "",
     }
+
+
+def _annotation(fields: dict[str, Any]) -> dict[str, Any]:
+    expr = _in_namespace(fields["expr"])
+    return {**fields, "datasource": _SOURCE, "enable": True, "expr": expr, "step": "60s"}
 
 
 def _dashboard_links(dashboard: Dashboard) -> dict[str, Any]:
@@ -97,7 +119,7 @@ def _namespace() -> dict[str, Any]:
     """The installation: one, so that no figure mixes two. Without that label it is empty, which
     selects what has none.
     """
-    one = {"allValue": None, "current": {}, "includeAll": False, "multi": False}
+    one: dict[str, Any] = {"allValue": None, "current": {}, "includeAll": False, "multi": False}
     query = {"qryType": 1, "query": _NAMESPACE.query, "refId": _NAMESPACE.name}
     return _variable(_NAMESPACE) | one | {"definition": _NAMESPACE.query, "query": query}
 

@@ -15,6 +15,7 @@ from tests.deploy.dashboards import (
     CATALOGUE,
     FILES,
     Asked,
+    annotations,
     grouping_labels,
     load,
     matched_labels,
@@ -138,7 +139,7 @@ def test_grafana_is_told_of_the_same_interval_as_prometheus() -> None:
 
 
 EXPRESSIONS = [
-    *((asked.place, asked.expr) for asked in (*queries(), *variables())),
+    *((asked.place, asked.expr) for asked in (*queries(), *annotations(), *variables())),
     *((rule.get("alert") or rule["record"], rule["expr"]) for rule in rules()),
 ]
 
@@ -169,7 +170,7 @@ def test_a_rule_keeps_installations_apart(rule: dict[str, Any]) -> None:
     assert re.findall(r"\bon \((?!namespace\b)", rule["expr"]) == []
 
 
-@pytest.mark.parametrize("asked", list(queries()), ids=lambda asked: asked.place)
+@pytest.mark.parametrize("asked", [*queries(), *annotations()], ids=lambda asked: asked.place)
 def test_a_panel_shows_the_chosen_installations(asked: Asked) -> None:
     chosen = len(re.findall(r'\{[^}]*\bnamespace=~"\$namespace"', asked.expr))
     assert chosen == len(re.findall(r"\b(?:caliper_\w+|up\b)", _TEXTS.sub("", asked.expr)))
