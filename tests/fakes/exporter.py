@@ -64,6 +64,9 @@ def samples(age: float, now: float) -> Iterator[Sample]:
     """All series at `age` seconds after the start; `now` is the current time."""
     yield "caliper_build_info", {"version": "0.1.0"}, 1
     yield "caliper_certificate_expiry_timestamp_seconds", {}, now + 200 * 24 * 3600
+    for peer in ("kafka", "store", "model"):
+        ends = now + 200 * 24 * 3600
+        yield "caliper_peer_certificate_expiry_timestamp_seconds", {"peer": peer}, ends
     for model, better in MODELS.items():
         yield "caliper_run_started_timestamp_seconds", {"model": model}, now - age + better
         for benchmark in FIGURES:

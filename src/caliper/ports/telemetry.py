@@ -255,6 +255,14 @@ class ModelForgotten(Event):
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class CertificateRead(Event):
+    """When the first certificate of a peer (kafka, store or model) ends."""
+
+    peer: str
+    time: float
+
+
 class Telemetry(Protocol):
     """Records events of a process, or of one of the stages that it hosts."""
 

@@ -15,6 +15,7 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.adapters.trust import tls_context
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
@@ -51,6 +52,7 @@ from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
+from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
@@ -93,9 +95,16 @@ async def open_answerer_parts(
         raise
     parts = answerer_parts(answering, settings, ground)
     checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
-    return merge_parts(
-        [parts, ServiceParts((), checks=checks, close=(room.close,))]
-    ), StageDescription(answering.identities, pack.digest)
+    opened = ServiceParts((), checks=checks, close=(room.close,))
+    parts = merge_parts([parts, opened, _model_certificates(room, settings, ground)])
+    return parts, StageDescription(answering.identities, pack.digest)
+
+
+def _model_certificates(
+    room: ModelRoom, settings: EndpointSettings, ground: Ground
+) -> ServiceParts:
+    context = tls_context(settings.model_ca)
+    return certificate_parts("model", room.encrypted, context, ground.telemetry, ground.clock)
 
 
 def answerer_parts(
@@ -165,6 +174,7 @@ async def captioner_parts(
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
+    parts = merge_parts([parts, _model_certificates(room, settings, ground)])
     return parts, StageDescription(identities, pack.digest)
 
 

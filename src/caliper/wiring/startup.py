@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import uvloop
 
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.models.retries import RETRYABLE
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
+from caliper.adapters.trust import tls_context
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.work.idle_stages import SleepingStages
@@ -22,6 +24,7 @@ from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import ServerOptions
 from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
 from caliper.serving.metrics import metrics_parts
+from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
@@ -31,6 +34,8 @@ from caliper.wiring.service_settings import (
     JudgeSettings,
     QaReaderSettings,
     ServerSettings,
+    StoreSettings,
+    StreamSettings,
 )
 from caliper.wiring.services import (
     aggregator_parts,
@@ -128,7 +133,20 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
 def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
     """The service, with its metrics served at the address in its settings."""
     metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
-    return merge_parts([parts, metrics])
+    return merge_parts([parts, metrics, *peer_parts(settings, ground)])
+
+
+def peer_parts(settings: ServerSettings, ground: Ground) -> Iterator[ServiceParts]:
+    """The parts that read the certificates of the brokers and the store."""
+    told = ground.telemetry, ground.clock
+    if isinstance(settings, StreamSettings) and settings.kafka:
+        brokers = [Address.parse(server) for server in settings.kafka.split(",")]
+        if tls := settings.security(brokers).tls:
+            yield certificate_parts("kafka", brokers, tls.context(), *told)
+    if isinstance(settings, StoreSettings) and settings.store.startswith("https://"):
+        url = urlsplit(settings.store)
+        store = Address(url.hostname or "", url.port or 443)
+        yield certificate_parts("store", [store], tls_context(settings.store_ca), *told)
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:

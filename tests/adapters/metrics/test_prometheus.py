@@ -22,6 +22,7 @@ from caliper.ports.telemetry import (
     AnchorsJudged,
     BacklogRead,
     CallEnded,
+    CertificateRead,
     DeadLetterSent,
     Event,
     GateBuilt,
@@ -102,6 +103,7 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         SnapshotKept(7.0),
         AnchorsJudged("judge", "captionqa", 0.98),
         BacklogRead("judge-jobs", Backlog(5, 2, 8.0)),
+        CertificateRead("kafka", 9.0),
     ]
     stage = telemetry.stage("judge")
     for event in of_stage:

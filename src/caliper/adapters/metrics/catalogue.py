@@ -153,6 +153,11 @@ CERTIFICATE = _gauge(
     "caliper_certificate_expiry_timestamp_seconds",
     "When the service's TLS certificate expires, as read at its start; 0 without TLS",
 )
+PEER_CERTIFICATE = _gauge(
+    "caliper_peer_certificate_expiry_timestamp_seconds",
+    "When the first TLS certificate of a peer (kafka, store or model) expires",
+    ("peer",),
+)
 
 STAGE_METRICS = (
     JOB_SECONDS,
@@ -183,5 +188,5 @@ SCORE_METRICS = (
     SNAPSHOT,
     ANCHOR,
 )
-SERVICE_METRICS = (BUILD, CERTIFICATE)
+SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE)
 METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS)

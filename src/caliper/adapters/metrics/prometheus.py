@@ -252,5 +252,8 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.AnchorsJudged: lambda to, _, event: to.gauge(
         catalogue.ANCHOR, event.judge, event.benchmark
     ).set(event.agreement),
+    events.CertificateRead: lambda to, _, event: to.gauge(
+        catalogue.PEER_CERTIFICATE, event.peer
+    ).set(event.time),
     events.SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
 }
