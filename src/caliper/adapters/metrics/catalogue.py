@@ -124,17 +124,17 @@ LAG = _gauge(
 )
 BACKLOG = _gauge(
     "caliper_backlog_jobs",
-    "Jobs of a topic that its workers have not finished, as the stream tells the gateway",
+    "Unfinished jobs of a topic, as the broker tells",
     ("topic",),
 )
 BACKLOG_OLDEST = _gauge(
     "caliper_backlog_oldest_timestamp_seconds",
-    "When the oldest of these jobs was published; absent without any",
+    "When the oldest of these was published",
     ("topic",),
 )
 SETTLED = _counter(
     "caliper_settled_jobs_total",
-    "Jobs of a topic that its workers have finished, as the stream tells the gateway",
+    "Finished jobs of a topic, as the broker tells",
     ("topic",),
 )
 GATE_LIMIT = _gauge(
@@ -155,7 +155,7 @@ CERTIFICATE = _gauge(
 )
 PEER_CERTIFICATE = _gauge(
     "caliper_peer_certificate_expiry_timestamp_seconds",
-    "When the first TLS certificate of a peer (kafka, store or model) expires",
+    "When the first of a peer's TLS certificates expires",
     ("peer",),
 )
 
