@@ -156,7 +156,7 @@ def test_why_a_run_failed_is_told_however_little_is_shown(
     for flag in ("--json", "--quiet"):
         ended = pushed("evaluate", "captionqa", *data, "--server", server, flag, code=1)
         assert "The run failed: " in ended.err
-        assert "questions.json" in ended.err
+        assert "not the files that were pushed" in ended.err
         assert ended.out == ""
     (listed,) = pushed("runs", "--server", server, "--json").told
     for command in ("watch", "report"):

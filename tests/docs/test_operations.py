@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.deploy.dashboards import FILES, panels, rules
+from tests.deploy.dashboards import FILES, panels
 from tests.deploy.objects import of_kind
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.docs.pages import blocks
@@ -154,11 +154,3 @@ def test_the_sums_are_right() -> None:
         places = len(told.partition(".")[2])
         expected = math.ceil(found) if rounds == "->" else round(found + 1e-9, places)
         assert expected == result, f"{one} {sign} {other} is {found}"
-
-
-def test_every_alert_is_there_and_leads_where_its_runbook_is() -> None:
-    told = dict(re.findall(r"^\| \[(\w+)\]\((alerts\.md#\w+)\) \|", PAGE, re.MULTILINE))
-    alerts = [rule for rule in rules() if "alert" in rule]
-    assert told == {
-        rule["alert"]: rule["annotations"]["runbook_url"].removeprefix("docs/") for rule in alerts
-    }

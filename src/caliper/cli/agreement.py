@@ -31,8 +31,7 @@ Runs = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
-        help="Run directories, names below runs/, or run ids: of other judges over the same "
-        "captions.",
+        help="Run directories, names below runs/, or run ids, with the same captions.",
     ),
 ]
 People = Annotated[
@@ -40,8 +39,7 @@ People = Annotated[
     typer.Option(
         "--labels",
         metavar="PATH",
-        help="People's scores, one file a person: JSON Lines of question_id and score. May be "
-        "given again.",
+        help="JSON Lines of question_id and score, one file per person; repeatable.",
     ),
 ]
 Csv = Annotated[
@@ -53,8 +51,7 @@ Blank = Annotated[
     typer.Option(
         "--blank",
         metavar="RUN",
-        help="A run of one of the readers over captions that tell nothing, for --csv and "
-        "--markdown: how often it then says so. May be given again.",
+        help="For --csv and --markdown, a run of a reader over empty captions; repeatable.",
     ),
 ]
 
@@ -67,7 +64,7 @@ def agreement(
     blank: Blank = None,
     json: Json = False,
 ) -> int:
-    """Measure how far judges agree with each other, or with people, per dimension.
+    """Measure how well judges agree with each other or with people.
 
     Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
     Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts a

@@ -55,8 +55,8 @@ Listed = Annotated[
         "--flips",
         min=0,
         max=MOST_FLIPS,
-        help="How many questions that got better, and that got worse, are listed for each run; "
-        "the largest changes first.",
+        help="How many better and how many worse questions are listed per run, largest changes "
+        "first.",
     ),
 ]
 

@@ -31,7 +31,7 @@ Runs = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
-        help="Run directories, names below runs/, or run ids: one a model, alike but for it.",
+        help="Run directories, names below runs/, or run ids, one per model.",
     ),
 ]
 People = Annotated[
@@ -39,7 +39,7 @@ People = Annotated[
     typer.Option(
         "--people",
         metavar="PATH",
-        help="People's scores of the models: CSV with the columns model (a run's label) and score.",
+        help="CSV with the columns model (a run's label) and score.",
     ),
 ]
 Scores = Annotated[
@@ -63,8 +63,8 @@ def correlation(
     """Correlate metrics with people's scores over models (CompreCap, Table 3).
 
     Pearson's r, Kendall's tau-b and Spearman's rho for every column of the leaderboard, with 95%
-    intervals from five models on. Exit code 3: fewer than three models have both a figure and a
-    score, or all have the same.
+    intervals from five models on. Exit code 3: fewer than three models, or all
+    values are equal.
     """
     scores = read_scores(people, column)
     reports = [asyncio.run(read_report(find_run(name))) for name in runs]

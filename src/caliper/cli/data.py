@@ -40,8 +40,7 @@ Qa = Annotated[
     typer.Option(
         "--qa",
         metavar="PATH",
-        help="The dataset in question form, for the questions from the media, with the media "
-        "that only it names.",
+        help="Questions from the media, pushed with the media that only they name.",
     ),
 ]
 Store = Annotated[
@@ -50,8 +49,7 @@ Store = Annotated[
         "--store",
         metavar="DIR|URL",
         help="The installation's store: a directory, or an S3 endpoint (bucket and keys in "
-        "CALIPER_STORE_BUCKET, CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY). Default: "
-        "what CALIPER_STORE names.",
+        "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
     ),
 ]
 

@@ -49,9 +49,7 @@ Error = Annotated[
         help="Only letters with this class of error, such as BackendTimeout.",
     ),
 ]
-All = Annotated[
-    bool, typer.Option("--all", help="All letters not replayed yet; excludes the other choices.")
-]
+All = Annotated[bool, typer.Option("--all", help="All letters not replayed yet.")]
 _Result = TypeVar("_Result")
 
 app = typer.Typer(

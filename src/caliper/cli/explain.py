@@ -41,8 +41,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="With a run id, the installation's store; else where the run's replies are. "
-        "Default: .store beside the run.",
+        help="The installation's store, or the folder of replies. Default: .store beside the run.",
     ),
 ]
 

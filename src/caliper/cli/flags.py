@@ -42,8 +42,8 @@ TaxonomyFile = Annotated[
     Path | None,
     _what(
         "--taxonomy",
-        text="A YAML file of the nodes that --prompt taxonomy lists, instead of the paper's. "
-        "See docs/data.md.",
+        text="A YAML file of nodes for --prompt taxonomy, instead of the paper's. See "
+        "docs/data.md.",
     ),
 ]
 _ANSWERER = (
@@ -62,8 +62,7 @@ Qa = Annotated[
     Path | None,
     _what(
         "--qa",
-        text="The dataset in question form: the captioner answers it from the media "
-        "(KT-bar, CompreQA).",
+        text="Questions that the captioner answers from the media (KT-bar, CompreQA).",
     ),
 ]
 QaOnImage = Annotated[
@@ -74,7 +73,7 @@ QaReplies = Annotated[
     Path | None,
     _what(
         "--qa-replies",
-        text="Recorded replies to the questions from the media, instead of asking the captioner.",
+        text="Recorded replies to these questions, instead of asking the captioner.",
     ),
 ]
 Name = Annotated[
@@ -90,8 +89,8 @@ Recipe = Annotated[
     str | None,
     _what(
         "--recipe",
-        text="Use the settings behind published figures for everything not set otherwise. "
-        f"Known: {', '.join(recipe_names())}. See docs/published.md.",
+        text="Settings for everything not set otherwise: "
+        f"{', '.join(recipe_names())}. See docs/published.md.",
     ),
 ]
 Prepare = Annotated[
@@ -107,8 +106,7 @@ CaptionTokens = Annotated[
     int | None,
     _what(
         "--caption-tokens",
-        text="Maximum output tokens per caption: prompt, pictures and caption must fit the "
-        "captioner's context. [dim]\\[default: 8192][/dim]",
+        text="Maximum output tokens per caption. [dim]\\[default: 8192][/dim]",
     ),
 ]
 Limit = Annotated[
@@ -123,7 +121,7 @@ Replicate = Annotated[
     int | None,
     _what(
         "--replicate",
-        text="Repeat the run under this number: same questions, no stored replies reused.",
+        text="Repeat the run under this number, without stored replies.",
     ),
 ]
 ShareReplies = Annotated[
@@ -152,14 +150,14 @@ MaxCalls = Annotated[
     int | None,
     _how(
         "--max-calls",
-        text="Plan at most this many model calls; the rest of the plan is Unscored(budget).",
+        text="Plan at most this many model calls; the rest is Unscored(budget).",
     ),
 ]
 MaxTokens = Annotated[
     int | None,
     _how(
         "--max-tokens",
-        text="Stop asking models after this many tokens, as their servers count them.",
+        text="Stop calling models after this many tokens, as their servers count them.",
     ),
 ]
 ANCHORS_COST = "67 calls for CAPability, 37 for CaptionQA, 30 for CompreCap"
@@ -167,9 +165,8 @@ Anchors = Annotated[
     bool | None,
     _how(
         "--anchors/--no-anchors",
-        text="Judge known captions as well, never from the cache, to tell judge drift from a "
-        f"better checkpoint: {ANCHORS_COST}. Scores do not depend on it. "
-        "Default: yes, unless --max-calls or --max-tokens is given.",
+        text=f"Also judge known captions, to detect judge drift: {ANCHORS_COST}. Scores do not "
+        "depend on it. Default: yes, unless --max-calls or --max-tokens is given.",
     ),
 ]
 Out = Annotated[Path | None, _how("--out", text="Run directory. Default: runs/<name>-<run id>.")]
@@ -185,8 +182,8 @@ Server = Annotated[
     _how(
         "--server",
         metavar="HOST:PORT",
-        text="Run on an installation, through its gateway, instead of in this process. Data are "
-        "pushed to the store named by CALIPER_STORE.",
+        text="Run on an installation, through its gateway. Data are pushed to the store named by "
+        "CALIPER_STORE.",
     ),
 ]
 Json = Annotated[bool, _how("--json", text="Print the result as JSON to standard output.")]
@@ -200,6 +197,6 @@ ConfigFile = Annotated[
 def output_file(flag: str, what: str) -> typer.models.OptionInfo:
     """An option for a file to write in addition to the terminal output."""
     option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="PATH", help=f"Also write {what} to PATH; missing folders are created."
+        flag, metavar="PATH", help=f"Also write {what} to PATH."
     )
     return option

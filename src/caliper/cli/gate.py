@@ -44,9 +44,7 @@ Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]
-Markdown = Annotated[
-    Path | None, output_file("--markdown", "the findings, for a change's comment,")
-]
+Markdown = Annotated[Path | None, output_file("--markdown", "the findings")]
 _EXITS = {
     Decision.PASSED: Exit.DONE,
     Decision.REGRESSION: Exit.NO,
@@ -62,8 +60,8 @@ _COLOURS = {
 HELP = """Decide whether CANDIDATE may replace BASE.
 
 Exit code 0: every critical check rules out a larger drop than it allows; 1: a critical or
-supporting check found one; 2: bad input; 3: inconclusive, for instance because there are too few
-media, a run is not complete, a benchmark is missing, or captions show signs of stuffing.
+supporting check found one; 2: bad input; 3: inconclusive (see
+docs/comparing.md).
 """
 
 

@@ -29,8 +29,8 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers: host:port, separated by commas. TLS and user are in "
-        "CALIPER_KAFKA_SECURITY and its like.",
+        help="Bootstrap servers: host:port, separated by commas (TLS and user in "
+        "CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
 Partitions = Annotated[
@@ -39,8 +39,7 @@ Partitions = Annotated[
         "--partitions",
         min=1,
         max=1000,
-        help="Partitions of the topics that workers share: as many workers of a kind at most. "
-        "Only ever added to.",
+        help="Partitions of the job topics: the most workers per stage. Can only grow.",
     ),
 ]
 Replication = Annotated[
@@ -49,7 +48,7 @@ Replication = Annotated[
         "--replication",
         min=1,
         max=100,
-        help="Replicas of every new topic. Default: the brokers' own default.",
+        help="Replicas of new topics. Default: the brokers' own.",
     ),
 ]
 Store = Annotated[
@@ -57,8 +56,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="URL",
-        help="The S3 endpoint. Bucket and keys are in CALIPER_STORE_BUCKET, "
-        "CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY, or files that ..._FILE name.",
+        help="The S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET and its like).",
     ),
 ]
 
@@ -81,7 +79,7 @@ def apply_topics(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Make every topic what it should be: there, with its partitions and settings.
+    """Create the topics, or correct their partitions and settings.
 
     Says what was made or changed; applied once more it changes nothing. Topics of other names
     are left alone, and no partition is ever taken away.
@@ -94,7 +92,7 @@ def apply_topics(
 
 @storage.command("apply")
 def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int:
-    """Make the bucket, and its rules of what may expire, what they should be.
+    """Create the bucket, or correct its lifecycle rules.
 
     Says what was made or changed; applied once more it changes nothing. Only snapshots of the
     aggregator expire, 14 days after the last was written: what runs rest on and the replies

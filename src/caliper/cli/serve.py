@@ -23,7 +23,7 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
 )
 from caliper.wiring.settings import read_settings
-from caliper.wiring.startup import all_services, log, with_metrics
+from caliper.wiring.startup import all_services, with_metrics
 from caliper.wiring.startup import serve as serve_parts
 
 Listen = Annotated[
@@ -34,8 +34,8 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="Where everything is kept: a directory, or an S3 endpoint (bucket and keys in "
-        "CALIPER_STORE_BUCKET, CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY).",
+        help="The store: a directory, or an S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET "
+        "and its like).",
     ),
 ]
 Kafka = Annotated[
@@ -43,8 +43,8 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers of a Kafka cluster instead of the stream in memory (TLS and user "
-        "in CALIPER_KAFKA_SECURITY and its like).",
+        help="Bootstrap servers of Kafka, instead of jobs in memory (TLS and user in "
+        "CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
 Judge = Annotated[
@@ -62,8 +62,8 @@ Page = Annotated[
     typer.Option(
         "--page",
         metavar="HOST:PORT",
-        help="Where people look at runs with a browser: an address of this machine alone, for "
-        "there are no tokens. CALIPER_GATEWAY_PAGE_ADDRESS says it too; nowhere without.",
+        help="Serve web pages of runs at this loopback address, without tokens; also set by "
+        "CALIPER_GATEWAY_PAGE_ADDRESS.",
     ),
 ]
 HELP = """Serve the gateway, judge, reader, captioner and aggregator from one process and port.
@@ -98,7 +98,6 @@ class ServeOptions:
 
 def serve(options: ServeOptions) -> int:
     """Run all services until SIGTERM or Ctrl-C."""
-    log("%(levelname)s %(name)s %(message)s")
     limit_arenas()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
@@ -107,6 +106,7 @@ def serve(options: ServeOptions) -> int:
 
 async def _serve(options: ServeOptions) -> None:
     settings = options.gateway()
+    settings.configure_log()
     client = read_settings(ClientSettings, store=options.store)
     store = open_store(client)
     if options.kafka is None:

@@ -16,7 +16,7 @@ class Cause(StrEnum):
     REFUSAL = "the data cannot be planned"
     CANCELLATION = "cancelled"
     QUIET = "no outcome for 5 s"
-    LATE = "a plan or outcomes that were on their way arrived"
+    LATE = "a plan or outcomes arrive late"
     OUTCOMES = "every question has an outcome"
     SCORES = "enough of the outcomes are scores"
     FAILURE = "a model changed, or an object is lost"

@@ -99,8 +99,8 @@ class CallSettings(Settings):
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
     CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
-    CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds for which what an
-    endpoint failed to answer is tried again, before it becomes Unscored.
+    CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds to retry
+    failed calls, before questions are Unscored.
     """
 
     token: SecretStr | None = None

@@ -57,9 +57,8 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="A store: a directory, or an S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET, "
-        "CALIPER_STORE_ACCESS_KEY and CALIPER_STORE_SECRET_KEY). Default: what CALIPER_STORE "
-        "names.",
+        help="The installation's store: a directory, or an S3 endpoint (bucket and keys in "
+        "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
     ),
 ]
 Gateway = Annotated[
@@ -74,9 +73,9 @@ Rate = Annotated[
     bool,
     typer.Option(
         "--rate",
-        help="Also measure calls a second at "
+        help="Also measure calls per second at "
         f"{', '.join(map(str, IN_FLIGHT[:-1]))} and {IN_FLIGHT[-1]} calls at once: "
-        "some 150 short calls a model.",
+        "some 150 short calls per model.",
     ),
 ]
 Tagger = Annotated[str, typer.Option("--tagger", help="rules or spacy:MODEL.")]
