@@ -4,6 +4,7 @@ from tests.fakes.runs import Planned
 from caliper.core.keys import canonical_json
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Trouble
+from caliper.pipeline.store.runs import STARTED
 
 
 async def test_a_run_of_a_newer_release_stops_no_other() -> None:
@@ -15,6 +16,38 @@ async def test_a_run_of_a_newer_release_stops_no_other() -> None:
     found = await aggregator.scores(run.spec.run_id)
     assert found is not None
     assert found.state is RunState.FAILED
+
+
+async def test_who_asks_too_early_costs_no_verdict() -> None:
+    house, run, aggregator = await set_up()
+    summary = f"runs/{run.spec.run_id}/plan/summary.json"
+    plan = house.store.objects.pop(summary)
+    early = await aggregator.scores(run.spec.run_id)
+    house.store.objects[summary] = plan
+    # Topics are read side by side: verdicts may come before the event that announces the plan.
+    await aggregator.apply(scored(run))
+    found = await aggregator.scores(run.spec.run_id)
+    assert early is not None
+    assert found is not None
+    assert early.state is RunState.PLANNING
+    assert sum(part.coverage.scored for part in found.benchmarks) == SIZE
+    assert house.warned == []
+
+
+async def test_verdicts_of_a_new_start_may_come_before_its_plan_is_announced() -> None:
+    house, run, aggregator = await set_up()
+    summary, started = (f"runs/{run.spec.run_id}/{name}" for name in ("plan/summary.json", STARTED))
+    plan, house.store.objects[summary] = house.store.objects[summary], b""
+    await aggregator.apply(scored(run))
+    lost = await aggregator.scores(run.spec.run_id)
+    house.store.objects[summary] = plan
+    house.store.objects[started] = canonical_json({"schema": 1, "starts": 2})
+    await aggregator.apply(scored(run))
+    found = await aggregator.scores(run.spec.run_id)
+    assert lost is not None
+    assert found is not None
+    assert lost.state is RunState.FAILED
+    assert sum(part.coverage.scored for part in found.benchmarks) == SIZE
 
 
 async def known(house: House, run: Planned) -> int:

@@ -48,13 +48,19 @@ class RunTable:
 
     async def find(self, run: str, *, again: bool = False, start: int = 0) -> RunLedger | None:
         """The run, opened from the store if it is not in memory; None if it does not exist or is
-        lost. A run that did not exist is looked up again only on request, a lost one only for a
+        lost. A run that did not exist is looked up `again` only on request, a lost one only for a
         new `start`, as in `Runs.take_up`. Raises StoreUnavailable.
         """
         if run in self._runs:
             return self._runs[run]
-        retried = start or (again and not self.is_lost(run))
-        if (run in self._absent and not retried) or not is_run_id(run):
+        if not is_run_id(run):
+            return None
+        lost = self._absent.get(run)
+        if lost is not None and not again:
+            # Its verdicts may be read before the event that announces the plan of a new start.
+            last = await self._last_start(run)
+            start = start or (last if last > lost.start else 0)
+        if run in self._absent and not (start or (again and lost is None)):
             return None
         self._absent.pop(run, None)
         try:
@@ -63,7 +69,9 @@ class RunTable:
             await self._lose(run, error)
             return None
         if run_ledger is None:
-            self._absent[run] = None
+            if not again:
+                # Verdicts come after the plan, requests may come before it.
+                self._absent[run] = None
             return None
         run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
         self._runs[run] = run_ledger
@@ -110,12 +118,16 @@ class RunTable:
         return self._absent.get(run) is not None
 
     async def _lose(self, run: str, error: InvalidInput) -> None:
-        start = 0
-        with suppress(InvalidInput):
-            started = await read_replaceable(run_store(self._store, run), STARTED)
-            start = int(started.get("starts", 0))
+        start = await self._last_start(run)
         self._absent[run] = Scores(RunState.FAILED, (), str(error), start)
         self.warn(Trouble.LOST, f"run {run}: {error}")
+
+    async def _last_start(self, run: str) -> int:
+        """The number of starts that are stored; 0 if that cannot be read."""
+        with suppress(InvalidInput):
+            started = await read_replaceable(run_store(self._store, run), STARTED)
+            return int(started.get("starts", 0))
+        return 0
 
     def fail(self, run: RunLedger, error: InvalidInput) -> None:
         """Fail a run, as one of its objects cannot be read, until it is planned again."""
