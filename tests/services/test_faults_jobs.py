@@ -92,6 +92,14 @@ async def test_everything_twice(there: Installation) -> None:
         assert calls.needed <= calls.asked <= calls.needed + 2 * AGAIN[stage]
 
 
+async def test_a_run_that_two_clients_start_at_once(there: Installation) -> None:
+    config = example("two clients")
+    run, same = await asyncio.gather(*(there.begin(config) for _ in range(2)))
+    assert run == same
+    calls = await there.same_as_alone(run, config)
+    assert all(asked == needed for asked, needed in calls.values()), calls
+
+
 async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
     config = example("poison", "comprecap")
     run = await there.begin(config)

@@ -79,7 +79,7 @@ class ExamineHandler:
     record_usage: RecordUsage
     on_verdicts: OnVerdicts = ignore_verdicts
     on_run_failure: OnRunFailure = raise_error
-    locks: JobLocks = field(default_factory=JobLocks)
+    locks: JobLocks = field(default_factory=JobLocks, init=False)
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job. On the final attempt, returns the error that became Unscored, if any.
