@@ -1,7 +1,7 @@
 """The planner: handles plan-jobs by writing the plan of a run to the store and publishing its jobs.
 
-A plan-job redelivered to another process finds the plan and publishes all jobs again. Doing known
-work again is cheap, and changes nothing.
+A later start, or a plan-job redelivered to another process, finds the plan and publishes all jobs
+again. Doing known work again is cheap, and changes nothing.
 """
 
 from __future__ import annotations
