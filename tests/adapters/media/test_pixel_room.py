@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from PIL import Image
 from tests.fakes.memory import run_measured
 
@@ -19,7 +18,9 @@ from pathlib import Path
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.preparation import prepare_file
 from caliper.core.preparation import Preparation
+from caliper.wiring.memory import limit_arenas
 
+limit_arenas()
 folder, *names = sys.argv[1:]
 limits = MediaLimits(pixels=16_000_000)
 def prepare(name):
@@ -32,11 +33,7 @@ print(peak() - before)
 """
 
 
-def test_large_pictures_take_the_memory_of_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # As in the image: what one thread has freed is not kept for it.
-    monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", "1048576")
+def test_large_pictures_take_the_memory_of_one(tmp_path: Path) -> None:
     Image.new("RGB", (64, 64)).save(tmp_path / "warm.png")
     Image.new("RGBA", (SIDE, SIDE)).save(tmp_path / "large.png")
     (memory,) = map(int, run_measured(_MEASURED, str(tmp_path), *["large.png"] * 4))
