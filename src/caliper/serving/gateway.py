@@ -15,6 +15,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
 from caliper.serving.calls import Context, seconds
@@ -120,9 +121,10 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: Context
     ) -> pb.UploadCaptionsResponse:
         """Store a set of captions."""
-        async with self._uploads.receive(request_iterator) as captions:
-            digest = await put_captions(self._store, captions)
-            return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
+        with temporary_files():
+            async with self._uploads.receive(request_iterator) as captions:
+                digest = await put_captions(self._store, captions)
+                return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 
 
 def service(servicer: GatewayServicer) -> Service:
