@@ -92,6 +92,8 @@ class PrometheusTelemetry:
             events.GroupJoined: self._member,
             events.ScoresComputed: self._scores,
             events.ModelForgotten: self._forget,
+            # Only traces show it.
+            events.StepEnded: lambda *_: None,
         }
 
     def stage(self, name: str) -> PrometheusTelemetry:

@@ -27,7 +27,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import SnapshotKept
+from caliper.ports.telemetry import RecordsApplied, SnapshotKept
 
 
 class Aggregator:
@@ -103,6 +103,8 @@ class Aggregator:
                         await self._verdicts(record)
                     elif record.message.topic == RUNS:
                         await self._event(record)
+                    applied = RecordsApplied(record.timestamp / 1000)
+                    self._outlets.telemetry.record(applied)
                 self.places.advance(record)
                 await self.table.make_room()
 
