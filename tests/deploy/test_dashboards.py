@@ -148,7 +148,10 @@ def test_metrics_and_labels_are_those_of_the_catalogue(place: str, expr: str) ->
     for metric, label in matched_labels(expr):
         assert label in (*CATALOGUE[metric].labels, "job"), (metric, label)
     if used:
-        known = {label for metric in used for label in CATALOGUE[metric].labels} | {"le"}
+        known = {label for metric in used for label in CATALOGUE[metric].labels} | {
+            "le",
+            "namespace",
+        }
         assert grouping_labels(expr) <= known
 
 

@@ -12,7 +12,7 @@ from caliper.core.errors import CaliperError
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
 from caliper.ports.models import Usage
-from caliper.ports.stream import GroupMember
+from caliper.ports.stream import Backlog, GroupMember
 
 
 class Watcher(Protocol):
@@ -162,6 +162,14 @@ class GroupJoined(Event):
     member: GroupMember
 
 
+@dataclass(frozen=True, slots=True)
+class BacklogRead(Event):
+    """The backlog of the workers that share a topic, as the stream knows it."""
+
+    topic: str
+    backlog: Backlog
+
+
 # Steps of a run.
 
 
@@ -230,7 +238,7 @@ class VerdictShown(Event):
 
 @dataclass(frozen=True, slots=True)
 class RecordsApplied(Event):
-    """The publication time of the newest applied record."""
+    """The publication time of the record applied last."""
 
     time: float
 

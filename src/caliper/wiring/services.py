@@ -32,6 +32,7 @@ from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.gateway.backlog_meter import BacklogMeter
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.live.gauges import Gauges
 from caliper.pipeline.planning.planner import Planner
@@ -85,7 +86,11 @@ async def open_answerer_parts(
     pack = _pack(settings)
     telemetry = ground.telemetry.stage(_STAGES[role])
     room = ModelRoom(settings.access(), ground.clock, telemetry)
-    answering = await RoleModels.open(role, settings.model, pack, room, language)
+    try:
+        answering = await RoleModels.open(role, settings.model, pack, room, language)
+    except BaseException:
+        await room.close()
+        raise
     parts = answerer_parts(answering, settings, ground)
     checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
     return merge_parts(
@@ -189,7 +194,9 @@ def gateway_parts(
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
     limits = WorkerLimits(in_flight=_CONCURRENT_PLANS, pause=_PAUSE)
-    stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
+    telemetry = ground.telemetry
+    stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, telemetry.stage("gateway"))
+    meter = BacklogMeter(ground.stream, ground.clock, telemetry)
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
@@ -203,6 +210,7 @@ def gateway_parts(
     parts = ServiceParts(
         services=(gateway.service(servicer),),
         workers=(TopicWork(stage.worker),),
+        tasks=() if telemetry is SILENT else (meter.run,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )

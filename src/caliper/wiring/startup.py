@@ -11,11 +11,12 @@ from typing import TypeVar
 import uvloop
 
 from caliper.adapters.media.bounds import MediaLimits
+from caliper.adapters.models.retries import RETRYABLE
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.work.idle_stages import SleepingStages
-from caliper.ports.stages import StageDirectory
+from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.serving.addresses import Address
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import ServerOptions
@@ -43,6 +44,8 @@ _LOG = logging.getLogger(__name__)
 DEFECT, BAD_INPUT, SURROUNDINGS = 1, 2, 4
 # Seconds between two checks of stages that may be scaled to zero.
 _AWAKE = 30.0
+# Seconds between two tries to open a model; each is retried in itself.
+_PAUSE = 5.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
 
@@ -50,22 +53,45 @@ async def judge(settings: JudgeSettings) -> ServiceParts:
     """A judge in its own process."""
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
-    parts, _ = await open_answerer_parts("judge", settings, ground, language)
+    parts = loaded_later(lambda: open_answerer_parts("judge", settings, ground, language))
     return with_metrics(parts, ground, settings)
 
 
 async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
     """A QA reader in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = await open_answerer_parts("reader", settings, ground)
+    parts = loaded_later(lambda: open_answerer_parts("reader", settings, ground))
     return with_metrics(parts, ground, settings)
 
 
 async def captioner(settings: CaptionerSettings) -> ServiceParts:
     """A captioner in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = await captioner_parts(settings, ground)
+    parts = loaded_later(lambda: captioner_parts(settings, ground))
     return with_metrics(parts, ground, settings)
+
+
+def loaded_later(
+    opening: Callable[[], Awaitable[tuple[ServiceParts, StageDescription]]], pause: float = _PAUSE
+) -> ServiceParts:
+    """Parts that open once their model answers, tried every `pause` seconds. A model server may
+    take half an hour to load: until then the service is up, and not ready.
+    """
+
+    async def opened() -> ServiceParts:
+        told = ""
+        while True:
+            try:
+                parts, _ = await opening()
+            except RETRYABLE as error:
+                last, told = told, f"{type(error).__name__}: {error}"
+                if told != last:
+                    _LOG.warning("waiting for the model: %s", told)
+                await asyncio.sleep(pause)
+            else:
+                return parts
+
+    return ServiceParts((), later=(opened,))
 
 
 async def aggregator(settings: AggregatorSettings) -> ServiceParts:

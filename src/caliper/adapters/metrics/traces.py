@@ -142,5 +142,5 @@ def _span_of(subject: Mapping[str, str], prefix: str = "") -> int:
 
 
 def to_collector(metrics: Metrics) -> TracedTelemetry:
-    """Telemetry that sends spans to the collector that the variables `OTEL_EXPORTER_OTLP_*` name."""
+    """Telemetry that sends spans to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names."""
     return TracedTelemetry(metrics, Spans(OTLPSpanExporter()))

@@ -148,6 +148,8 @@ class Aggregator:
         if run is not None:
             run.active_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
+            if isinstance(event, PlanMade):
+                self.live.on_plan(run)
         elif await self.table.absent_scores(event.run) is None:
             self._warn_unknown(record, event.run)
 
