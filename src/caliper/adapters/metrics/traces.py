@@ -14,7 +14,7 @@ from hashlib import sha256
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.environment_variables import OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER_ARG
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Tracer, TracerProvider
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import (
@@ -58,7 +58,7 @@ class Spans:
             ),
         )
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
-        self._tracer: Tracer = self._provider.get_tracer("caliper")
+        self._tracer = self._provider.get_tracer("caliper")
 
     def add(
         self,
@@ -93,8 +93,9 @@ class Spans:
 
 
 class TracedTelemetry(PrometheusTelemetry):
-    """Prometheus telemetry whose events about runs are recorded as spans, too: those of the share of
-    samples that `OTEL_TRACES_SAMPLER_ARG` names, by default of all.
+    """Prometheus telemetry whose events about runs are recorded as spans, too.
+
+    `OTEL_TRACES_SAMPLER_ARG` is the share of samples whose spans are recorded, by default all.
     """
 
     def __init__(self, metrics: Metrics, spans: Spans, stage: str = "") -> None:
@@ -130,8 +131,17 @@ class TracedTelemetry(PrometheusTelemetry):
             seconds = max(0.0, time.time() - event.time)
             self._spans.add("entered", seconds, subject, parent=_span_of(subject))
 
+    def close(self) -> None:
+        """Send the spans that wait."""
+        self._spans.close()
+
     def _span_of_job(self, subject: Mapping[str, str]) -> int:
-        """The span of a stage's job; that of the stage that judges has its verdicts below it."""
+        """The span of a stage's job; that of the stage that judges has its verdicts below it.
+
+        What is about the whole run, such as the judge check, is below its start.
+        """
+        if "sample" not in subject:
+            return int(subject["run"], 16)
         prefix = self._name if self._name == _CAPTIONER else ""
         return _span_of(subject, prefix)
 
