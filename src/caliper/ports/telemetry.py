@@ -170,6 +170,25 @@ class BacklogRead(Event):
     backlog: Backlog
 
 
+# Steps of a run.
+
+
+class Step(StrEnum):
+    """A step of a run that is no job of a stage."""
+
+    START = "start"
+    REPORT = "report"
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded(Event):
+    """A step of a run ended, `seconds` after it began."""
+
+    run: str
+    step: Step
+    seconds: float
+
+
 # The aggregator. Times are in seconds since 1970.
 
 

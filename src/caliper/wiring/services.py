@@ -216,7 +216,7 @@ def gateway_parts(
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
-    servicer = gateway.GatewayServicer(core, reader, comparer, ground.store)
+    servicer = gateway.GatewayServicer(core, reader, comparer, ground.store, ground.telemetry)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
         workers=(TopicWork(stage.worker),),

@@ -94,6 +94,8 @@ class PrometheusTelemetry:
             events.BacklogRead: self._backlog,
             events.ScoresComputed: self._scores,
             events.ModelForgotten: self._forget,
+            # Only traces show it.
+            events.StepEnded: lambda *_: None,
         }
 
     def stage(self, name: str) -> PrometheusTelemetry:

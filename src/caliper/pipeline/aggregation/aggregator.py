@@ -103,9 +103,9 @@ class Aggregator:
                         await self._verdicts(record)
                     elif record.message.topic == RUNS:
                         await self._event(record)
+                    applied = RecordsApplied(record.timestamp / 1000)
+                    self._outlets.telemetry.record(applied)
                 self.places.advance(record)
-                applied = RecordsApplied(record.timestamp / 1000)
-                self._outlets.telemetry.record(applied)
                 await self.table.make_room()
 
     async def _verdicts(self, record: Record) -> None:
