@@ -11,7 +11,7 @@ from caliper.local.config import RunConfig
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.ports.telemetry import Watcher
+from caliper.ports.watcher import Watcher
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import ServerOptions
 from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all

@@ -35,7 +35,7 @@ from caliper.local.reports import find_equal_run, read_report
 from caliper.local.run import RunResult, ended_result, evaluate
 from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import Watcher
+from caliper.ports.watcher import Watcher
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
 

@@ -88,7 +88,7 @@ def _outcomes_of(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, in
 
 
 class WarningWatcher(SilentWatcher):
-    """A ports.telemetry.Watcher that shows only warnings."""
+    """A ports.watcher.Watcher that shows only warnings."""
 
     def on_warning(self, text: str) -> None:
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)

@@ -43,7 +43,8 @@ from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ReportSink
-from caliper.ports.telemetry import SILENT, Watcher
+from caliper.ports.telemetry import SILENT
+from caliper.ports.watcher import Watcher
 from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors

@@ -21,7 +21,7 @@ from caliper.local.engine import LocalRun
 from caliper.local.reports import stored_sittings
 from caliper.local.setup import RunSetup
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import Watcher
+from caliper.ports.watcher import Watcher
 
 _DECODERS = DecoderOptions()
 

@@ -1,4 +1,4 @@
-"""Ports to progress displays and metrics."""
+"""Port to metrics and traces."""
 
 from __future__ import annotations
 
@@ -9,34 +9,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from caliper.core.errors import CaliperError
-from caliper.core.messages import ExamineJob, Verdicts
-from caliper.core.plan import PlanSummary
 from caliper.ports.models import Usage
 from caliper.ports.stream import Backlog, GroupMember
-
-
-class Watcher(Protocol):
-    """Observes a run's progress. Must be quick and must not raise."""
-
-    def on_plan(self, summary: PlanSummary) -> None:
-        """The plan is complete."""
-        ...
-
-    def on_warning(self, text: str) -> None:
-        """Show a warning about the inputs."""
-        ...
-
-    def on_resume(self, benchmark: str, known: int) -> None:
-        """`known` outcomes exist from an earlier process."""
-        ...
-
-    def on_caption(self, benchmark: str, sample: str) -> None:
-        """A model wrote a caption."""
-        ...
-
-    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        """The verdicts of a job are known."""
-        ...
 
 
 class JobEnd(StrEnum):
