@@ -92,7 +92,8 @@ async def _start(process: ServerProcess) -> None:
     """Start it as a supervisor does: once more if it ends, as it may while a server is away."""
     for _ in range(_STARTS):
         with suppress(RuntimeError):
-            return await asyncio.to_thread(process.start)
+            await asyncio.to_thread(process.start)
+            return
         await asyncio.sleep(1)
     await asyncio.to_thread(process.start)
 
