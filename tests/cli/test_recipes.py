@@ -40,4 +40,4 @@ def test_plan_tells_the_same_and_help_lists_the_recipes(caliper: Command, tmp_pa
     assert "unknown recipe 'best'; known: published" in caliper(*words, "best", code=2).err
     shown = " ".join(caliper("evaluate", "capability", "--help", code=0).out.split())
     assert "--recipe" in shown
-    assert "Known: published." in shown
+    assert "not set otherwise: published." in shown

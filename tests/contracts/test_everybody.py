@@ -49,7 +49,9 @@ def standing_in(port: type) -> set[type]:
 
 
 def joined(contract: Contract) -> list[type]:
-    return [suite.kind for suite in contract.__subclasses__()]
+    suites = contract.__subclasses__()
+    kinds = [suite.kind for suite in suites if "kind" in vars(suite)]
+    return kinds + [kind for suite in suites for kind in joined(suite)]
 
 
 @pytest.mark.parametrize("port", SUITES, ids=lambda port: port.__name__)

@@ -24,7 +24,7 @@ from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
 from caliper.pipeline.store.runs import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 
 
 async def keys(store: ObjectStore, prefix: str) -> list[str]:
@@ -165,27 +165,48 @@ class StoreContract:
         assert await keys(store, "") == []
 
 
-class TestMemoryStore(StoreContract):
+class DeletableStoreContract(StoreContract):
+    async def test_deleted_objects_are_gone(self, store: DeletableStore) -> None:
+        for key in ("jobs/ab/1", "jobs/ab/2", "jobs/b"):
+            await store.put(key, b"123")
+        assert await store.size("jobs/ab/1") == 3
+        for _ in range(2):
+            await store.delete("jobs/ab/1")
+        await store.delete("jobs/b/deeper")
+        await store.delete("jobs/ab")
+        assert await store.get("jobs/ab/1") is None
+        assert await store.size("jobs/ab/1") is None
+        assert await store.size("jobs/ab") is None
+        assert await store.version("jobs/ab/1") is None
+        assert await keys(store, "") == ["jobs/ab/2", "jobs/b"]
+        await store.delete("jobs/ab/2")
+        await store.put("jobs/ab", b"now a file")
+        assert await store.get("jobs/ab") == b"now a file"
+        with pytest.raises(InvalidInput):
+            await store.delete("../a")
+
+
+class TestMemoryStore(DeletableStoreContract):
     kind = MemoryStore
 
     @pytest.fixture
-    def store(self) -> ObjectStore:
+    def store(self) -> DeletableStore:
         return MemoryStore()
 
 
-class TestDirectoryStore(StoreContract):
+class TestDirectoryStore(DeletableStoreContract):
     kind = DirectoryStore
 
     @pytest.fixture
-    def store(self, tmp_path: Path) -> ObjectStore:
+    def store(self, tmp_path: Path) -> DeletableStore:
         return DirectoryStore(tmp_path / "not" / "yet" / "there")
 
 
-class TestMinioStore(StoreContract):
+class TestMinioStore(DeletableStoreContract):
     kind = MinioStore
 
     @pytest.fixture
-    async def store(self, minio: str) -> AsyncIterator[ObjectStore]:
+    async def store(self, minio: str) -> AsyncIterator[DeletableStore]:
         access = access_to(minio, f"tests-{uuid4().hex[:12]}")
         apply_storage(access)
         store = MinioStore(access)

@@ -134,6 +134,22 @@ def test_groups_are_remembered_longer_than_messages_are_kept() -> None:
         assert told in (FILES.parents[1] / folder / "README.md").read_text("utf-8")
 
 
+def test_full_topics_fit_on_the_volume_of_one_broker() -> None:
+    """A partition holds its limit and one more segment before the oldest segment goes. A tenth of
+    the volume is left for the other topics.
+    """
+    spec = yaml.safe_load((FILES / "statefulset.yaml").read_text("utf-8"))["spec"]
+    (claim,) = spec["volumeClaimTemplates"]
+    volume = int(claim["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) << 30
+    limited = [topic for topic in TOPICS if "retention.ms" in topic.settings]
+    sizes = [
+        (topic.partitions or 12)
+        * sum(int(topic.settings[name]) for name in ("retention.bytes", "segment.bytes"))
+        for topic in limited
+    ]
+    assert sum(sizes) <= 0.9 * volume
+
+
 def test_brokers_are_given_time() -> None:
     """Half an hour to read through their logs after a crash; and between one that is replaced
     and the next, more than the 30 s after which a copy that lags is taken off the list.

@@ -37,6 +37,7 @@ from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles, SinksOf
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import note_cancel, run_store
+from caliper.pipeline.work.log_subject import subject_ids
 
 CODEC = IdentityCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
@@ -110,13 +111,15 @@ class House:
     bounds: Bounds = field(default_factory=Bounds)
     announced: list[RunEnded] = field(default_factory=list)
     warned: list[Trouble] = field(default_factory=list)
+    # What records name that are logged with the warnings.
+    subjects: list[dict[str, str]] = field(default_factory=list)
     sinks: SinksOf = lambda _, __: [JsonExport(), ParquetExport()]
     plain: SinksOf | None = None
 
     def starting(self) -> Aggregator:
         """An aggregator that has not resumed yet."""
         files = ReportFiles(captions, self.sinks, plain=self.plain)
-        outlets = Outlets(self.announce, lambda kind, _: self.warned.append(kind))
+        outlets = Outlets(self.announce, self.warn)
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 
     async def aggregator(self) -> Aggregator:
@@ -126,6 +129,10 @@ class House:
 
     async def announce(self, event: RunEnded) -> None:
         self.announced.append(event)
+
+    def warn(self, kind: Trouble, _: str) -> None:
+        self.warned.append(kind)
+        self.subjects.append(subject_ids())
 
     def ends(self) -> list[Record]:
         """The announced ends, as the topic runs holds them."""

@@ -48,6 +48,13 @@ class MemoryStore:
             await asyncio.to_thread(file.write_bytes, self.objects[key])
         return key in self.objects
 
+    async def size(self, key: str) -> int | None:
+        data = self.objects.get(check_key(key))
+        return None if data is None else len(data)
+
+    async def delete(self, key: str) -> None:
+        self.objects.pop(check_key(key), None)
+
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in sorted(self.objects):
             if key.startswith(check_prefix(prefix)):

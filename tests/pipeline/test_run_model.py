@@ -208,7 +208,7 @@ class World(House):
 
     async def _fail(self, job: ExamineJob) -> None:
         other = replace(self.filter, identities={"reader": Identity("scripted", "other", "2")})
-        if not await self.filter.runs.is_cancelled(job.run):
+        if not await self.filter.runs.is_stopped(job.run):
             await other.spec(job.run, job.benchmark)
             self.wanted = False
 

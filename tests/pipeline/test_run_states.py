@@ -22,7 +22,7 @@ from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.planning.publisher import RUNS
-from caliper.pipeline.store.runs import is_cancelled, note_start
+from caliper.pipeline.store.runs import is_cancelled, is_stopped, note_start
 
 
 def planned(run: str, start: int, asked: int | None = None) -> Record:
@@ -101,6 +101,33 @@ async def test_a_start_outdates_the_cancellation_of_the_one_before() -> None:
     house.clock.seconds += 2
     await aggregator.conclude()
     assert await state_of(aggregator, name) is RunState.RUNNING
+
+
+@pytest.mark.parametrize("event", ["cancel", "fail"])
+async def test_a_start_that_was_cancelled_or_failed_needs_no_more_work(event: str) -> None:
+    house, run, aggregator = await set_up()
+    name = run.spec.run_id
+    await note_start(run.store, Caps(), house.clock.now())
+    await aggregator.apply([planned(name, 1), *scored(run)[:1]])
+    assert not await is_stopped(run.store)
+    if event == "cancel":
+        await cancel(house, run, aggregator)
+    else:
+        await aggregator.apply([event_of(run, EventKind.FAIL, 1, "another model", 1)])
+        house.clock.seconds += 5
+        await aggregator.conclude()
+    assert await is_stopped(run.store)
+    await note_start(run.store, Caps(), house.clock.now())
+    assert not await is_stopped(run.store)
+
+
+async def test_a_run_with_every_outcome_takes_replayed_jobs() -> None:
+    house, run, aggregator = await set_up()
+    await note_start(run.store, Caps(), house.clock.now())
+    await aggregator.apply([planned(run.spec.run_id, 1), *scored(run)])
+    await aggregator.conclude()
+    assert await state_of(aggregator, run.spec.run_id) is RunState.COMPLETE
+    assert not await is_stopped(run.store)
 
 
 @pytest.mark.parametrize("event", ["cancel", "fail"])

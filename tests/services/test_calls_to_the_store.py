@@ -99,12 +99,13 @@ async def test_a_job_is_one_get_and_one_put(
     store = counted.stores[role]
     assert store.count("GET", "jobs/") == store.count("PUT", "jobs/") == jobs > 1
     assert store.most("GET", "jobs/") == store.most("PUT", "jobs/") == 1
-    # Beside jobs: once a run its spec, its caps and its anchors, and whether it was cancelled at
-    # most every other second.
+    # Beside jobs: once a run its spec, its caps and its anchors, and whether it was cancelled or
+    # failed at most every other second.
     others = [call for call in store.calls if not call[1].startswith("jobs/")]
     told = {(method, key.rpartition("/")[2]) for method, key in others}
     anchors = {("GET", f"{name}.json"), ("PUT", f"{name}.json")}
-    known = {("GET", file) for file in ("spec.json", "started.json", "cancelled.json", "health")}
+    files = ("spec.json", "started.json", "cancelled.json", "end.json", "health")
+    known = {("GET", file) for file in files}
     assert anchors <= told <= anchors | known
     assert sum(key.endswith(f"anchors/{name}.json") for _, key in others) == len(anchors)
     for once in ("spec.json", "started.json"):

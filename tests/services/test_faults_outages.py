@@ -4,6 +4,8 @@ What is published is given up after 10 s, so that an outage is long enough for c
 """
 
 import asyncio
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,7 +29,15 @@ def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
 
 
 async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka: Server) -> None:
+    start = time.monotonic()
     await _outlast(there, "broker", own_kafka[0])
+    most = 1 + (time.monotonic() - start) // 60
+    for kind, service in there.services.items():
+        # Lines without a time continue others.
+        lines = [line for line in service.log.read_text("utf-8").splitlines() if line[:2] == "20"]
+        loggers = Counter(line.split()[3].partition(".")[0] for line in lines)
+        assert loggers["kafka"] <= most, kind
+        assert sum("work is paused" in line for line in lines) <= most, kind
 
 
 async def test_a_store_that_is_away_for_a_while(there: Installation, own_minio: Server) -> None:

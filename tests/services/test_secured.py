@@ -2,6 +2,7 @@
 certificates, tokens and passwords that services.bootstrap makes.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -22,6 +23,8 @@ from tests.servers.process import ServerProcess, answers, free_ports
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
+# They judge known captions once a run, and log the result.
+_CHECKED = ("judge", "qa_reader")
 # Whose token has which role.
 CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}
 
@@ -63,6 +66,7 @@ class Place:
             "TLS_CERTIFICATE": self.made(tls, "tls.crt"),
             "TLS_KEY": self.made(tls, "tls.key"),
             "TOKENS": self.made("tokens", "tokens"),
+            "LOG_FORMAT": "json",
             **settings,
         }
         prefix = f"CALIPER_{kind.upper()}_"
@@ -146,8 +150,14 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
     assert listed["state"] == "complete"
     said = {kind: (place.folder / f"{kind}.log").read_text() for kind in (*ports, "gateway")}
     for kind, log in said.items():
-        assert "serving on 0.0.0.0:" in log, kind
-        assert " INFO kafka" not in log, kind
+        records = [json.loads(line) for line in log.splitlines()]
+        assert any(each["message"].startswith("serving on 0.0.0.0:") for each in records), kind
+        assert not [
+            each
+            for each in records
+            if each["level"] == "INFO" and each["logger"].startswith("kafka")
+        ], kind
+        assert (listed["run"] in [each.get("run") for each in records]) == (kind in _CHECKED), kind
         assert not any(secret in log for secret in place.secrets), kind
 
 

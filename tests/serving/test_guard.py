@@ -26,6 +26,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2, evaluate_pb2_grpc
 from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
 from caliper.core import errors
 from caliper.core.errors import HANDLING, InvalidInput, UnknownName
+from caliper.pipeline.work.log_subject import subject_ids
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import MAX_RECEIVED
 from caliper.serving.guard import Guard
@@ -166,6 +167,47 @@ async def test_a_request_that_is_too_large() -> None:
         large = judge_pb2.JudgeRequest(caption="x" * MAX_RECEIVED)
         found = await failure(stub.Judge(large))
     assert found.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+class Naming(evaluate_pb2_grpc.EvaluateServiceServicer):
+    """Answers with what records name while it works on a call."""
+
+    async def GetReport(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
+        yield evaluate_pb2.GetReportResponse(media_type=str(subject_ids()))
+
+    async def ListEvaluations(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
+        return evaluate_pb2.ListEvaluationsResponse(next_page_token=str(subject_ids()))
+
+    async def CancelEvaluation(self, request: Any, context: Any) -> None:  # noqa: N802 - its name
+        raise KeyError(request.run)
+
+
+class Subjects(logging.Filter):
+    """Notes what each record names."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.subject = subject_ids()
+        return True
+
+
+async def test_records_logged_meanwhile_name_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    run = "0123456789abcdef"
+    service = replace(
+        judging(forever),
+        add=lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(
+            Naming(), server
+        ),
+    )
+    async with calling(service) as channel:
+        stub = evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        async for response in stub.GetReport(evaluate_pb2.GetReportRequest(run=run)):
+            assert response.media_type == str({"run": run})
+        listed = await stub.ListEvaluations(evaluate_pb2.ListEvaluationsRequest())
+        assert listed.next_page_token == "{}"
+        with caplog.filtering(Subjects()):
+            for name in (run, "../x"):
+                await failure(stub.CancelEvaluation(evaluate_pb2.CancelEvaluationRequest(run=name)))
+    assert [vars(record)["subject"] for record in caplog.records] == [{"run": run}, {}]
 
 
 async def test_bytes_that_are_no_request(caplog: pytest.LogCaptureFixture) -> None:

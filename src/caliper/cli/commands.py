@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "serve:command",
         "Serve the gateway, judge, reader, captioner and aggregator from one process and port.",
     ),
-    "runs": ("remote:runs", "List the runs of an installation, newest first."),
+    "runs": ("runs:app", "List the runs of an installation, newest first, or remove old ones."),
     "watch": (
         "remote:watch",
         "Watch a run of an installation until it ends. Exit code 1 if it is not complete.",

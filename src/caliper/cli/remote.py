@@ -34,7 +34,6 @@ else:
     sending = lazy_module("caliper.cli.submission")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
-Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
 _INTERVAL = 1.0
 
 
@@ -136,7 +135,8 @@ def _show_failure(evaluation: Evaluation, shown: OutputOptions) -> None:
         write_reason(f"Run {evaluation.spec.run_id} is {evaluation.state}, not complete.")
 
 
-def _as_json(evaluation: Evaluation) -> dict[str, str]:
+def as_json(evaluation: Evaluation) -> dict[str, str]:
+    """A run as `--json` prints it."""
     return {
         "run": evaluation.spec.run_id,
         "name": evaluation.spec.name,
@@ -161,32 +161,8 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
     ended = asyncio.run(watch_to_end())
     _show_failure(ended, shown)
     if json:
-        write_json(_as_json(ended))
+        write_json(as_json(ended))
     return _code(ended)
-
-
-def runs(server: Server, name: Name = "", json: Json = False) -> int:
-    """List the runs of an installation, newest first."""
-
-    async def list_all() -> list[Evaluation]:
-        listed: list[Evaluation] = []
-        token = ""
-        async with open_gateway(server) as gateway:
-            while True:
-                page = await gateway.list(token=token, name=name)
-                listed += page.evaluations
-                token = page.next
-                if not token:
-                    return listed
-
-    evaluations = asyncio.run(list_all())
-    if json:
-        write_json([_as_json(evaluation) for evaluation in evaluations])
-        return Exit.DONE
-    for evaluation in evaluations:
-        started = f"{evaluation.started:%Y-%m-%d %H:%M}"
-        OUT.print(f"{started}  {run_line(evaluation)}", soft_wrap=True, highlight=False)
-    return Exit.DONE
 
 
 def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:

@@ -23,7 +23,7 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
 )
 from caliper.wiring.settings import read_settings
-from caliper.wiring.startup import all_services, log, with_metrics
+from caliper.wiring.startup import all_services, with_metrics
 from caliper.wiring.startup import serve as serve_parts
 
 Listen = Annotated[
@@ -98,7 +98,6 @@ class ServeOptions:
 
 def serve(options: ServeOptions) -> int:
     """Run all services until SIGTERM or Ctrl-C."""
-    log("%(levelname)s %(name)s %(message)s")
     limit_arenas()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
@@ -107,6 +106,7 @@ def serve(options: ServeOptions) -> int:
 
 async def _serve(options: ServeOptions) -> None:
     settings = options.gateway()
+    settings.configure_log()
     client = read_settings(ClientSettings, store=options.store)
     store = open_store(client)
     if options.kafka is None:

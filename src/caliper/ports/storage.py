@@ -58,6 +58,18 @@ class ObjectStore(Protocol):
         ...
 
 
+class DeletableStore(ObjectStore, Protocol):
+    """A whole store, whose objects can be deleted. Services are given ObjectStores."""
+
+    async def size(self, key: str) -> int | None:
+        """The number of bytes under `key`, None if it does not exist. Raises StoreUnavailable."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Delete `key`, if it exists. Raises StoreUnavailable."""
+        ...
+
+
 class Dataset(Protocol):
     """A dataset: rows in files."""
 

@@ -14,6 +14,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from caliper.core.errors import BackendOverloaded, InvalidInput
+from caliper.pipeline.work.log_subject import log_subject
 from caliper.serving.calls import Context, begin
 from caliper.serving.permissions import RULES, Rule
 from caliper.serving.statuses import abort, status, status_of
@@ -105,11 +106,11 @@ class Guard(grpc.aio.ServerInterceptor):
         behaviour: Behaviour = getattr(handler, name)
 
         async def answering(request: Any, context: Context) -> Any:
-            async with self._around(rule, caller, context):
+            async with self._around(request, rule, caller, context):
                 return await behaviour(_checked(request), context)
 
         async def streaming(request: Any, context: Context) -> None:
-            async with self._around(rule, caller, context):
+            async with self._around(request, rule, caller, context):
                 await _stream(behaviour(_checked(request), context), context)
 
         return make(
@@ -119,21 +120,24 @@ class Guard(grpc.aio.ServerInterceptor):
         )
 
     @asynccontextmanager
-    async def _around(self, rule: Rule, caller: str, context: Context) -> AsyncIterator[None]:
+    async def _around(
+        self, request: Any, rule: Rule, caller: str, context: Context
+    ) -> AsyncIterator[None]:
         seconds = _time_remaining(context)
         if not rule.is_stream:
             asked = self._deadline if seconds is None else seconds
             seconds = min(asked, max(_LONGEST, self._deadline))
         limit = asyncio.timeout(0 if rule.is_stream and self._stopping else seconds)
-        try:
-            async with limit:
-                begin(limit.when())
-                with self._tracked(limit, rule, caller):
-                    yield
-        except grpc.aio.AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the table of failures covers every class
-            await abort(context, self._status(error, rule, limit))
+        with log_subject(getattr(request, "run", "")):
+            try:
+                async with limit:
+                    begin(limit.when())
+                    with self._tracked(limit, rule, caller):
+                        yield
+            except grpc.aio.AbortError:
+                raise
+            except Exception as error:  # noqa: BLE001 - the table of failures covers every class
+                await abort(context, self._status(error, rule, limit))
 
     @contextmanager
     def _tracked(self, limit: asyncio.Timeout, rule: Rule, caller: str) -> Iterator[None]:

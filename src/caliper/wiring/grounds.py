@@ -19,7 +19,7 @@ from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.runs import RunBook
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 from caliper.ports.stream import JobStream, LogReader
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
@@ -62,7 +62,7 @@ class Ground:
         return RunBook(self.store, self.clock)
 
 
-def open_store(settings: StoreSettings) -> ObjectStore:
+def open_store(settings: StoreSettings) -> DeletableStore:
     """The store named by the settings. Raises InvalidInput naming the missing variable."""
     if not settings.store:
         field = variable(type(settings), "store")

@@ -90,7 +90,7 @@ class RoleModels:
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Accepts jobs of runs that are stored, not cancelled, and resolved with the models here.
+    """Accepts jobs of runs that are stored, not stopped, and resolved with the models here.
 
     A run that was resolved with other models is reported to the aggregator as failed.
     """
@@ -107,7 +107,7 @@ class JobFilter:
         Raises NotFound for a run that is not stored, StoreUnavailable, StreamUnavailable.
         """
         spec = await self.runs.spec(run)
-        if await self.runs.is_cancelled(run):
+        if await self.runs.is_stopped(run):
             return None
         try:
             self._check_models(spec, spec.benchmark(name))

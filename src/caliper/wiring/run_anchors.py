@@ -16,6 +16,7 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.reports.judge_check import save_sitting, should_check
 from caliper.pipeline.store.runs import last_start, run_store
+from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import AnchorsJudged, Telemetry
@@ -64,7 +65,8 @@ class RunAnchors:
         recorded = _answerer(name, models).identity.kind == REPLAY
         if recorded or self._asked is False or key in self._sittings:
             return
-        sitting = asyncio.create_task(self._sit(spec, name, models))
+        with log_subject(spec.run_id):
+            sitting = asyncio.create_task(self._sit(spec, name, models))
         until = asyncio.get_running_loop().time() + self._patience
         self._sittings[key] = _Pending(sitting, until)
         sitting.add_done_callback(partial(self._forget_failed, key))

@@ -19,6 +19,7 @@ from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.serving.addresses import Address, refuse_remote
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.logs import LogSettings
 from caliper.wiring.settings import (
     PREFIX,
     SERVICES,
@@ -39,15 +40,15 @@ else:
 _INCOMPLETE_PAIR = "certificate and key go together: this one is missing"
 
 
-class ServerSettings(Settings):
+class ServerSettings(LogSettings):
     """The gRPC server of a service. Times are in seconds.
 
     `listen` and `health_listen` are host:port; the latter serves only health checks, in plaintext,
     and is off unless set. `tls_certificate` and `tls_key` are PEM files, `tokens` is a file of
     tokens (serving.tokens); all three are optional on a loopback address. `deadline` applies to
     calls without one, `grace` is the time that calls in flight get when the service stops.
-    `metrics_address` serves Prometheus metrics over plain HTTP without tokens: by default on the
-    loopback interface at a port that is logged, nowhere when it is empty.
+    `metrics_address` serves Prometheus metrics over plain HTTP without tokens: by default at a
+    loopback port that is logged, nowhere when it is empty.
     """
 
     listen: str = "127.0.0.1:50051"
@@ -233,8 +234,7 @@ class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerS
     certificates to trust instead of those of this machine: with it, all calls use TLS. A token is
     sent in plaintext only to this machine. With `stages_sleep` the last description of a stage
     is used while it does not answer, for stages that scale to zero while there are no jobs.
-    `page_address` serves the pages of runs for browsers: host:port of the loopback interface, over
-    plain HTTP without tokens; nowhere when it is empty.
+    `page_address`, a loopback host:port, serves pages for browsers over plain HTTP without tokens.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -41,7 +40,7 @@ from caliper.wiring.services import (
 from caliper.wiring.settings import read_settings
 
 _LOG = logging.getLogger(__name__)
-BAD_INPUT, SURROUNDINGS = 2, 4
+DEFECT, BAD_INPUT, SURROUNDINGS = 1, 2, 4
 # Seconds between two checks of stages that may be scaled to zero.
 _AWAKE = 30.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
@@ -108,41 +107,28 @@ def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
-    log("%(asctime)s %(levelname)s %(name)s %(message)s")
     limit_arenas()
 
-    async def run() -> None:
-        settings = read_settings(kind)
+    async def run(settings: Chosen) -> None:
         await serve(settings.server(), await build(settings), _log_address)
 
     try:
+        settings = read_settings(kind)
+        settings.configure_log()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(run())
+            runner.run(run(settings))
     except CaliperError as error:
-        sys.stderr.write(f"Error: {error}\n")
+        _LOG.critical("%s", error)
         return BAD_INPUT if isinstance(error, InvalidInput) else SURROUNDINGS
+    except Exception:  # noqa: BLE001 - a defect's traceback is a record as well
+        _LOG.critical("the service ended in an internal error", exc_info=True)
+        return DEFECT
     _LOG.info("stopped cleanly")
     return 0
 
 
 def _log_address(running: ServiceRun) -> None:
     _LOG.info("serving on %s", running.server.address)
-
-
-def log(form: str) -> None:
-    """Log to standard error: all messages of services, only warnings of chatty libraries."""
-    logging.basicConfig(level=logging.INFO, format=form)
-    for chatty in ("kafka", "httpx", "httpx2"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    # It warns of every step longer than 0.1 s, and a busy machine has many.
-    logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
-    # kafka.net.connection already logs lost connections; this one adds a traceback for connections
-    # that were closed here while being read.
-    logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
-    # Requests that were cancelled because the service is stopping are no errors.
-    logging.getLogger("kafka.cluster").addFilter(
-        lambda entry: "Cancelled" not in entry.getMessage()
-    )
 
 
 async def all_services(

@@ -1,6 +1,7 @@
 """What only a real broker can show: topics, membership, and a cluster that is away."""
 
 import asyncio
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -76,6 +77,18 @@ async def test_a_message_has_an_upper_size(kafka: KafkaAccess) -> None:
         member = stream.consumer(topic, "judge")
         assert (await received(member)).message.value == largest
         await member.leave()
+
+
+async def test_messages_are_compressed(kafka: KafkaAccess) -> None:
+    topic = new_topic(kafka)
+    async with streaming(kafka) as stream:
+        await stream.publish(Message(topic, "a", b"caption " * 20_000))
+    with closing(kafka.admin()) as admin:
+        brokers = admin.describe_log_dirs([kafka.full_name(topic)])
+    folders = [folder for broker in brokers for folder in broker["log_dirs"]]
+    topics = [each for folder in folders for each in folder["topics"]]
+    sizes = [part["partition_size"] for each in topics for part in each["partitions"]]
+    assert 0 < sum(sizes) < 16_000
 
 
 async def test_nobody_there_is_said_after_a_while() -> None:

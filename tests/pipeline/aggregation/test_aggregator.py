@@ -229,7 +229,9 @@ async def test_poison_is_counted_and_passed_over() -> None:
     assert aggregator.troubles == {
         Trouble.UNDECODABLE: 5, Trouble.UNKNOWN_RUN: 2, Trouble.FOREIGN_INDEX: 1
     }  # fmt: skip
-    assert len(house.warned) == 8
+    job = {"run": run.spec.run_id, "benchmark": "captionqa", "sample": "nat"}
+    strange = {"run": stranger.spec.run_id}
+    assert house.subjects == [{}, {}, {}, {}, {}, job | strange, strange, job]
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     assert house.file(run) == (await standalone(run, scored(run)))[0]

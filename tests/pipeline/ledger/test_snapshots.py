@@ -80,6 +80,7 @@ async def test_a_run_as_another_release_knew_it_is_opened_anew(
     await save(house.store, kept.number, encode(kept))
     aggregator = await house.aggregator()
     assert house.warned == [Trouble.LOST]
+    assert house.subjects == [{"run": run.spec.run_id}]
     await aggregator.apply([scored(run)[-1]])
     await aggregator.conclude()
     assert {event.state for event in house.announced} == {"complete"}

@@ -13,6 +13,7 @@ from caliper.core.errors import (
     MediaMissing,
     UnreadableReply,
 )
+from caliper.pipeline.work.log_subject import subject_ids
 from caliper.pipeline.work.worker import WorkerLimits
 
 
@@ -22,6 +23,18 @@ async def test_jobs_that_go_well_are_done_once() -> None:
     assert sorted(bench.done) == ["a", "b", "c"]
     assert bench.tries == {"a": 1, "b": 1, "c": 1}
     assert (await bench.dead(), bench.clock.slept, bench.finals) == ([], [], [])
+
+
+async def test_records_logged_meanwhile_name_the_job() -> None:
+    jobs = [f"0123456789abcdef/captionqa/{sample}" for sample in "abcdef"]
+    bench, samples = Bench(*jobs), {}
+
+    def log(name: str, before: int, final: bool) -> None:
+        samples[name] = subject_ids()["sample"]
+
+    await bench.work(log)
+    assert samples == dict(zip(jobs, "abcdef", strict=True))
+    assert subject_ids() == {}
 
 
 async def test_so_many_jobs_at_once_and_no_more() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import hashlib
 import os
@@ -53,6 +54,12 @@ class DirectoryStore:
 
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._call(partial(_copy_if_exists, self._file(key), file))
+
+    async def size(self, key: str) -> int | None:
+        return await self._call(partial(_size_of, self._file(key)))
+
+    async def delete(self, key: str) -> None:
+        await self._call(partial(_delete, self._root, self._file(key)))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         folder, _, _ = check_prefix(prefix).rpartition("/")
@@ -166,6 +173,26 @@ def _copy_if_exists(source: Path, target: Path) -> bool:
     with source_file, open_replacement(target) as target_file:
         shutil.copyfileobj(source_file, target_file)
     return True
+
+
+def _size_of(file: Path) -> int | None:
+    try:
+        return file.stat().st_size if file.is_file() else None
+    except OSError as error:
+        raise store_error(file, error) from error
+
+
+def _delete(root: Path, file: Path) -> None:
+    """Delete a file, and the folders that are empty then."""
+    try:
+        if not file.is_file():
+            return
+        file.unlink(missing_ok=True)
+        for folder in file.relative_to(root).parents[:-1]:
+            (root / folder).rmdir()
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.ENOENT):
+            raise store_error(file, error) from error
 
 
 def _read(file: Path, size: int) -> bytes | None:

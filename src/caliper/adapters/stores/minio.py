@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import urllib3
 from minio import Minio
 from minio.commonconfig import ENABLED, Filter
+from minio.datatypes import Object
 from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
@@ -135,6 +136,15 @@ class MinioStore:
         name = check_key(key)
         return await self._call(lambda: self._write(name, file))
 
+    async def size(self, key: str) -> int | None:
+        name = check_key(key)
+        stat = await self._call(lambda: self._stat(name))
+        return None if stat is None else stat.size
+
+    async def delete(self, key: str) -> None:
+        name = check_key(key)
+        await self._call(lambda: self._client.remove_object(self._bucket, name))
+
     async def list(self, prefix: str) -> AsyncIterator[str]:
         names = self._names(check_prefix(prefix))
         while page := await self._call(lambda: tuple(islice(names, _PAGE))):
@@ -160,8 +170,12 @@ class MinioStore:
             self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
 
     def _version(self, name: str) -> str | None:
+        stat = self._stat(name)
+        return None if stat is None else stat.etag
+
+    def _stat(self, name: str) -> Object | None:
         try:
-            return self._client.stat_object(self._bucket, name).etag
+            return self._client.stat_object(self._bucket, name)
         except S3Error as error:
             if error.code not in _MISSING_CODES:
                 raise

@@ -13,7 +13,14 @@ from kafka.errors import KafkaError
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
 from caliper.core.dead_letters import DEAD_LETTERS
 
-_RETENTION = {"cleanup.policy": "delete", "retention.ms": str(14 * 24 * 60 * 60 * 1000)}
+_RETENTION = {
+    "cleanup.policy": "delete",
+    "retention.ms": str(14 * 24 * 60 * 60 * 1000),
+    # Of each partition, which then holds at least half a million jobs.
+    "retention.bytes": str(768 * 1024 * 1024),
+    # Only whole segments are deleted.
+    "segment.bytes": str(64 * 1024 * 1024),
+}
 _COMMON = {
     "max.message.bytes": str(LARGEST_MESSAGE),
     # Rolling windows use the broker's clock, never a worker's.

@@ -22,6 +22,7 @@ from caliper.pipeline.ledger.snapshots import Snapshot, encode, newest, save
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import changes_of
+from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
@@ -65,7 +66,7 @@ class Aggregator:
             self.leads = True
 
     async def stand_by(self) -> None:
-        """Forget all runs and stop leading: `scores` then reads them from the store each time."""
+        """Forget all runs and stop leading: `scores` then reads what another process stores."""
         async with self._lock:
             self._forget()
             self.leads = False
@@ -97,10 +98,11 @@ class Aggregator:
         """
         async with self._lock:
             for record in records:
-                if record.message.topic == VERDICTS:
-                    await self._verdicts(record)
-                elif record.message.topic == RUNS:
-                    await self._event(record)
+                with log_subject(record.message.key):
+                    if record.message.topic == VERDICTS:
+                        await self._verdicts(record)
+                    elif record.message.topic == RUNS:
+                        await self._event(record)
                 self.places.advance(record)
                 await self.table.make_room()
 
@@ -181,7 +183,7 @@ class Aggregator:
         """
         async with self._lock:
             if not self.leads:
-                self.table.drop(run)
+                await self.table.follow_store(run)
             run_ledger = await self.table.find(run, again=True)
             if run_ledger is None:
                 return await self.table.absent_scores(run)

@@ -71,6 +71,9 @@ class Conclusion:
             return
         # Evidence first: where end.json exists, so does all evidence behind the report.
         await run.log.flush()
+        if all(each is not run for each in self._table):
+            # It was planned again meanwhile, and opened anew.
+            return
         result = await self._write(run, ending)
         if result is None:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 
 from cachetools import LRUCache
 
@@ -18,6 +19,7 @@ from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import STARTED, is_run_id, read_replaceable, run_store
+from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
@@ -46,13 +48,19 @@ class RunTable:
 
     async def find(self, run: str, *, again: bool = False, start: int = 0) -> RunLedger | None:
         """The run, opened from the store if it is not in memory; None if it does not exist or is
-        lost. A run that did not exist is looked up again only on request, a lost one only for a
+        lost. A run that did not exist is looked up `again` only on request, a lost one only for a
         new `start`, as in `Runs.take_up`. Raises StoreUnavailable.
         """
         if run in self._runs:
             return self._runs[run]
-        retried = start or (again and not self.is_lost(run))
-        if (run in self._absent and not retried) or not is_run_id(run):
+        if not is_run_id(run):
+            return None
+        lost = self._absent.get(run)
+        if lost is not None and not again:
+            # Its verdicts may be read before the event that announces the plan of a new start.
+            last = await self._last_start(run)
+            start = start or (last if last > lost.start else 0)
+        if run in self._absent and not (start or (again and lost is None)):
             return None
         self._absent.pop(run, None)
         try:
@@ -61,7 +69,9 @@ class RunTable:
             await self._lose(run, error)
             return None
         if run_ledger is None:
-            self._absent[run] = None
+            if not again:
+                # Verdicts come after the plan, requests may come before it.
+                self._absent[run] = None
             return None
         run_ledger.announced_end = self._announced.get(run, run_ledger.announced_end)
         self._runs[run] = run_ledger
@@ -79,6 +89,22 @@ class RunTable:
             await self._lose(run, DataLoss("lost", file=SUMMARY))
         return found
 
+    async def follow_store(self, run: str) -> None:
+        """Bring a run up to date with what another process writes, and drop runs for which nobody
+        has asked lately. Raises StoreUnavailable.
+        """
+        self._absent.pop(run, None)
+        for known in self:
+            if known.run == run:
+                known.active_at = self._clock.monotonic()
+                try:
+                    await self._opener.refresh(known)
+                except InvalidInput:
+                    # Opened anew, it may be found lost.
+                    self.drop(run)
+            elif self.idle_seconds(known) >= self._bounds.idle:
+                self.drop(known.run)
+
     async def absent_scores(self, run: str) -> Scores | None:
         """The state of a run that `find` does not find: lost, or being planned; None if it does not
         exist.
@@ -92,14 +118,22 @@ class RunTable:
         return self._absent.get(run) is not None
 
     async def _lose(self, run: str, error: InvalidInput) -> None:
-        started = await read_replaceable(run_store(self._store, run), STARTED)
-        self._absent[run] = Scores(RunState.FAILED, (), str(error), int(started.get("starts", 0)))
+        start = await self._last_start(run)
+        self._absent[run] = Scores(RunState.FAILED, (), str(error), start)
         self.warn(Trouble.LOST, f"run {run}: {error}")
+
+    async def _last_start(self, run: str) -> int:
+        """The number of starts that are stored; 0 if that cannot be read."""
+        with suppress(InvalidInput):
+            started = await read_replaceable(run_store(self._store, run), STARTED)
+            return int(started.get("starts", 0))
+        return 0
 
     def fail(self, run: RunLedger, error: InvalidInput) -> None:
         """Fail a run, as one of its objects cannot be read, until it is planned again."""
         run.is_broken, run.error = True, str(error)
-        self.warn(Trouble.LOST, f"run {run.run}: {error}")
+        with log_subject(run.run):
+            self.warn(Trouble.LOST, f"run {run.run}: {error}")
 
     def note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""
@@ -157,19 +191,23 @@ class RunTable:
         """Add the runs of a snapshot. Raises StoreUnavailable."""
         self._announced = OrderedDict(snapshot.announced_ends)
         for run, saved in snapshot.runs.items():
-            try:
-                run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
-                run_ledger.restore(saved.facts)
-            except DataLoss as error:
-                await self._lose(run, error)
-                continue
-            except InvalidInput as error:
-                # It is opened anew from its segments.
-                self.warn(Trouble.LOST, str(error))
-                continue
-            run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
-            self._runs[run] = run_ledger
-            self.live.on_restore(run_ledger)
+            with log_subject(run):
+                await self._restore(run, saved)
+
+    async def _restore(self, run: str, saved: RunSnapshot) -> None:
+        try:
+            run_ledger = await self._opener.restore(run, saved.columns, self._clock.monotonic())
+            run_ledger.restore(saved.facts)
+        except DataLoss as error:
+            await self._lose(run, error)
+            return
+        except InvalidInput as error:
+            # It is opened anew from its segments.
+            self.warn(Trouble.LOST, str(error))
+            return
+        run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
+        self._runs[run] = run_ledger
+        self.live.on_restore(run_ledger)
 
     def warn(self, kind: Trouble, text: str) -> None:
         """Count and report a fault."""

@@ -96,10 +96,10 @@ class ReplyBook:
 
         Raises NewerSchema if a newer release wrote it, StoreUnavailable.
         """
-        data = await store.get(_object_key(key)) if store else None
+        data = await store.get(object_key(key)) if store else None
         book = None if data is None else _read(data)
         if book is not None:
-            refuse_newer(book.get("schema"), _object_key(key))
+            refuse_newer(book.get("schema"), object_key(key))
         return cls(key, salt, run, book)
 
     async def save(self, store: ObjectStore | None) -> None:
@@ -108,7 +108,7 @@ class ReplyBook:
             return
         book = {"schema": SCHEMA, "run": self._first_run, "replies": self._replies}
         added = {"added": self._added_by} if self._added_by else {}
-        await store.put(_object_key(self._key), canonical_json({**book, **added}))
+        await store.put(object_key(self._key), canonical_json({**book, **added}))
         self.is_dirty = False
 
     @property
@@ -165,5 +165,6 @@ def _read(data: bytes) -> dict[str, Any] | None:
     return book if valid else None
 
 
-def _object_key(key: str) -> str:
+def object_key(key: str) -> str:
+    """The key of the object that holds the replies of a job."""
     return f"jobs/{key[:2]}/{key}.json"

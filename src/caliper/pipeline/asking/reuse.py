@@ -29,8 +29,17 @@ async def note_reuse(
     `store` is the store of the replies. Raises StoreUnavailable or StoreFull.
     """
     if count:
-        name = digest([job.benchmark, job.sample, job.items[0].source])[:32]
-        await store.put(f"runs/{job.run}/{_PREFIX}{kind}/{name}/{count}", b"")
+        await store.put(f"runs/{job.run}/{_PREFIX}{kind}/{job_name(job)}/{count}", b"")
+
+
+def job_name(job: CaptionJob | ExamineJob) -> str:
+    """The name of a job, which runs with the same samples share."""
+    return digest([job.benchmark, job.sample, job.items[0].source])[:32]
+
+
+async def reused_jobs(run: ObjectStore) -> set[str]:
+    """The names of the jobs of a run whose verdicts reuse replies. Raises StoreUnavailable."""
+    return {key.split("/")[2] async for key in run.list(f"{_PREFIX}{VERDICTS}/")}
 
 
 async def with_reuse(report: Report, spec: RunSpec, captions: Captions, run: ObjectStore) -> Report:

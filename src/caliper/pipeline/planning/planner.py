@@ -21,7 +21,15 @@ from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import RUNS, Publisher, jobs
 from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
-from caliper.pipeline.store.runs import SPEC, RunBook, forget_refusal, last_start, refuse, run_store
+from caliper.pipeline.store.runs import (
+    SPEC,
+    RunBook,
+    forget_refusal,
+    is_cancelled,
+    last_start,
+    refuse,
+    run_store,
+)
 from caliper.pipeline.store.store_supplies import without_folder
 from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore, Supplies
@@ -79,7 +87,7 @@ class Planner:
 
     async def _plan(self, job: PlanJob, store: ObjectStore) -> int:
         spec = await self._runs.spec(job.run)
-        if await self._runs.is_cancelled(job.run, refresh=True):
+        if await is_cancelled(store):
             return 0
         # Read before planning: the plan then answers this start and all earlier ones.
         start, caps = await last_start(store)
@@ -93,7 +101,7 @@ class Planner:
         resumption = await self._resume(job.run, end)
         event = PlanMade(job.run, summary.questions, start, end)
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-        if await self._runs.is_cancelled(job.run, refresh=True):
+        if await is_cancelled(store):
             return 0
         captions = dict(resumption.captions)
         for name, source in sources.items():

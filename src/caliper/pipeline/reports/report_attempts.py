@@ -30,25 +30,27 @@ class ReportAttempts:
         """Begin an attempt at the report of a run, and yield whether it may have pictures.
 
         The attempt is taken back at the end of the context: an error, and a service that is
-        stopped, are no attempts. Raises StoreUnavailable or StoreFull, and InvalidInput when two
-        attempts were lost; the next start of the run begins anew.
+        stopped, are no attempts. It counts if the lease was lost meanwhile, which a report that
+        takes all of the process may cause. Raises StoreUnavailable, StoreFull or LeaseLost, and
+        InvalidInput when two attempts were lost; the next start of the run begins anew.
         """
-        lost = self._lost.get(run.run)
+        lost = self._lost.pop(run.run, None)
         if lost is None:
             lost = await _lost_attempts(run.store)
         if lost >= _MOST:
             await write_json(run.store, ATTEMPTS, attempts=0)
             message = "the process died while writing the report, and again without pictures"
             raise InvalidInput(message, file=f"runs/{run.run}/{ATTEMPTS}")
-        self._lost[run.run] = lost
         await write_json(run.store, ATTEMPTS, attempts=lost + 1)
         try:
             yield not lost
-            self._lost[run.run] = lost = 0
+            lost = 0
         finally:
-            with suppress(StoreUnavailable):
+            try:
                 await write_json(run.store, ATTEMPTS, attempts=lost)
-                del self._lost[run.run]
+            except StoreUnavailable:
+                # The store counts one too many; this process knows better.
+                self._lost[run.run] = lost
 
 
 async def _lost_attempts(store: ObjectStore) -> int:

@@ -16,7 +16,7 @@ from cachetools import LRUCache
 from caliper.core.caps import Caps
 from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
-from caliper.core.run import SCHEMA, RunSpec, refuse_newer
+from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -135,6 +135,21 @@ async def is_cancelled(run: ObjectStore) -> bool:
     return bool(mark.get("cancelled")) and cancels(mark, (await last_start(run))[0])
 
 
+async def is_stopped(run: ObjectStore) -> bool:
+    """Whether the last start of a run needs no more work: it was cancelled or has failed.
+
+    A run that ended with every outcome still takes jobs: replayed dead letters. Raises
+    StoreUnavailable.
+    """
+    if await is_cancelled(run):
+        return True
+    end = await read_replaceable(run, END)
+    if end.get("state") != RunState.FAILED:
+        return False
+    # An aggregator that was down when the first plan was announced reports start 0.
+    return max(int(end.get("start", 0)), 1) >= (await last_start(run))[0]
+
+
 def cancels(mark: Mapping[str, Any], start: int) -> bool:
     """Whether the content of cancelled.json cancels this start."""
     # Earlier releases did not record which start they cancelled; the next start cleared the mark.
@@ -170,7 +185,7 @@ async def note_start(
 class RunBook:
     """A cache of the runs in a store, for the `capacity` most recently used ones.
 
-    Cancellations are polled at most every `fresh` seconds. A cancellation is confirmed with the
+    Whether runs are stopped is polled at most every `fresh` seconds. It is confirmed with the
     store before it is acted on, so a run that was resumed loses no job.
     """
 
@@ -179,7 +194,7 @@ class RunBook:
     ) -> None:
         self._store, self._clock, self._fresh = store, clock, fresh
         self._specs: LRUCache[str, RunSpec] = LRUCache(capacity)
-        self._cancellations: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
+        self._stopped: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
         self._in_flight: dict[str, asyncio.Future[Any]] = {}
 
     async def spec(self, run: str) -> RunSpec:
@@ -200,23 +215,18 @@ class RunBook:
         starts = await read_replaceable(run_store(self._store, run), STARTED)
         return int(starts.get("starts", 0))
 
-    async def is_cancelled(self, run: str, *, refresh: bool = False) -> bool:
-        """Whether jobs of the run are to be acknowledged without work.
-
-        With `refresh`, bypasses the cache. Raises StoreUnavailable.
-        """
-        if refresh:
-            return await self._poll(run)
-        when, cancelled = self._cancellations.get(run, (-self._fresh, False))
-        if cancelled or self._clock.monotonic() - when >= self._fresh:
-            return await self._single_flight(f"{run}/cancelled", partial(self._poll, run))
-        return cancelled
+    async def is_stopped(self, run: str) -> bool:
+        """Whether jobs of the run are to be acknowledged without work. Raises StoreUnavailable."""
+        when, stopped = self._stopped.get(run, (-self._fresh, False))
+        if stopped or self._clock.monotonic() - when >= self._fresh:
+            return await self._single_flight(f"{run}/stopped", partial(self._poll, run))
+        return stopped
 
     async def _poll(self, run: str) -> bool:
         now = self._clock.monotonic()
-        cancelled = await is_cancelled(run_store(self._store, run))
-        self._cancellations[run] = (now, cancelled)
-        return cancelled
+        stopped = await is_stopped(run_store(self._store, run))
+        self._stopped[run] = (now, stopped)
+        return stopped
 
     async def _single_flight(
         self, key: str, read: Callable[[], Coroutine[Any, Any, _Value]]

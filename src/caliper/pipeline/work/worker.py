@@ -17,6 +17,7 @@ from caliper.core.backoff import Backoff
 from caliper.core.envelopes import Delivery
 from caliper.core.errors import CaliperError, JobFate, handling
 from caliper.core.messages import MessageValue
+from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
 from caliper.ports.stream import Consumer
 from caliper.ports.telemetry import (
@@ -170,7 +171,8 @@ class Worker:
         self._telemetry.record(JobTaken())
         end: JobEnd | None = None
         try:
-            end = await self._try(job)
+            with log_subject(delivery.message.key):
+                end = await self._try(job)
         finally:
             self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken_at))
             slots.release()

@@ -1,0 +1,236 @@
+"""Removes old runs from a store.
+
+A run is deleted in steps, so that an interrupted purge leaves it either whole or missing from all
+lists, and the next purge completes it:
+
+1. its entries in `run-index/` and `client-keys/`,
+2. the replies that no other run uses: its plan, which leads to them, is still there,
+3. `spec.json`, then the rest of `runs/<id>/`, and last `cancelled.json`, which every run has.
+
+Datasets, media, uploaded captions and the captioners' replies stay: other runs may use them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TypeVar
+
+from caliper.core.caption import Caption
+from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.messages import ExamineJob
+from caliper.core.question import Item, Source
+from caliper.core.run import RunSpec, RunState
+from caliper.pipeline.asking.replies import ReplyBook, key_of_job, object_key
+from caliper.pipeline.asking.reuse import job_name, reused_jobs
+from caliper.pipeline.planning.publisher import jobs
+from caliper.pipeline.reports.report_files import stored_texts
+from caliper.pipeline.store.plan import read_plan, read_summary
+from caliper.pipeline.store.run_record import read_record
+from caliper.pipeline.store.runs import (
+    CANCELLED,
+    SPEC,
+    is_run_id,
+    read_replaceable,
+    read_spec,
+    refusal_of,
+    run_store,
+)
+from caliper.ports.storage import DeletableStore
+
+_GRACE = timedelta(hours=1)
+"""A run that ended within this time stays: the aggregator may still write about it."""
+_CONCURRENCY = 32
+_INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
+_Argument = TypeVar("_Argument")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The runs to keep: the `newest` by their end, and those that ended within `age`.
+
+    None: neither keeps a run.
+    """
+
+    newest: int | None = None
+    age: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OldRun:
+    """A run to delete. `spec`, `state` and `ended` are None for the rest of an interrupted purge.
+
+    `steps` holds the keys of each step, and `size` their bytes.
+    """
+
+    run: str
+    spec: RunSpec | None = None
+    state: RunState | None = None
+    ended: datetime | None = None
+    steps: tuple[tuple[str, ...], ...] = ()
+    size: int = 0
+
+    @property
+    def objects(self) -> int:
+        """The number of objects to delete."""
+        return sum(map(len, self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRuns:
+    """The runs that stay, and the names of their jobs that reuse replies."""
+
+    runs: set[str]
+    reused_jobs: set[str]
+
+
+async def old_runs(store: DeletableStore, retention: Retention, now: datetime) -> list[OldRun]:
+    """The runs that go, oldest first, with their objects.
+
+    A run that is not over, or whose record cannot be read, stays. Raises StoreUnavailable.
+    """
+    entries = await _entries(store)
+    stored = await _stored_runs(store)
+    ended: list[tuple[datetime, OldRun]] = []
+    old: list[OldRun] = []
+    for run, names in stored.items():
+        if SPEC not in names and CANCELLED in names and run not in entries:
+            old.append(OldRun(run))
+        elif (each := await _ended_run(store, run)) is not None and each.ended is not None:
+            ended.append((each.ended, each))
+    ended.sort(key=lambda pair: pair[0])
+    candidates = ended[: max(0, len(ended) - (retention.newest or 0))]
+    latest = now - max(retention.age or _GRACE, _GRACE)
+    old += [each for when, each in candidates if when <= latest]
+    others = OtherRuns(stored.keys() - {each.run for each in old}, set())
+    for run in others.runs:
+        others.reused_jobs.update(await reused_jobs(run_store(store, run)))
+    return [await _with_objects(store, each, entries.get(each.run, ()), others) for each in old]
+
+
+async def delete_run(store: DeletableStore, old: OldRun) -> bool:
+    """Delete a run, unless it was started again meanwhile; say whether. Raises StoreUnavailable."""
+    current = await _ended_run(store, old.run)
+    if (current and current.ended) != old.ended:
+        return False
+    if old.spec is None and await store.version(f"runs/{old.run}/{SPEC}") is not None:
+        return False
+    for step in old.steps:
+        async for _ in _concurrently(store.delete, step):
+            pass
+    return True
+
+
+async def _concurrently(
+    call: Callable[[_Argument], Awaitable[_Result]], arguments: Iterable[_Argument]
+) -> AsyncIterator[_Result]:
+    """The results of calls, of which a bounded number runs at a time."""
+    rest = iter(arguments)
+    while some := list(islice(rest, _CONCURRENCY)):
+        for result in await asyncio.gather(*map(call, some)):
+            yield result
+
+
+async def _entries(store: DeletableStore) -> dict[str, list[str]]:
+    """The objects that lead to runs, by run."""
+    entries: dict[str, list[str]] = {}
+    async for key in store.list(_INDEX):
+        entries.setdefault(key.rpartition("-")[2].removesuffix(".json"), []).append(key)
+    async for key in store.list(_CLIENT_KEYS):
+        run = (await read_replaceable(store, key)).get("run")
+        entries.setdefault(str(run), []).append(key)
+    return entries
+
+
+async def _stored_runs(store: DeletableStore) -> dict[str, set[str]]:
+    """The runs in the store, with which of the two marks they have."""
+    stored: dict[str, set[str]] = {}
+    async for key in store.list("runs/"):
+        _, run, name = key.split("/", 2)
+        if is_run_id(run):
+            stored.setdefault(run, set()).update({name} & {SPEC, CANCELLED})
+    return stored
+
+
+async def _ended_run(store: DeletableStore, run: str) -> OldRun | None:
+    """A run that is over; None if it is not, or if its record does not say so."""
+    own = run_store(store, run)
+    try:
+        spec = await read_spec(own)
+        if spec is None:
+            return None
+        record = await read_record(own, spec)
+        evaluation, refusal = record.evaluation(), await refusal_of(own)
+    except (InvalidInput, NotFound):
+        return None
+    ended = evaluation.ended
+    if refusal and evaluation.state is RunState.FAILED:
+        # It was never planned, and has no other end.
+        ended = evaluation.started
+    return None if ended is None else OldRun(run, spec, evaluation.state, ended)
+
+
+async def _with_objects(
+    store: DeletableStore, old: OldRun, entries: Sequence[str], others: OtherRuns
+) -> OldRun:
+    first, last = f"runs/{old.run}/{SPEC}", f"runs/{old.run}/{CANCELLED}"
+    rest = [key async for key in store.list(f"runs/{old.run}/") if key not in (first, last)]
+    replies = await _own_replies(store, old.spec, others) if old.spec else ()
+    lead = tuple(entries)
+    # Backwards: of numbered objects, the first ones are left.
+    steps = (lead, tuple(replies), (first,) if old.spec else (), tuple(reversed(rest)), (last,))
+    size = 0
+    for step in steps:
+        async for length in _concurrently(store.size, step):
+            size += length or 0
+    return replace(old, steps=steps, size=size)
+
+
+async def _own_replies(store: DeletableStore, spec: RunSpec, others: OtherRuns) -> Sequence[str]:
+    """The objects with replies for a run that no run that stays asked for or uses.
+
+    Empty if plan or captions cannot be read.
+    """
+    own, found = run_store(store, spec.run_id), list[str]()
+
+    async def askers(job: ExamineJob) -> tuple[str, Collection[str]]:
+        key, salt = key_of_job(spec, job)
+        return key, (await ReplyBook.open(store, key, salt, spec.run_id)).askers
+
+    try:
+        summary = await read_summary(own)
+        if summary is None:
+            return ()
+        texts = {
+            part.name: await stored_texts(store, spec.run_id, part) for part in spec.benchmarks
+        }
+        async for items in read_plan(own, summary):
+            planned = (_job(spec.run_id, texts, job) for job in jobs(items))
+            unused = (job for job in planned if job_name(job) not in others.reused_jobs)
+            async for key, runs in _concurrently(askers, unused):
+                # Earlier commits did not record who asked.
+                if runs and "" not in runs and others.runs.isdisjoint(runs):
+                    found.append(object_key(key))
+    except InvalidInput:
+        return ()
+    return tuple(dict.fromkeys(found))
+
+
+def _job(run: str, texts: Mapping[str, Mapping[str, str]], items: tuple[Item, ...]) -> ExamineJob:
+    """The job that examined these items, as far as its key depends on it."""
+    first = items[0]
+    text = texts[first.benchmark].get(first.sample) if first.source is Source.CAPTION else None
+    caption = None if text is None else Caption(first.sample, text)
+    return ExamineJob(run, first.benchmark, first.sample, caption, items)

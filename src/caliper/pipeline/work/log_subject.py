@@ -1,0 +1,37 @@
+"""The run or the job that a task works on, for the records that it logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from caliper.pipeline.store.runs import is_run_id
+
+_SUBJECT: ContextVar[str] = ContextVar("subject", default="")
+_NAMES = ("run", "benchmark", "sample")
+
+
+@contextmanager
+def log_subject(key: str) -> Iterator[None]:
+    """Work on a run or a job inside: `key` is a run id or the key of a message about either.
+
+    Tasks that begin inside keep the subject to their end.
+    """
+    token = _SUBJECT.set(key)
+    try:
+        yield
+    finally:
+        _SUBJECT.reset(token)
+
+
+def subject_ids() -> dict[str, str]:
+    """The `run` that the current task works on, with `benchmark` and `sample` if it is a job.
+
+    Empty without either, and for a key that names no run.
+    """
+    parts = _SUBJECT.get().split("/", 2)
+    if not is_run_id(parts[0]):
+        return {}
+    # Other keys are RUN/KIND.
+    return dict(zip(_NAMES, parts if len(parts) == len(_NAMES) else parts[:1], strict=False))
