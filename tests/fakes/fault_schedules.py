@@ -11,28 +11,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from aiohttp import web
 from tests.fakes.chat_server import status
 from tests.fakes.damage import DAMAGES
+from tests.fakes.fault_evidence import TOPICS
 from tests.fakes.full_storage import full_bucket, full_disk
 from tests.fakes.kafka_streams import records
 from tests.fakes.opinions import steadfast
-from tests.fakes.separate import SERVICES, STAGES, Installation
+from tests.fakes.separate import AGAIN, ENDS_WITHIN, SERVICES, STAGES, Installation
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.core.envelopes import Message
-from caliper.core.errors import CaliperError
+from caliper.core.errors import BackendUnavailable, StoreUnavailable, StreamUnavailable
+from caliper.core.run import RunState
 from caliper.local.config import RunConfig
-from caliper.pipeline.planning.publisher import (
-    CAPTION_JOBS,
-    JUDGE_JOBS,
-    PLAN_JOBS,
-    QA_JOBS,
-    RUNS,
-    VERDICTS,
-)
 from caliper.pipeline.store.runs import run_store
 
 SERVERS = ("kafka", "minio")
@@ -40,9 +35,10 @@ LASTS = 12.0
 """Seconds in which actions begin."""
 MOST = 6
 """Actions of a schedule."""
-_TOPICS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS)
 _STARTS = 30
 _DAMAGED = ("plan/", "verdicts/", "captions/")
+_OUTAGES = (BackendUnavailable, StoreUnavailable, StreamUnavailable)
+_Answer = TypeVar("_Answer")
 
 
 class Step(NamedTuple):
@@ -68,24 +64,40 @@ class Scene:
     runs: dict[str, RunConfig] = field(default_factory=dict)
     locks: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     extra: int = 0
+    refused: int = 0
+    damages: int = 0
 
     def process(self, target: str) -> ServerProcess:
         return self.servers.get(target) or self.there.services[target]
 
     async def begin(self, config: RunConfig) -> None:
-        """Start a run, or start it again, as a patient user does who is told of an outage."""
-        while True:
-            # What the outage of a schedule refuses is asked for once more.
-            with suppress(CaliperError):
-                self.runs[await self.there.begin(config)] = config
+        """Start a run, or start it again."""
+        self.runs[await patient(lambda: self.there.begin(config))] = config
+
+    async def finish(self, run: str) -> None:
+        """Wait until the run is complete. Only damage may fail it: started again, it heals."""
+        for left in reversed(range(self.damages + 1)):
+            ended = await self.there.over(run)
+            if ended.state is RunState.COMPLETE:
                 return
-            await asyncio.sleep(1)
+            assert ended.state is RunState.FAILED, ended.state
+            assert left, ended.error
+            await self.begin(self.runs[run])
 
     async def perform(self, step: Step) -> None:
         await asyncio.sleep(step.at)
         # One thing at a time happens to a process; different ones overlap.
         async with self.locks[step.target]:
             await ACTIONS[step.action].perform(self, step)
+
+
+async def patient(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    """The answer that a user gets who asks again during an outage."""
+    async with asyncio.timeout(ENDS_WITHIN):
+        while True:
+            with suppress(*_OUTAGES):
+                return await call()
+            await asyncio.sleep(1)
 
 
 async def _start(process: ServerProcess) -> None:
@@ -146,15 +158,20 @@ async def _second(scene: Scene, step: Step) -> None:
 
 
 async def _trouble(scene: Scene, step: Step) -> None:
-    chat = scene.there.chats[step.target]
-    chat.from_now_on(status(503))
+    chat, trouble = scene.there.chats[step.target], status(503)
+
+    async def refuse(*given: Any) -> web.StreamResponse:
+        scene.refused += 1
+        return await trouble(*given)
+
+    chat.from_now_on(refuse)
     await asyncio.sleep(step.lasting)
     chat.from_now_on(steadfast)
 
 
 async def _again(scene: Scene, step: Step) -> None:
     """Publish what the topics hold once more, in order or shuffled."""
-    for topic in _TOPICS:
+    for topic in TOPICS:
         found = [one.message for one in await records(scene.there.ground.kafka, topic)]
         if step.action == "reorder":
             Random(step.seed).shuffle(found)
@@ -164,7 +181,7 @@ async def _again(scene: Scene, step: Step) -> None:
 async def _garbage(scene: Scene, step: Step) -> None:
     random = Random(step.seed)
     foul = (b"", b"\xff\xff", random.randbytes(200_000))
-    await _publish(scene, [Message(each, "garbage", value) for each in _TOPICS for value in foul])
+    await _publish(scene, [Message(each, "garbage", value) for each in TOPICS for value in foul])
 
 
 async def _publish(scene: Scene, messages: list[Message]) -> None:
@@ -181,17 +198,17 @@ async def _damage(scene: Scene, step: Step) -> None:
     random = Random(step.seed)
     run = random.choice(sorted(scene.runs))
     store = run_store(scene.there.store, run)
-    keys = [key async for prefix in _DAMAGED for key in store.list(prefix)]
+    keys = [key for prefix in _DAMAGED async for key in store.list(prefix)]
     if keys:
         key, how = random.choice(sorted(keys)), random.choice(("empty", "garbage"))
         found = await store.get(key) or b""
+        scene.damages += 1
         await store.put(key, DAMAGES[how](found) or b"")
 
 
 async def _cancel(scene: Scene, step: Step) -> None:
     for run in list(scene.runs):
-        with suppress(CaliperError):
-            await scene.there.gateway.cancel(run)
+        await patient(lambda: scene.there.gateway.cancel(run))  # noqa: B023 - awaited here
     await asyncio.sleep(step.lasting)
     for config in list(scene.runs.values()):
         await scene.begin(config)
@@ -213,28 +230,31 @@ Perform = Callable[[Scene, Step], Awaitable[None]]
 
 
 class Action(NamedTuple):
+    """`longest` in seconds; `repeats` how often what is in flight there may be asked again."""
+
     perform: Perform
     targets: tuple[str, ...]
     longest: float
+    repeats: int = 0
 
 
 ACTIONS = {
-    "kill": Action(_kill, SERVICES, 5),
-    "term": Action(_term, SERVICES, 5),
-    "pause": Action(_pause, SERVICES, 15),
-    "cut": Action(_kill, SERVERS, 10),
-    "stall": Action(_pause, SERVERS, 15),
-    "fast clock": Action(_fast_clock, SERVICES, 8),
-    "second": Action(_second, (*STAGES, "aggregator"), 10),
+    "kill": Action(_kill, SERVICES, 5, 1),
+    "term": Action(_term, SERVICES, 5, 1),
+    "pause": Action(_pause, SERVICES, 15, 1),
+    "cut": Action(_kill, SERVERS, 10, 1),
+    "stall": Action(_pause, SERVERS, 15, 1),
+    "fast clock": Action(_fast_clock, SERVICES, 8, 2),
+    "second": Action(_second, (*STAGES, "aggregator"), 10, 2),
     "model trouble": Action(_trouble, STAGES, 4),
-    "duplicate": Action(_again, ("kafka",), 0),
-    "reorder": Action(_again, ("kafka",), 0),
+    "duplicate": Action(_again, ("kafka",), 0, 1),
+    "reorder": Action(_again, ("kafka",), 0, 1),
     "garbage": Action(_garbage, ("kafka",), 0),
-    "damage": Action(_damage, ("minio",), 0),
+    "damage": Action(_damage, ("minio",), 0, 1),
     "full bucket": Action(_full(full_bucket), ("minio",), 8),
     "full disk": Action(_full(full_disk), ("disks",), 8),
-    "cancel and start": Action(_cancel, ("runs",), 3),
-    "another run": Action(_another_run, ("runs",), 0),
+    "cancel and start": Action(_cancel, ("runs",), 3, 1),
+    "another run": Action(_another_run, ("runs",), 0, 1),
 }
 
 
@@ -248,3 +268,9 @@ def schedule(seed: int) -> list[Step]:
         target = random.choice(action.targets)
         steps.append(Step(at, name, target, lasting, random.getrandbits(32)))
     return sorted(steps)
+
+
+def repeatable(steps: list[Step]) -> int:
+    """The most calls that these steps may have repeated."""
+    everywhere, most = sum(AGAIN.values()), AGAIN | {"aggregator": 0}
+    return sum(ACTIONS[step.action].repeats * most.get(step.target, everywhere) for step in steps)

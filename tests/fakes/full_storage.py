@@ -31,6 +31,17 @@ def full_bucket(there: Installation) -> Iterator[None]:
 
 
 @contextmanager
+def longest_file(size: int) -> Iterator[None]:
+    """This process cannot write a file beyond `size` bytes, as on a disk that is full then."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
 def full_disk(there: Installation) -> Iterator[None]:
     """No service that runs now can write another byte to a file."""
     pids = list[int]()
