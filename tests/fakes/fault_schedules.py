@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,7 +27,7 @@ from tests.servers.process import ServerProcess
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.core.envelopes import Message
 from caliper.core.errors import BackendUnavailable, StoreUnavailable, StreamUnavailable
-from caliper.core.run import RunState
+from caliper.core.run import FINAL_STATES, RunState
 from caliper.local.config import RunConfig
 from caliper.pipeline.store.runs import run_store
 
@@ -36,7 +37,8 @@ LASTS = 12.0
 MOST = 6
 """Actions of a schedule."""
 _STARTS = 30
-_DAMAGED = ("plan/", "verdicts/", "captions/")
+# What the aggregator reads for a report.
+_DAMAGED = ("plan/0", "verdicts/", "captions/")
 _OUTAGES = (BackendUnavailable, StoreUnavailable, StreamUnavailable)
 _Answer = TypeVar("_Answer")
 
@@ -72,7 +74,7 @@ class Scene:
 
     async def begin(self, config: RunConfig) -> None:
         """Start a run, or start it again."""
-        self.runs[await patient(lambda: self.there.begin(config))] = config
+        self.runs[await patient(partial(self.there.begin, config))] = config
 
     async def finish(self, run: str) -> None:
         """Wait until the run is complete. Only damage may fail it: started again, it heals."""
@@ -172,7 +174,8 @@ async def _trouble(scene: Scene, step: Step) -> None:
 async def _again(scene: Scene, step: Step) -> None:
     """Publish what the topics hold once more, in order or shuffled."""
     for topic in TOPICS:
-        found = [one.message for one in await records(scene.there.ground.kafka, topic)]
+        held = await patient(partial(records, scene.there.ground.kafka, topic))
+        found = [one.message for one in held]
         if step.action == "reorder":
             Random(step.seed).shuffle(found)
         await _publish(scene, found)
@@ -188,15 +191,18 @@ async def _publish(scene: Scene, messages: list[Message]) -> None:
     stream = KafkaStream(scene.there.ground.kafka)
     try:
         for message in messages:
-            await stream.publish(message)
+            await patient(partial(stream.publish, message))
     finally:
         await stream.close()
 
 
 async def _damage(scene: Scene, step: Step) -> None:
-    """Spoil an object of a run. What is lost by it is had again by starting the run again."""
+    """Spoil an object of a run that goes on. Starting the run again restores it."""
     random = Random(step.seed)
     run = random.choice(sorted(scene.runs))
+    if (await patient(partial(scene.there.gateway.get, run))).state in FINAL_STATES:
+        # Nobody reads it any more until the aggregator has forgotten the run.
+        return
     store = run_store(scene.there.store, run)
     keys = [key for prefix in _DAMAGED async for key in store.list(prefix)]
     if keys:
@@ -208,7 +214,7 @@ async def _damage(scene: Scene, step: Step) -> None:
 
 async def _cancel(scene: Scene, step: Step) -> None:
     for run in list(scene.runs):
-        await patient(lambda: scene.there.gateway.cancel(run))  # noqa: B023 - awaited here
+        await patient(partial(scene.there.gateway.cancel, run))
     await asyncio.sleep(step.lasting)
     for config in list(scene.runs.values()):
         await scene.begin(config)
