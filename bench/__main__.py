@@ -21,6 +21,7 @@ BENCHES = {
     "media_memory": "bench.media_memory",
     "pages": "bench.pages",
     "coverage": "bench.coverage",
+    "soak": "bench.soak",
 }
 
 

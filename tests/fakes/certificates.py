@@ -32,7 +32,7 @@ def certify(
         leave_out("openssl", "no openssl on this machine")
     folder.mkdir(parents=True, exist_ok=True)
     pair = Pair(folder / f"{name}.pem", folder / f"{name}.key")
-    signed = [] if by is None else ["-CA", by.certificate, "-CAkey", by.key]
+    signed: list[str | Path] = [] if by is None else ["-CA", by.certificate, "-CAkey", by.key]
     subprocess.run(
         [
             openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -37,7 +37,8 @@ class Readiness:
 
     async def _watch(self) -> None:
         async with grpc.aio.insecure_channel(self._target) as channel:
-            stub = health_pb2_grpc.HealthStub(channel)
+            # Its types lack the methods.
+            stub: Any = health_pb2_grpc.HealthStub(channel)
             async for response in stub.Watch(health_pb2.HealthCheckRequest()):
                 async with self._changed:
                     self.told.append(response.status == _SERVING)

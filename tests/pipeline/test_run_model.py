@@ -287,8 +287,8 @@ STORIES = (
     "plan, work, work, cancel, go on",
     "plan, work, work, start, hear event, hear verdicts, hear verdicts, conclude",
     (
-        "start, plan, plan, hear event, work, work badly, hear verdicts, hear verdicts, conclude, "
-        "go on"
+        "plan, start, plan, hear event, hear event, work, work badly, hear verdicts, "
+        "hear verdicts, conclude, go on"
     ),
 )
 

@@ -26,6 +26,8 @@ LONG = {
     "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
     "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
+    "pipeline/planning/test_simulated_order.py": "scores simulated runs again and again",
+    "pipeline/test_run_model.py": "tries interleavings of starts, kills and cancellations",
     "servers/test_time_limit.py": "starts pytest of its own, to see it stop a test",
     "servers/test_tiers.py": "starts pytest three times, to see what it collects",
     "services/test_access_settings.py": "starts services that refuse to start, a Python each",

@@ -14,7 +14,7 @@ from tests.fakes.command import Command
 from tests.fakes.groups import members
 from tests.fakes.kafka_streams import records
 from tests.fakes.opinions import steadfast
-from tests.fakes.separate import AGAIN, ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation
+from tests.fakes.separate import ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
 
@@ -87,9 +87,16 @@ async def test_everything_twice(there: Installation) -> None:
         for message in twice:
             await stream.publish(message)
     await stream.close()
-    for stage, calls in (await there.same_as_alone(run, config)).items():
-        # Twins in flight together are both asked: those of a topic, and those of twin captions.
-        assert calls.needed <= calls.asked <= calls.needed + 2 * AGAIN[stage]
+    calls = await there.same_as_alone(run, config)
+    assert all(asked == needed for asked, needed in calls.values()), calls
+
+
+async def test_a_run_that_two_clients_start_at_once(there: Installation) -> None:
+    config = example("two clients")
+    run, same = await asyncio.gather(*(there.begin(config) for _ in range(2)))
+    assert run == same
+    calls = await there.same_as_alone(run, config)
+    assert all(asked == needed for asked, needed in calls.values()), calls
 
 
 async def test_poison_is_put_aside_and_explained(there: Installation) -> None:

@@ -1,3 +1,6 @@
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,6 +10,7 @@ from tests.fakes.full_storage import longest_file
 from tests.fakes.runs import part, spec
 from tests.fakes.stores import MemoryLog, MemoryStore, supplies
 
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.submission import parcel_at
@@ -20,9 +24,12 @@ from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS
 from caliper.pipeline.store.plan import read_summary
 from caliper.pipeline.store.runs import STARTED, RunBook, refusal_of, run_store, write_json
+from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.ports.storage import Sources
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "examples" / "captionqa" / "questions.json"
+JOBS = 23
 CODEC = ProtobufCodec()
 
 
@@ -48,8 +55,14 @@ async def stored(store: MemoryStore, *, captions: str | None = None) -> RunSpec:
     found = spec(part(data=parcel.digest, captions=known))
     kept = run_store(store, found.run_id)
     await kept.put("spec.json", canonical_json(found.to_json()))
-    await write_json(kept, STARTED, started="2026-01-01T00:00:00+00:00", starts=1)
+    await note(store, found.run_id, 1)
     return found
+
+
+async def note(store: MemoryStore, run: str, starts: int) -> None:
+    """Note this many starts of a run."""
+    own = run_store(store, run)
+    await write_json(own, STARTED, started="2026-01-01T00:00:00+00:00", starts=starts)
 
 
 async def told(stream: MemoryStream) -> list[object]:
@@ -64,13 +77,39 @@ async def test_a_plan_says_which_start_it_answers(
     planner: Planner, store: MemoryStore, stream: MemoryStream
 ) -> None:
     run = (await stored(store)).run_id
-    await planner.plan(PlanJob(run))
-    await write_json(run_store(store, run), STARTED, started="2026-01-01", starts=3)
-    await planner.plan(PlanJob(run))
+    assert await planner.plan(PlanJob(run)) == JOBS
+    await note(store, run, 3)
+    # A later start publishes all jobs again, but only once.
+    assert [await planner.plan(PlanJob(run)) for _ in range(2)] == [JOBS, 0]
     made = await told(stream)
     assert [(event.run, event.start) for event in made if isinstance(event, PlanMade)] == [
         (run, 1), (run, 3)
     ]  # fmt: skip
+
+
+class StartedMeanwhile(StoredSupplies):
+    """Supplies in `store` of a run that is started for the second time while it is planned."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store, DatasetFiles)
+        self.store = store
+
+    @asynccontextmanager
+    async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
+        async with super().sources(spec) as found:
+            await note(self.store, spec.run_id, 2)
+            yield found
+
+
+async def test_starts_at_once_publish_the_jobs_once(
+    store: MemoryStore, stream: MemoryStream
+) -> None:
+    run = (await stored(store)).run_id
+    book = RunBook(store, FakeClock())
+    planner = Planner(store, stream, CODEC, book, StartedMeanwhile(store))
+    published = await asyncio.gather(*(planner.plan(PlanJob(run)) for _ in range(2)))
+    assert set(published) == {0, JOBS}
+    assert [event.start for event in await told(stream) if isinstance(event, PlanMade)] == [2]
 
 
 async def test_a_plan_that_succeeds_after_all_is_no_refusal(

@@ -4,9 +4,7 @@ from itertools import groupby
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.simulated import at_most
 from tests.fakes.stores import MemoryStore
-from tests.fakes.unfinished import BENCHMARKS, LOOKS, SimulatedRun
 
 from caliper.benchmarks.capability.tasks import NAMES
 from caliper.core.question import Item, Question, Source
@@ -19,8 +17,6 @@ from caliper.pipeline.planning.publication_order import (
     shuffle,
 )
 from caliper.pipeline.planning.publisher import jobs
-
-RUNS = 25
 
 
 def an_item(sample: str, medium: str, source: Source = Source.CAPTION) -> Item:
@@ -92,16 +88,3 @@ async def test_the_first_jobs_cover_every_task() -> None:
     found = [item async for part in read_shuffled(store, planned.summary, 0) for item in part]
     assert sorted(found, key=lambda item: item.first) == planned.items
     assert {item.key.split("/")[0] for item in found[:130]} == set(NAMES)
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_the_final_figure_lies_in_live_intervals_as_often_as_promised(name: str) -> None:
-    missed = [0] * (len(LOOKS) - 1)
-    for seed in range(RUNS):
-        *live, final = SimulatedRun(name, seed).headlines()
-        assert final.value is not None
-        for look, estimate in enumerate(live):
-            assert estimate.low is not None
-            assert estimate.high is not None
-            missed[look] += not estimate.low <= final.value <= estimate.high
-    assert all(at_most(times, 0.05, RUNS) for times in missed), missed

@@ -17,6 +17,7 @@ from av.video.stream import VideoStream
 from PIL import Image
 
 from caliper.adapters.media.bounds import MediaLimits, open_file
+from caliper.adapters.media.pixel_room import ROOM
 from caliper.adapters.media.timeline import Timeline, frame_indices, timeline
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
@@ -25,6 +26,8 @@ from caliper.core.preparation import Preparation
 _OPTIONS = {"format_whitelist": "avi,matroska,mov,mpeg,mpegts,mpegvideo"}
 # Frames decoded at most from a key frame to the middle: ten seconds at 30 per second.
 _FRAMES_DECODED = 300
+# Frames that a decoder holds: up to 17, of three bytes a pixel at most, where pictures take eight.
+_FRAMES_HELD = 6
 # The time base of libav, for streams without their own.
 _TICK = Fraction(1, av.time_base)
 # The share of the claimed length that must decode; not 1, since containers round.
@@ -182,7 +185,9 @@ def _open_container(path: Path, limits: MediaLimits) -> Iterator[InputContainer]
             stream.codec_context.options = {"max_pixels": str(limits.frame_pixels)}
             # Clips are decoded in parallel: threads within one would only hold more frames.
             stream.thread_count = 1
-            yield container
+            pixels = _FRAMES_HELD * max(width, stream.width) * stream.height
+            with ROOM.hold(pixels, limits.pixels):
+                yield container
     except InvalidInput as error:
         raise InvalidInput(error.message, file=str(path)) from error
     except (av.error.FFmpegError, ValueError, OSError) as error:

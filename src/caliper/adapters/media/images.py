@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,6 +12,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from caliper.adapters.media.bounds import MediaLimits, open_file
+from caliper.adapters.media.pixel_room import ROOM
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
@@ -83,23 +85,33 @@ def encode(image: Image.Image, preparation: Preparation) -> bytes:
 
 
 def _decode(file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None) -> Image.Image:
+    with ExitStack() as room:
+        picture, rotation = _load(file, path, limits, longest, room)
+        if longest is not None:
+            picture.thumbnail((longest, longest))
+        if picture.mode == "RGBA":
+            picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
+        upright = picture if rotation is None else picture.transpose(rotation)
+        return upright.convert("RGB")
+
+
+def _load(
+    file: BinaryIO, path: Path, limits: MediaLimits, longest: int | None, room: ExitStack
+) -> tuple[Image.Image, Image.Transpose | None]:
+    """The picture with 8 bits per channel, and what puts it upright. Its pixels are held in `room`.
+
+    Apart from what follows, so that the picture as read is freed before it is shrunk.
+    """
     with Image.open(file, formats=_FORMATS) as image:
         # The decoder of WebP holds four copies of a picture, others two.
-        most = limits.pixels // 2 if image.format == "WEBP" else limits.pixels
-        limits.check_size(*image.size, most, path)
+        copies = 2 if image.format == "WEBP" else 1
+        limits.check_size(*image.size, limits.pixels // copies, path)
         if longest is not None:
             # Lets the JPEG decoder skip detail that shrinking would discard.
             image.draft("RGB", (longest, longest))
+        room.enter_context(ROOM.hold(image.width * image.height * copies, limits.pixels))
         image.load()
-        rotation = _TRANSPOSITIONS.get(image.getexif().get(_ORIENTATION, 1))
-        picture = _eight_bits(image)
-    del image
-    if longest is not None:
-        picture.thumbnail((longest, longest))
-    if picture.mode == "RGBA":
-        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
-    upright = picture if rotation is None else picture.transpose(rotation)
-    return upright.convert("RGB")
+        return _eight_bits(image), _TRANSPOSITIONS.get(image.getexif().get(_ORIENTATION, 1))
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:

@@ -1,14 +1,17 @@
 """The planner: handles plan-jobs by writing the plan of a run to the store and publishing its jobs.
 
-A redelivered plan-job finds the plan and publishes all jobs again. Doing known work again is
-cheap, and changes nothing.
+A later start, or a plan-job redelivered to another process, finds the plan and publishes all jobs
+again. Doing known work again is cheap, and changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+
+from cachetools import LRUCache
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
@@ -23,6 +26,7 @@ from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
 from caliper.pipeline.store.runs import (
     SPEC,
+    STARTED,
     RunBook,
     forget_refusal,
     is_cancelled,
@@ -34,6 +38,8 @@ from caliper.pipeline.store.store_supplies import without_folder
 from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore, Supplies
 from caliper.ports.stream import JobStream
+
+_ANSWERED_RUNS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,12 @@ class Planner:
     ) -> None:
         self._store, self._stream, self._codec = store, stream, codec
         self._runs, self._supplies, self._resume = runs, supplies, resume
+        # By run: the version of started.json with the start whose jobs are published.
+        self._answered: LRUCache[str, str | None] = LRUCache(_ANSWERED_RUNS)
 
     async def plan(self, job: PlanJob) -> int | InvalidInput:
-        """Plan the run, publish its jobs and return how many; none of a cancelled run.
+        """Plan the run, publish its jobs and return how many; none of a cancelled run, or of a
+        start that another plan-job answers.
 
         Invalid rows and lost objects refuse the run: returns the error.
         Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
@@ -89,30 +98,45 @@ class Planner:
         spec = await self._runs.spec(job.run)
         if await is_cancelled(store):
             return 0
-        # Read before planning: the plan then answers this start and all earlier ones.
-        start, caps = await last_start(store)
         with temporary_files():
             async with self._supplies.sources(spec) as sources:
                 summary = await plan(spec, sources, store)
         await forget_refusal(store)
-        shards, end = partial(read_plan, store, summary), None
-        if caps.calls is not None:
-            end = await affordable_end(spec, shards, caps.calls)
-        resumption = await self._resume(job.run, end)
-        event = PlanMade(job.run, summary.questions, start, end)
-        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-        if await is_cancelled(store):
+        # Read after planning: the jobs then answer every start until now.
+        version = await store.version(STARTED)
+        start, caps = await last_start(store)
+        # Earlier releases did not count their starts.
+        if start and self._answered.get(job.run) == version:
             return 0
-        captions = dict(resumption.captions)
-        for name, source in sources.items():
-            if source.captions is not None:
-                captions[name] = source.captions
-        publisher = Publisher(
-            spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
-        )
-        checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
-        shuffled = partial(read_shuffled, store, summary, spec.seed)
-        return await publisher.publish(shuffled, checkpoint, resumption.ledger, end)
+        with self._answering(job.run, version):
+            shards, end = partial(read_plan, store, summary), None
+            if caps.calls is not None:
+                end = await affordable_end(spec, shards, caps.calls)
+            resumption = await self._resume(job.run, end)
+            event = PlanMade(job.run, summary.questions, start, end)
+            await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
+            if await is_cancelled(store):
+                return 0
+            captions = dict(resumption.captions)
+            for name, source in sources.items():
+                if source.captions is not None:
+                    captions[name] = source.captions
+            publisher = Publisher(
+                spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
+            )
+            checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
+            shuffled = partial(read_shuffled, store, summary, spec.seed)
+            return await publisher.publish(shuffled, checkpoint, resumption.ledger, end)
+
+    @contextmanager
+    def _answering(self, run: str, version: str | None) -> Iterator[None]:
+        """Publish the jobs of a start inside. If that breaks off, they are published again."""
+        self._answered[run] = version
+        try:
+            yield
+        except BaseException:
+            self._answered.pop(run, None)
+            raise
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not retried, until it is started again or the job requeued.

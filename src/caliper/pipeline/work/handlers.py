@@ -6,8 +6,10 @@ acknowledged without work.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
@@ -50,9 +52,21 @@ def ignore_verdicts(_: ExamineJob, __: Verdicts) -> None:
     """The default `on_verdicts` callback: does nothing."""
 
 
+class JobLocks:
+    """One lock per job: a second delivery of a job in flight waits, and then finds its replies."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, job: ExamineJob | CaptionJob) -> asyncio.Lock:
+        """The lock of a job, which is known by its run, sample and kind of questions."""
+        key = (job.run, job.benchmark, job.sample, job.items[0].source)
+        return self._locks.setdefault(key, asyncio.Lock())
+
+
 @dataclass(frozen=True, slots=True)
 class ExamineHandler:
-    """Examines jobs and publishes their verdicts.
+    """Examines jobs and publishes their verdicts. Of equal jobs in flight, one is worked on.
 
     `record_usage` is called with a job before its results are published, and `on_verdicts` after
     its verdicts are. `on_run_failure` is called with a run whose model has changed, or of which an
@@ -65,6 +79,7 @@ class ExamineHandler:
     record_usage: RecordUsage
     on_verdicts: OnVerdicts = ignore_verdicts
     on_run_failure: OnRunFailure = raise_error
+    locks: JobLocks = field(default_factory=JobLocks, init=False)
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job. On the final attempt, returns the error that became Unscored, if any.
@@ -76,7 +91,8 @@ class ExamineHandler:
             examiner = await self.examiner_of(job)
             if examiner is None:
                 return None
-            result = await examiner.conclude(job)
+            async with self.locks.of(job):
+                result = await examiner.conclude(job)
         except (ModelChanged, DataLoss) as error:
             await self.on_run_failure(job.run, error)
             return None
@@ -143,10 +159,11 @@ class CaptionHandler:
             captioner = await self.captioner_of(job)
             if captioner is None:
                 return None
-            if job.items[0].source is not Source.MEDIA:
-                await self._caption(job, captioner)
-                return None
-            result = await captioner.answer(job)
+            async with self.examining.locks.of(job):
+                if job.items[0].source is not Source.MEDIA:
+                    await self._caption(job, captioner)
+                    return None
+                result = await captioner.answer(job)
         except (ModelChanged, DataLoss) as error:
             await self.examining.on_run_failure(job.run, error)
             return None
