@@ -60,7 +60,7 @@ test-all: $(VENV)/.installed-dev ## Run all tests
 faults: N = 40
 faults: SEED = 1
 faults: $(VENV)/.installed-dev ## Run N schedules of random faults from SEED on; of a failure, runs/faults/<seed> keeps the logs
-	FAULTS_N=$(N) FAULTS_SEED=$(SEED) $(BIN)/python -m pytest tests/services/test_faults_random.py -s
+	FAULTS_N=$(N) FAULTS_SEED=$(SEED) $(BIN)/python -m pytest tests/services/test_random_faults.py -s
 
 lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, sizes and generated docs
 	$(BIN)/ruff format --check .
