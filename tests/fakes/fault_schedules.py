@@ -26,7 +26,12 @@ from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.core.envelopes import Message
-from caliper.core.errors import BackendUnavailable, StoreUnavailable, StreamUnavailable
+from caliper.core.errors import (
+    BackendTimeout,
+    BackendUnavailable,
+    StoreUnavailable,
+    StreamUnavailable,
+)
 from caliper.core.run import FINAL_STATES, RunState
 from caliper.local.config import RunConfig
 from caliper.pipeline.store.runs import run_store
@@ -39,7 +44,7 @@ MOST = 6
 _STARTS = 30
 # What the aggregator reads for a report.
 _DAMAGED = ("plan/0", "verdicts/", "captions/")
-_OUTAGES = (BackendUnavailable, StoreUnavailable, StreamUnavailable)
+_OUTAGES = (BackendTimeout, BackendUnavailable, StoreUnavailable, StreamUnavailable)
 _Answer = TypeVar("_Answer")
 
 
