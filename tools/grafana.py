@@ -3,11 +3,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from panels import Dashboard, Panel, Place, Row, Variable, placed
 
+_METRIC = re.compile(r"\b(caliper_\w+|up\b)(\{)?")
+_NAMESPACE = Variable(
+    name="namespace", label="Installation", query="label_values(caliper_build_info, namespace)"
+)
+_ANNOTATIONS: tuple[dict[str, Any], ...] = (
+    {
+        "name": "Run starts",
+        "iconColor": "blue",
+        # Marked at its own value, in milliseconds.
+        "expr": 'max by (model) (caliper_run_started_timestamp_seconds{model=~"$model"} * 1000)',
+        "useValueForTime": True,
+        "titleFormat": "{{model}} starts",
+    },
+    {
+        "name": "New versions",
+        "iconColor": "purple",
+        "expr": "count by (version) (caliper_build_info)"
+        " unless count by (version) (caliper_build_info offset 1m)",
+        "titleFormat": "Caliper {{version}}",
+    },
+)
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _TYPES = {
     "lines": "timeseries",
@@ -40,7 +62,7 @@ _COLOURS = ("blue", "orange", "green", "purple")
 def as_json(dashboard: Dashboard) -> dict[str, Any]:
     """The whole file, with `id` null: Grafana assigns it on import."""
     return {
-        "annotations": {"list": []},
+        "annotations": {"list": [_annotation(each) for each in _ANNOTATIONS]},
         "description": dashboard.description,
         "editable": True,
         "fiscalYearStartMonth": 0,
@@ -51,7 +73,7 @@ def as_json(dashboard: Dashboard) -> dict[str, Any]:
         "refresh": "10s",
         "schemaVersion": 39,
         "tags": ["caliper"],
-        "templating": {"list": [_datasource(), *map(_variable, dashboard.variables)]},
+        "templating": {"list": [_datasource(), _namespace(), *map(_variable, dashboard.variables)]},
         "time": {"from": "now-1h", "to": "now"},
         "timepicker": {},
         "timezone": "",
@@ -60,6 +82,11 @@ def as_json(dashboard: Dashboard) -> dict[str, Any]:
         "version": 1,
         "weekStart": "",
     }
+
+
+def _annotation(fields: dict[str, Any]) -> dict[str, Any]:
+    expr = _in_namespace(fields["expr"])
+    return {**fields, "datasource": _SOURCE, "enable": True, "expr": expr, "step": "60s"}
 
 
 def _dashboard_links(dashboard: Dashboard) -> dict[str, Any]:
@@ -88,18 +115,34 @@ def _datasource() -> dict[str, Any]:
     }
 
 
+def _namespace() -> dict[str, Any]:
+    """The installation: one, so that no figure mixes two. Without that label it is empty, which
+    selects what has none.
+    """
+    one: dict[str, Any] = {"allValue": None, "current": {}, "includeAll": False, "multi": False}
+    query = {"qryType": 1, "query": _NAMESPACE.query, "refId": _NAMESPACE.name}
+    return _variable(_NAMESPACE) | one | {"definition": _NAMESPACE.query, "query": query}
+
+
+def _in_namespace(expr: str) -> str:
+    """The expression with each metric selected by the installation."""
+    selector = f'namespace=~"${_NAMESPACE.name}"'
+    return _METRIC.sub(lambda found: found[1] + "{" + selector + (", " if found[2] else "}"), expr)
+
+
 def _variable(variable: Variable) -> dict[str, Any]:
+    query = _in_namespace(variable.query)
     return {
         "allValue": ".*",
         "current": {"selected": True, "text": ["All"], "value": ["$__all"]},
         "datasource": _SOURCE,
-        "definition": variable.query,
+        "definition": query,
         "hide": 0,
         "includeAll": True,
         "label": variable.label,
         "multi": True,
         "name": variable.name,
-        "query": {"qryType": 1, "query": variable.query, "refId": variable.name},
+        "query": {"qryType": 1, "query": query, "refId": variable.name},
         # Refresh when the time range changes: checkpoints come and go.
         "refresh": 2,
         "sort": 1,
@@ -211,7 +254,7 @@ def _targets(panel: Panel) -> list[dict[str, Any]]:
         {
             "datasource": _SOURCE,
             "editorMode": "code",
-            "expr": query.expr,
+            "expr": _in_namespace(query.expr),
             "format": "table" if panel.kind in ("table", "columns") else "time_series",
             "instant": not over_time,
             "legendFormat": query.legend or "__auto",

@@ -26,7 +26,7 @@ from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Consumer
+from caliper.ports.stream import Backlog, Consumer
 from caliper.wiring.grounds import Ground
 
 
@@ -94,6 +94,9 @@ class Collected:
             self.messages.append(message)
 
     def consumer(self, topic: str, group: str) -> Consumer:
+        raise NotImplementedError(f"{group} cannot consume {topic}")
+
+    async def backlog(self, topic: str, group: str) -> Backlog:
         raise NotImplementedError(f"{group} cannot consume {topic}")
 
 

@@ -6,11 +6,21 @@ nothing else is left is shown by a last message of every key, which comes next.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from typing import ClassVar
 
 import pytest
-from tests.fakes.traffic import by_key, drained, finish, lagging, message, received, shared
+from tests.fakes.traffic import (
+    PATIENCE,
+    by_key,
+    drained,
+    finish,
+    lagging,
+    message,
+    received,
+    shared,
+)
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -18,7 +28,7 @@ from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message
-from caliper.ports.stream import JobStream
+from caliper.ports.stream import Backlog, JobStream
 
 # Names of files as JSON may spell them: half of a pair (it has no UTF-8 form), a whole one, and
 # the mark by which Caliper's own way of writing halves begins.
@@ -100,6 +110,26 @@ class StreamContract:
         await lagging(consumer, 0)
         assert consumer.rebalances >= 0
         await consumer.leave()
+
+    async def test_the_backlog_is_known_without_members(
+        self, stream: JobStream, topic: str
+    ) -> None:
+        assert await stream.backlog(topic, "judge") == Backlog(0, 0)
+        for key in "abc":
+            await stream.publish(message(topic, key, 0))
+        before = await stream.backlog(topic, "judge")
+        assert (before.waiting, before.settled) == (3, 0)
+        assert before.oldest == pytest.approx(time.time(), abs=PATIENCE)
+        consumer = stream.consumer(topic, "judge")
+        held = [await received(consumer) for _ in range(3)]
+        for delivery in held[:2]:
+            await consumer.acknowledge(delivery)
+        await lagging(consumer, 1)
+        await consumer.leave()
+        after = await stream.backlog(topic, "judge")
+        assert (after.waiting, after.settled) == (1, 2)
+        assert after.oldest is not None
+        assert after.oldest >= before.oldest
 
     async def test_members_of_a_group_share_and_groups_do_not(
         self, stream: JobStream, topic: str

@@ -49,6 +49,12 @@ def queries() -> Iterator[Asked]:
                 yield Asked(place, target["expr"], target["range"])
 
 
+def annotations() -> Iterator[Asked]:
+    for file in FILES:
+        for each in load(file)["annotations"]["list"]:
+            yield Asked(f"{file.stem}: {each['name']}", each["expr"], over_time=True)
+
+
 def variables() -> Iterator[Asked]:
     """Those whose values come from Prometheus."""
     for file in FILES:

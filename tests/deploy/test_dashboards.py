@@ -14,6 +14,8 @@ import yaml
 from tests.deploy.dashboards import (
     CATALOGUE,
     FILES,
+    Asked,
+    annotations,
     grouping_labels,
     load,
     matched_labels,
@@ -29,6 +31,7 @@ from tests.fakes.sources import ROOT
 
 # Identifiers of Grafana's units that are used here.
 UNITS = {"none", "short", "percentunit", "s", "dtdurations", "cps", "ops", "reqps"}
+_TEXTS = re.compile(r'"[^"]*"')
 TYPES = {"timeseries", "bargauge", "barchart", "stat", "table"}
 PROMETHEUS = {"type": "prometheus", "uid": "${datasource}"}
 
@@ -136,7 +139,7 @@ def test_grafana_is_told_of_the_same_interval_as_prometheus() -> None:
 
 
 EXPRESSIONS = [
-    *((asked.place, asked.expr) for asked in (*queries(), *variables())),
+    *((asked.place, asked.expr) for asked in (*queries(), *annotations(), *variables())),
     *((rule.get("alert") or rule["record"], rule["expr"]) for rule in rules()),
 ]
 
@@ -146,10 +149,45 @@ def test_metrics_and_labels_are_those_of_the_catalogue(place: str, expr: str) ->
     used = metrics(expr)
     assert used <= CATALOGUE.keys()
     for metric, label in matched_labels(expr):
-        assert label in (*CATALOGUE[metric].labels, "job"), (metric, label)
+        assert label in (*CATALOGUE[metric].labels, "job", "namespace"), (metric, label)
     if used:
-        known = {label for metric in used for label in CATALOGUE[metric].labels} | {"le"}
+        known = {label for metric in used for label in CATALOGUE[metric].labels} | {
+            "le",
+            "namespace",
+            "instance",
+        }
         assert grouping_labels(expr) <= known
+
+
+@pytest.mark.parametrize(
+    "rule", list(rules()), ids=lambda rule: rule.get("alert") or rule["record"]
+)
+def test_a_rule_keeps_installations_apart(rule: dict[str, Any]) -> None:
+    mixed = re.findall(
+        r"(?<!:)\b(?:sum|max|min|avg|count|topk)\b(?! by \(namespace\b)", rule["expr"]
+    )
+    assert mixed == []
+    assert re.findall(r"\bon \((?!namespace\b)", rule["expr"]) == []
+
+
+@pytest.mark.parametrize("asked", [*queries(), *annotations()], ids=lambda asked: asked.place)
+def test_a_panel_shows_the_chosen_installations(asked: Asked) -> None:
+    chosen = len(re.findall(r'\{[^}]*\bnamespace=~"\$namespace"', asked.expr))
+    assert chosen == len(re.findall(r"\b(?:caliper_\w+|up\b)", _TEXTS.sub("", asked.expr)))
+
+
+def test_throughput_is_on_one_screen() -> None:
+    (file,) = (file for file in FILES if file.stem == "throughput")
+    top = [panel["title"] for panel in panels(file) if panel["gridPos"]["y"] == 1]
+    wanted = ["Verdicts", "Queue", "Time to drain", "Occupancy", "Tokens", "Cost"]
+    assert top[: len(wanted)] == wanted
+
+
+def test_work_is_shown_by_process() -> None:
+    shown = {
+        metric for each in queries() if "instance" in each.expr for metric in metrics(each.expr)
+    }
+    assert shown >= {"caliper_job_seconds", "caliper_jobs_in_flight", "caliper_gate_in_flight"}
 
 
 def test_every_metric_that_is_used_is_documented() -> None:
@@ -172,5 +210,5 @@ def test_the_exporter_of_the_tests_shows_what_the_catalogue_has() -> None:
 def test_the_evaluation_is_chosen_by_model_benchmark_and_dimension() -> None:
     by_name: dict[str, list[Any]] = {file.stem: load(file)["templating"]["list"] for file in FILES}
     names = {stem: [each["name"] for each in listed] for stem, listed in by_name.items()}
-    assert names["evaluation"] == ["datasource", "model", "benchmark", "dimension"]
+    assert names["evaluation"] == ["datasource", "namespace", "model", "benchmark", "dimension"]
     assert all({"model", "benchmark"} <= set(listed) for listed in names.values())

@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from urllib.request import urlopen
 
 import pytest
-from tests.deploy.dashboards import Asked, queries, rules, variables
+from tests.deploy.dashboards import Asked, annotations, queries, rules, variables
 from tests.deploy.prometheus import Prometheus, substituted
 from tests.fakes.exporter import Exporter
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess
 
-ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*")
+ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*") | {
+    "namespace": "caliper"
+}
 CHOSEN = {
+    "namespace": "caliper",
     "model": "step-2000",
     "benchmark": "captionqa|comprecap|capability",
     "dimension": "average|overall|OCR",
@@ -30,7 +33,7 @@ def prometheus(own_prometheus: tuple[ServerProcess, str]) -> Iterator[Prometheus
     """A Prometheus that has scraped an installation several times."""
     server, url = own_prometheus
     with Exporter() as exporter:
-        metrics_server.scrape(server.log.parent, [exporter.address])
+        metrics_server.scrape(server.log.parent, [exporter.address], namespace="caliper")
         found = Prometheus(url)
         until(found, "min(count_over_time(caliper_build_info[1m])) >= 5")
         until(found, "count(stage:caliper_jobs_busy:rate5m)")
@@ -56,6 +59,22 @@ def test_a_panel_has_data(prometheus: Prometheus, asked: Asked, values: dict[str
         found = prometheus.instant(expr)
     assert found, expr
     assert any(math.isfinite(value) for series in found for _, value in series.points), expr
+
+
+def test_starts_of_runs_and_versions_are_marked(prometheus: Prometheus) -> None:
+    marked = list(annotations())
+    assert len(marked) == 2 * 3
+    for asked in marked:
+        expr, now = substituted(asked.expr, ALL), time.time()
+        found = prometheus.over(expr, now - 5, now, 1)
+        if "started" in expr:
+            # Milliseconds, at which Grafana draws the mark.
+            assert {now - 3600 < point[1] / 1000 < now for each in found for point in each.points}
+            assert {each.labels["model"] for each in found} == {"step-1000", "step-2000"}
+        else:
+            # A new version is one for its first minute.
+            before = prometheus.over(expr.partition(" unless ")[0], now - 5, now, 1)
+            assert {each.labels["version"] for each in before} == {"0.1.0"}
 
 
 @pytest.mark.parametrize("asked", list(variables()), ids=lambda asked: asked.place)

@@ -55,7 +55,8 @@ def test_an_alert_says_what_where_and_what_to_do(alert: Any) -> None:
     assert alert["labels"]["severity"] in {"page", "ticket"}
     said = alert["annotations"]
     assert {"summary", "description", "runbook_url"} == said.keys()
-    assert said["runbook_url"] == f"docs/alerts.md#{name.lower()}"
+    where = "{{ $externalLabels.runbooks }}docs/alerts.md"
+    assert said["runbook_url"] == f"{where}#{name.lower()}"
     chapter = PAGE.partition(f"## {name}\n")[2].partition("\n## ")[0]
     assert chapter.startswith(f"\n**{alert['labels']['severity']}**: ")
     assert re.search(r"^1\. ", chapter, re.MULTILINE), "no first thing to do"

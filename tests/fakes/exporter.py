@@ -19,6 +19,7 @@ from typing import Any, Self
 MODELS = {"step-1000": 0.0, "step-2000": 5.0}
 STAGES = {"captioner": 4.0, "judge": 9.0, "qa_reader": 12.0}
 ENDPOINTS = {"judge": "judge-8b", "qa_reader": "reader-72b", "captioner": "step-2000"}
+TOPICS = {"judge": "judge-jobs", "qa_reader": "qa-jobs", "captioner": "caption-jobs"}
 # Benchmark: questions planned, and its figures with the value of the first checkpoint.
 FIGURES: dict[str, tuple[int, dict[tuple[str, str], float]]] = {
     "capability": (
@@ -63,12 +64,16 @@ def samples(age: float, now: float) -> Iterator[Sample]:
     """All series at `age` seconds after the start; `now` is the current time."""
     yield "caliper_build_info", {"version": "0.1.0"}, 1
     yield "caliper_certificate_expiry_timestamp_seconds", {}, now + 200 * 24 * 3600
+    for peer in ("kafka", "store", "model"):
+        ends = now + 200 * 24 * 3600
+        yield "caliper_peer_certificate_expiry_timestamp_seconds", {"peer": peer}, ends
     for model, better in MODELS.items():
         yield "caliper_run_started_timestamp_seconds", {"model": model}, now - age + better
         for benchmark in FIGURES:
             yield from _of_a_run(model, benchmark, better, age)
     for stage, rate in STAGES.items():
         yield from _of_a_stage(stage, rate, age)
+        yield from _of_a_topic(stage, rate, age, now)
     yield from _of_the_aggregator(age, now)
 
 
@@ -78,6 +83,7 @@ def _of_a_run(model: str, benchmark: str, better: float, age: float) -> Iterator
     done = min(planned, int(age * 8) + 1)
     unscored = (done + 30) // 60
     states = {"planned": planned, "scored": done - unscored, "unscored": unscored}
+    states["open"] = planned - done
     for state, count in states.items():
         yield "caliper_questions", {**about, "state": state}, count
     yield "caliper_verdicts_total", {**about, "outcome": "scored"}, done - unscored
@@ -111,7 +117,7 @@ def _of_a_stage(stage: str, rate: float, age: float) -> Iterator[Sample]:
     yield "caliper_rebalances_total", here, 2
     yield "caliper_gate_limit", {"endpoint": endpoint}, 24 + int(age / 5) % 16
     yield "caliper_gate_in_flight", {"endpoint": endpoint}, 21
-    topic = {"judge": "judge-jobs", "qa_reader": "qa-jobs", "captioner": "caption-jobs"}[stage]
+    topic = TOPICS[stage]
     yield "caliper_dead_letters_total", {"topic": topic, "reason": "bad_input"}, int(age / 300) + 1
     for partition in range(4):
         waits = max(0.0, 400 - age * rate / 4) + partition
@@ -120,6 +126,13 @@ def _of_a_stage(stage: str, rate: float, age: float) -> Iterator[Sample]:
             {**here, "topic": topic, "partition": str(partition)},
             int(waits),
         )
+
+
+def _of_a_topic(stage: str, rate: float, age: float, now: float) -> Iterator[Sample]:
+    topic = {"topic": TOPICS[stage]}
+    yield "caliper_backlog_jobs", topic, max(0, int(1600 - age * rate))
+    yield "caliper_backlog_oldest_timestamp_seconds", topic, now - 90
+    yield "caliper_settled_jobs_total", topic, int(age * rate) + 1
 
 
 def _of_the_aggregator(age: float, now: float) -> Iterator[Sample]:

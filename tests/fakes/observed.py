@@ -53,7 +53,7 @@ async def observed(
     }
     addresses = [f"127.0.0.1:{port}" for port in ground.metrics.values()]
     async with installation(ground, chats) as started:
-        metrics_server.scrape(prometheus.log.parent, addresses)
+        metrics_server.scrape(prometheus.log.parent, addresses, namespace="caliper")
         yield started
 
 

@@ -53,9 +53,9 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
     return server, f"http://127.0.0.1:{port}"
 
 
-def scrape(folder: Path, addresses: Iterable[str]) -> None:
-    """Let the server in `folder` scrape these from now on, each HOST:PORT."""
-    text = yaml.safe_dump([{"targets": list(addresses)}])
+def scrape(folder: Path, addresses: Iterable[str], **labels: str) -> None:
+    """Let the server in `folder` scrape these from now on, each HOST:PORT, with these labels."""
+    text = yaml.safe_dump([{"targets": list(addresses), "labels": labels}])
     # In one step: a half-written file would be an error in its log.
     (folder / "targets.new").write_text(text, "utf-8")
     (folder / "targets.new").rename(folder / "targets.yaml")

@@ -9,17 +9,21 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.readiness import Readiness
+from tests.fakes.telemetry import until
 from tests.servers.process import STARTS_WITHIN
 
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_all
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import captioner_parts, open_answerer_parts
+from caliper.wiring.startup import loaded_later
 
-OPTIONS = ServerOptions(Address("127.0.0.1", 0), grace=5, check_every=0.05)
+LOOPBACK = Address("127.0.0.1", 0)
+OPTIONS = ServerOptions(LOOPBACK, health=LOOPBACK, grace=5, check_every=0.05)
 
 
 @pytest.fixture
@@ -42,9 +46,10 @@ async def parts_of(role: str, model: str, ground: Ground) -> ServiceParts:
 async def watched(parts: ServiceParts) -> AsyncIterator[Readiness]:
     running, told = ServiceRun(OPTIONS, parts), asyncio.Event()
     task = asyncio.create_task(run_all([running], told))
-    await running.started.wait()
+    await running.probed.wait()
     try:
-        async with Readiness(running.server.address.port) as readiness:
+        assert running.server.health_address is not None
+        async with Readiness(running.server.health_address.port) as readiness:
             yield readiness
     finally:
         told.set()
@@ -70,6 +75,49 @@ async def test_an_endpoint_that_is_stopped_and_started(
     assert gone.startswith(f"not ready: {role}'s model: BackendUnavailable: no endpoint of the")
     assert f"127.0.0.1:{chat.port}" in gone
     assert back == f"ready again: {role}'s model"
+
+
+def captioner_later(model: str, ground: Ground, pause: float = 0.02) -> ServiceParts:
+    settings = CaptionerSettings(model=model, retry_budget=pause)
+    return loaded_later(lambda: captioner_parts(settings, ground), pause)
+
+
+async def test_a_model_that_still_loads_is_waited_for(
+    ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with ChatServer() as chat:
+        pass
+    page = asyncio.Event()
+
+    async def metrics() -> None:
+        page.set()
+        await asyncio.Event().wait()
+
+    loading = captioner_later(f"tgi:{chat.url}", ground)
+    parts = merge_parts([loading, ServiceParts((), tasks=(metrics,))])
+    async with asyncio.timeout(STARTS_WITHIN), watched(parts) as readiness:
+        await readiness.until(False)
+        await page.wait()
+        await until(lambda: len(caplog.records) > 0)
+        async with ChatServer(port=chat.port):
+            await readiness.until(True)
+    assert readiness.told == [False, True]
+    (line,) = (each.getMessage() for each in caplog.records if "model" in each.getMessage())
+    assert line.startswith(f"waiting for the model: BackendUnavailable: 127.0.0.1:{chat.port}: ")
+
+
+async def test_a_service_that_waits_for_its_model_can_be_stopped(ground: Ground) -> None:
+    async with ChatServer() as chat:
+        pass
+    parts = captioner_later(f"tgi:{chat.url}", ground, pause=3600)
+    async with asyncio.timeout(STARTS_WITHIN), watched(parts) as readiness:
+        await readiness.until(False)
+
+
+async def test_a_setting_that_is_wrong_is_not_waited_for(ground: Ground) -> None:
+    parts = captioner_later("lexical", ground)
+    with pytest.raises(InvalidInput, match="cannot look at pictures"):
+        await run_all([ServiceRun(OPTIONS, parts)], asyncio.Event())
 
 
 @pytest.mark.parametrize("role", ["judge", "reader"])

@@ -111,7 +111,11 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
         # The last value of a field is the one that counts.
         newer = real + b"\x08\xff\x7f"
         stranger = real.replace(run.encode(), unknown.encode())
-        for kind, value in (("bytes", b"\xff\xff"), ("newer", newer), ("unknown", stranger)):
+        malformed = real.replace(run.encode(), run.upper().encode()[:-1] + b"X")
+        poisons = {
+            "bytes": b"\xff\xff", "newer": newer, "unknown": stranger, "malformed": malformed,
+        }  # fmt: skip
+        for kind, value in poisons.items():
             await stream.publish(Message(topic, f"{mark}/{kind}", value))
     # Nobody put this aside: it is no letter, and in nobody's way.
     await stream.publish(Message(DEAD_LETTERS, f"{run}/stray", b"\xff\xff"))
@@ -127,8 +131,11 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
         (one.headers["origin"], one.key.rpartition("/")[2], one.headers["error"].split(":")[0])
         for one in letters
     }
-    errors = (("bytes", "InvalidInput"), ("newer", "NewerSchema"), ("unknown", "NotFound"))
-    assert told == {(topic, kind, error) for topic in JOBS for kind, error in errors}
+    errors = {
+        "bytes": "InvalidInput", "newer": "NewerSchema", "unknown": "NotFound",
+        "malformed": "NotFound",
+    }  # fmt: skip
+    assert told == {(topic, kind, error) for topic in JOBS for kind, error in errors.items()}
     assert len(letters) == len(told)
 
 

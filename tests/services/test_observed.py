@@ -18,7 +18,9 @@ from caliper.adapters.streams.kafka_topics import apply_topics
 
 Server = tuple[ServerProcess, str]
 
-ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*")
+ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*") | {
+    "namespace": "caliper"
+}
 FIRES = 'ALERTS{alertname="CaliperDeadLetters", alertstate="firing"}'
 WAITS = 60.0
 

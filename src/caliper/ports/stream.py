@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from caliper.core.envelopes import Delivery, Message, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """A topic's messages: those that a group has not settled, and those that it has. `oldest` is
+    when the first of the unsettled ones was published, in seconds since 1970; None without any.
+    """
+
+    waiting: int
+    settled: int
+    oldest: float | None = None
 
 
 class GroupMember(Protocol):
@@ -67,6 +79,10 @@ class JobStream(Protocol):
         ...
 
     def consumer(self, topic: str, group: str) -> Consumer: ...
+
+    async def backlog(self, topic: str, group: str) -> Backlog:
+        """What waits for the group, with or without members. Raises StreamUnavailable."""
+        ...
 
 
 class LogReader(Protocol):

@@ -12,7 +12,7 @@ from caliper.core.errors import CaliperError
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
 from caliper.ports.models import Usage
-from caliper.ports.stream import GroupMember
+from caliper.ports.stream import Backlog, GroupMember
 
 
 class Watcher(Protocol):
@@ -162,6 +162,33 @@ class GroupJoined(Event):
     member: GroupMember
 
 
+@dataclass(frozen=True, slots=True)
+class BacklogRead(Event):
+    """The backlog of the workers that share a topic, as the stream knows it."""
+
+    topic: str
+    backlog: Backlog
+
+
+# Steps of a run.
+
+
+class Step(StrEnum):
+    """A step of a run that is no job of a stage."""
+
+    START = "start"
+    REPORT = "report"
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded(Event):
+    """A step of a run ended, `seconds` after it began."""
+
+    run: str
+    step: Step
+    seconds: float
+
+
 # The aggregator. Times are in seconds since 1970.
 
 
@@ -211,7 +238,7 @@ class VerdictShown(Event):
 
 @dataclass(frozen=True, slots=True)
 class RecordsApplied(Event):
-    """The publication time of the newest applied record."""
+    """The publication time of the record applied last."""
 
     time: float
 
@@ -245,6 +272,14 @@ class ModelForgotten(Event):
     """A model is no longer watched: nothing more is recorded for it."""
 
     model: str
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateRead(Event):
+    """When the first certificate of a peer (kafka, store or model) ends."""
+
+    peer: str
+    time: float
 
 
 class Telemetry(Protocol):

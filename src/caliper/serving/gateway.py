@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
@@ -15,8 +16,10 @@ from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, Step, StepEnded, Telemetry
 from caliper.serving.calls import Context, seconds
 from caliper.serving.grpc_server import Service
 from caliper.serving.uploads import Uploads
@@ -29,16 +32,24 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
     """Converts messages and calls the gateway's use cases; the guard turns errors into statuses."""
 
     def __init__(
-        self, gateway: Gateway, reader: RunReader, comparer: Comparer, store: ObjectStore
+        self,
+        gateway: Gateway,
+        reader: RunReader,
+        comparer: Comparer,
+        store: ObjectStore,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._gateway, self._reader, self._comparer = gateway, reader, comparer
-        self._store, self._uploads = store, Uploads()
+        self._store, self._uploads, self._telemetry = store, Uploads(), telemetry
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: Context
     ) -> pb.StartEvaluationResponse:
         """Start or resume a run."""
+        begun = time.monotonic()
         evaluation, created = await self._gateway.start(decode_evaluation_request(request))
+        ended = StepEnded(evaluation.spec.run_id, Step.START, time.monotonic() - begun)
+        self._telemetry.record(ended)
         return pb.StartEvaluationResponse(evaluation=encode_evaluation(evaluation), created=created)
 
     async def GetEvaluation(  # noqa: N802 - named in the contract
@@ -120,9 +131,10 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: Context
     ) -> pb.UploadCaptionsResponse:
         """Store a set of captions."""
-        async with self._uploads.receive(request_iterator) as captions:
-            digest = await put_captions(self._store, captions)
-            return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
+        with temporary_files():
+            async with self._uploads.receive(request_iterator) as captions:
+                digest = await put_captions(self._store, captions)
+                return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 
 
 def service(servicer: GatewayServicer) -> Service:

@@ -88,20 +88,40 @@ class GrpcServer:
         """
         refuse_open(options)
         self._options = options
-        self._services = tuple(services)
-        self._checks = checks
+        self._services = list(services)
+        self._checks = dict(checks)
         self._guard = Guard(TokenFile(options.tokens) if options.tokens else None, options.deadline)
         self._health = Health(service.name for service in self._services)
-        self._servers: list[grpc.aio.Server] = []
+        self._main: grpc.aio.Server | None = None
+        self._probed: grpc.aio.Server | None = None
         self._health_task: asyncio.Task[None] | None = None
         self.address = options.listen
         self.health_address = options.health
+
+    def add(self, services: Iterable[Service], checks: Mapping[str, Check]) -> None:
+        """Serve these as well, from `start` on."""
+        for service in services:
+            self._services.append(service)
+            self._health.add(service.name)
+        self._checks |= checks
+
+    async def start_health(self) -> None:
+        """Start listening for health checks: not ready before `start`. `health_address` then has
+        the actual port. Raises InvalidInput when it is taken.
+        """
+        if self._options.health is None or self._probed is not None:
+            return
+        self._probed = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._probed)
+        self.health_address = _bind(self._probed, self._options.health, None)
+        await self._probed.start()
 
     async def start(self) -> None:
         """Start listening. `address` and `health_address` then have the actual ports.
 
         Raises InvalidInput when an address is taken, or the certificate cannot be used.
         """
+        await self.start_health()
         server = grpc.aio.server(
             interceptors=[self._guard], options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
         )
@@ -111,14 +131,8 @@ class GrpcServer:
         names = [service.name for service in self._services]
         reflection.enable_server_reflection([*names, _HEALTH, reflection.SERVICE_NAME], server)
         self.address = _bind(server, self._options.listen, self._options.tls)
-        self._servers.append(server)
-        if self._options.health is not None:
-            health_server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS)
-            health_pb2_grpc.add_HealthServicer_to_server(self._health, health_server)
-            self.health_address = _bind(health_server, self._options.health, None)
-            self._servers.append(health_server)
-        for listener in self._servers:
-            await listener.start()
+        await server.start()
+        self._main = server
         checking = follow(self._health, self._checks, self._options.check_every)
         self._health_task = asyncio.create_task(checking)
 
@@ -136,8 +150,10 @@ class GrpcServer:
         if self._health_task is not None:
             self._health_task.cancel()
             await asyncio.gather(self._health_task, return_exceptions=True)
-        for server in self._servers:
-            await server.stop(self._options.grace if server is self._servers[0] else None)
+        if self._main is not None:
+            await self._main.stop(self._options.grace)
+        if self._probed is not None:
+            await self._probed.stop(None)
 
 
 def refuse_open(options: ServerOptions, named: Callable[[str], str] = str) -> None:

@@ -33,10 +33,14 @@ class Health(health_pb2_grpc.HealthServicer):
     """
 
     def __init__(self, services: Iterable[str]) -> None:
-        self._services = ("", *services)
+        self._services = {"", *services}
         self._ready = False
         self._stopping = False
         self._changed = asyncio.Event()
+
+    def add(self, service: str) -> None:
+        """Know another service."""
+        self._services.add(service)
 
     def set_ready(self, ready: bool) -> None:  # noqa: FBT001 - the one thing that it sets
         """Set readiness. Once shutting down, the services cannot become ready again."""

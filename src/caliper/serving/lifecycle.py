@@ -45,7 +45,7 @@ class TopicWork:
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
     """The parts of a service. When it stops, `workers` drains, `tasks` are cancelled, and `close`
-    is called last.
+    is called last. `later` opens further parts, while the service is live and not ready.
     """
 
     services: tuple[Service, ...]
@@ -53,6 +53,7 @@ class ServiceParts:
     tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     checks: Mapping[str, Check] = field(default_factory=dict)
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
+    later: tuple[Callable[[], Awaitable[ServiceParts]], ...] = ()
 
 
 def merge_parts(parts: Sequence[ServiceParts]) -> ServiceParts:
@@ -63,6 +64,7 @@ def merge_parts(parts: Sequence[ServiceParts]) -> ServiceParts:
         tasks=tuple(task for part in parts for task in part.tasks),
         checks={name: check for part in parts for name, check in part.checks.items()},
         close=tuple(close for part in parts for close in part.close),
+        later=tuple(later for part in parts for later in part.later),
     )
 
 
@@ -76,38 +78,65 @@ def store_check(store: ObjectStore) -> Check:
 
 
 class ServiceRun:
-    """Runs a service until `stopping` is set or a part of it fails."""
+    """Runs a service until `stopping` is set or a part of it fails. It answers health checks once
+    `probed`, and everything once `started`.
+    """
 
     def __init__(self, options: ServerOptions, parts: ServiceParts) -> None:
-        works = {f"work-{place}": work.check for place, work in enumerate(parts.workers)}
         self._options, self._parts = options, parts
-        self.server = GrpcServer(options, parts.services, {**parts.checks, **works})
+        self.server = GrpcServer(options, (), {})
         self.stopping = asyncio.Event()
-        self.started = asyncio.Event()
+        self.probed, self.started = asyncio.Event(), asyncio.Event()
+        self._workers: list[TopicWork] = []
 
     async def run(self) -> None:
-        """Serve until `stopping` is set. Raises InvalidInput when it cannot listen."""
-        async with AsyncExitStack() as stack:
-            for close in reversed(self._parts.close):
-                stack.push_async_callback(close)
-            await self.server.start()
-            stack.push_async_callback(self.server.stop)
-            self.started.set()
-            await self._work()
+        """Serve until `stopping` is set. Raises InvalidInput when it cannot listen, and what
+        opening later parts raises.
+        """
+        async with AsyncExitStack() as closing, AsyncExitStack() as serving:
+            lasting = self._begin(self._parts, closing)
+            serving.push_async_callback(self.server.stop)
+            opening = asyncio.ensure_future(self._open(closing))
+            stopping = asyncio.ensure_future(self.stopping.wait())
+            jobs: list[asyncio.Future[Any]] = []
+            try:
+                await self.server.start_health()
+                self.probed.set()
+                await _first_of([stopping, opening, *lasting])
+                if opening.done():
+                    lasting += opening.result()
+                    await self.server.start()
+                    jobs = [asyncio.ensure_future(work.run()) for work in self._workers]
+                    self.started.set()
+                    await _first_of([stopping, *jobs, *lasting])
+                self.server.drain()
+                for work in self._workers:
+                    work.stop()
+                if jobs:
+                    await asyncio.wait(jobs, timeout=self._options.grace)
+            finally:
+                await _cancel([stopping, opening, *jobs, *lasting])
 
-    async def _work(self) -> None:
-        jobs = [asyncio.ensure_future(work.run()) for work in self._parts.workers]
-        lasting = [asyncio.ensure_future(task()) for task in self._parts.tasks]
-        stopping = asyncio.ensure_future(self.stopping.wait())
-        try:
-            await asyncio.wait([stopping, *jobs, *lasting], return_when=asyncio.FIRST_COMPLETED)
-            self.server.drain()
-            for work in self._parts.workers:
-                work.stop()
-            if jobs:
-                await asyncio.wait(jobs, timeout=self._options.grace)
-        finally:
-            await _cancel([stopping, *jobs, *lasting])
+    async def _open(self, closing: AsyncExitStack) -> list[asyncio.Future[Any]]:
+        """Open the later parts. Returns their tasks."""
+        lasting: list[asyncio.Future[Any]] = []
+        for later in self._parts.later:
+            lasting += self._begin(await later(), closing)
+        return lasting
+
+    def _begin(self, parts: ServiceParts, closing: AsyncExitStack) -> list[asyncio.Future[Any]]:
+        """Begin the tasks of parts, and add the rest to what is served once started."""
+        for close in reversed(parts.close):
+            closing.push_async_callback(close)
+        works = enumerate(parts.workers, start=len(self._workers))
+        checks = {f"work-{place}": work.check for place, work in works}
+        self._workers += parts.workers
+        self.server.add(parts.services, {**parts.checks, **checks})
+        return [asyncio.ensure_future(task()) for task in parts.tasks]
+
+
+async def _first_of(tasks: Sequence[asyncio.Future[Any]]) -> None:
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
 
 async def _cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
@@ -140,7 +169,8 @@ async def run_all(services: Sequence[ServiceRun], stop: asyncio.Event) -> None:
         for service in services:
             tasks.append(asyncio.ensure_future(service.run()))
             starting = asyncio.ensure_future(service.started.wait())
-            await asyncio.wait([starting, tasks[-1]], return_when=asyncio.FIRST_COMPLETED)
+            first = [starting, stopping, tasks[-1]]
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             starting.cancel()
         await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
     finally:

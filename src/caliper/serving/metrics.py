@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import prometheus_client
     from cryptography import x509
 
-    from caliper.adapters.metrics import catalogue, page, prometheus
+    from caliper.adapters.metrics import catalogue, page, prometheus, traces
     from caliper.serving import web
 else:
     x509 = lazy_module("cryptography.x509")
@@ -26,14 +27,18 @@ else:
     catalogue = lazy_module("caliper.adapters.metrics.catalogue")
     prometheus = lazy_module("caliper.adapters.metrics.prometheus")
     page = lazy_module("caliper.adapters.metrics.page")
+    traces = lazy_module("caliper.adapters.metrics.traces")
     web = lazy_module("caliper.serving.web")
 
 _LOG = logging.getLogger(__name__)
 
 
 def process_telemetry() -> Telemetry:
-    """Prometheus telemetry with a registry of its own."""
-    return prometheus.PrometheusTelemetry(prometheus.Metrics(prometheus_client.CollectorRegistry()))
+    """Prometheus telemetry with a registry of its own, with traces if a collector is named."""
+    metrics = prometheus.Metrics(prometheus_client.CollectorRegistry())
+    if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        return traces.to_collector(metrics)
+    return prometheus.PrometheusTelemetry(metrics)
 
 
 def metrics_parts(

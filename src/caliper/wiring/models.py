@@ -108,6 +108,8 @@ class ModelRoom:
     def __init__(self, access: Access, clock: Clock, telemetry: Telemetry = SILENT) -> None:
         self.access, self._telemetry = access, telemetry
         self._clock = clock
+        self.encrypted: list[Address] = []
+        """The endpoints of open models that are reached over TLS."""
         self._chat_models: dict[str, Pool] = {}
         self._embedders: dict[str, Embedder] = {}
         self._pools: list[Replicas[Any]] = []
@@ -170,6 +172,8 @@ class ModelRoom:
                 way_out=f"https://{one.host}",
                 field=kind,
             )
+            if one.encrypted:
+                self.encrypted.append(Address(*one.address))
         return [
             (endpoint.host, tgi.TgiModel(endpoint, access.token, access.timeout, access.ca))
             for endpoint in endpoints
@@ -184,6 +188,8 @@ class ModelRoom:
                 way_out=f"https://{address.target}",
                 field="triton",
             )
+            if address.encrypted:
+                self.encrypted.append(Address.parse(address.target))
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
         """The answerer of the questions about captions of benchmark `name`, in a run with `seed`.

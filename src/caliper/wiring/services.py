@@ -15,6 +15,7 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.adapters.trust import tls_context
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
@@ -32,6 +33,7 @@ from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.gateway.backlog_meter import BacklogMeter
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.live.gauges import Gauges
 from caliper.pipeline.planning.planner import Planner
@@ -50,6 +52,7 @@ from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
+from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
@@ -85,12 +88,23 @@ async def open_answerer_parts(
     pack = _pack(settings)
     telemetry = ground.telemetry.stage(_STAGES[role])
     room = ModelRoom(settings.access(), ground.clock, telemetry)
-    answering = await RoleModels.open(role, settings.model, pack, room, language)
+    try:
+        answering = await RoleModels.open(role, settings.model, pack, room, language)
+    except BaseException:
+        await room.close()
+        raise
     parts = answerer_parts(answering, settings, ground)
     checks = {f"{role}'s model": room.check} if room.calls_endpoints else {}
-    return merge_parts(
-        [parts, ServiceParts((), checks=checks, close=(room.close,))]
-    ), StageDescription(answering.identities, pack.digest)
+    opened = ServiceParts((), checks=checks, close=(room.close,))
+    parts = merge_parts([parts, opened, _model_certificates(room, settings, ground)])
+    return parts, StageDescription(answering.identities, pack.digest)
+
+
+def _model_certificates(
+    room: ModelRoom, settings: EndpointSettings, ground: Ground
+) -> ServiceParts:
+    context = tls_context(settings.model_ca)
+    return certificate_parts("model", room.encrypted, context, ground.telemetry, ground.clock)
 
 
 def answerer_parts(
@@ -160,6 +174,7 @@ async def captioner_parts(
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
+    parts = merge_parts([parts, _model_certificates(room, settings, ground)])
     return parts, StageDescription(identities, pack.digest)
 
 
@@ -189,7 +204,9 @@ def gateway_parts(
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
     limits = WorkerLimits(in_flight=_CONCURRENT_PLANS, pause=_PAUSE)
-    stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
+    telemetry = ground.telemetry
+    stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, telemetry.stage("gateway"))
+    meter = BacklogMeter(ground.stream, ground.clock, telemetry)
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
 
@@ -199,10 +216,11 @@ def gateway_parts(
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
-    servicer = gateway.GatewayServicer(core, reader, comparer, ground.store)
+    servicer = gateway.GatewayServicer(core, reader, comparer, ground.store, ground.telemetry)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
         workers=(TopicWork(stage.worker),),
+        tasks=() if telemetry is SILENT else (meter.run,),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )

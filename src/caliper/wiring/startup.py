@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import uvloop
 
 from caliper.adapters.media.bounds import MediaLimits
+from caliper.adapters.models.retries import RETRYABLE
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
+from caliper.adapters.trust import tls_context
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.work.idle_stages import SleepingStages
-from caliper.ports.stages import StageDirectory
+from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.serving.addresses import Address
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import ServerOptions
 from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
 from caliper.serving.metrics import metrics_parts
+from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
@@ -30,6 +34,8 @@ from caliper.wiring.service_settings import (
     JudgeSettings,
     QaReaderSettings,
     ServerSettings,
+    StoreSettings,
+    StreamSettings,
 )
 from caliper.wiring.services import (
     aggregator_parts,
@@ -43,6 +49,8 @@ _LOG = logging.getLogger(__name__)
 DEFECT, BAD_INPUT, SURROUNDINGS = 1, 2, 4
 # Seconds between two checks of stages that may be scaled to zero.
 _AWAKE = 30.0
+# Seconds between two tries to open a model; each is retried in itself.
+_PAUSE = 5.0
 Chosen = TypeVar("Chosen", bound=ServerSettings)
 
 
@@ -50,22 +58,45 @@ async def judge(settings: JudgeSettings) -> ServiceParts:
     """A judge in its own process."""
     ground = ground_of(settings, settings)
     language = (settings.tagger, settings.embedder)
-    parts, _ = await open_answerer_parts("judge", settings, ground, language)
+    parts = loaded_later(lambda: open_answerer_parts("judge", settings, ground, language))
     return with_metrics(parts, ground, settings)
 
 
 async def qa_reader(settings: QaReaderSettings) -> ServiceParts:
     """A QA reader in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = await open_answerer_parts("reader", settings, ground)
+    parts = loaded_later(lambda: open_answerer_parts("reader", settings, ground))
     return with_metrics(parts, ground, settings)
 
 
 async def captioner(settings: CaptionerSettings) -> ServiceParts:
     """A captioner in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = await captioner_parts(settings, ground)
+    parts = loaded_later(lambda: captioner_parts(settings, ground))
     return with_metrics(parts, ground, settings)
+
+
+def loaded_later(
+    opening: Callable[[], Awaitable[tuple[ServiceParts, StageDescription]]], pause: float = _PAUSE
+) -> ServiceParts:
+    """Parts that open once their model answers, tried every `pause` seconds. A model server may
+    take half an hour to load: until then the service is up, and not ready.
+    """
+
+    async def opened() -> ServiceParts:
+        told = ""
+        while True:
+            try:
+                parts, _ = await opening()
+            except RETRYABLE as error:
+                last, told = told, f"{type(error).__name__}: {error}"
+                if told != last:
+                    _LOG.warning("waiting for the model: %s", told)
+                await asyncio.sleep(pause)
+            else:
+                return parts
+
+    return ServiceParts((), later=(opened,))
 
 
 async def aggregator(settings: AggregatorSettings) -> ServiceParts:
@@ -102,7 +133,20 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
 def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
     """The service, with its metrics served at the address in its settings."""
     metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
-    return merge_parts([parts, metrics])
+    return merge_parts([parts, metrics, *peer_parts(settings, ground)])
+
+
+def peer_parts(settings: ServerSettings, ground: Ground) -> Iterator[ServiceParts]:
+    """The parts that read the certificates of the brokers and the store."""
+    told = ground.telemetry, ground.clock
+    if isinstance(settings, StreamSettings) and settings.kafka:
+        brokers = [Address.parse(server) for server in settings.kafka.split(",")]
+        if tls := settings.security(brokers).tls:
+            yield certificate_parts("kafka", brokers, tls.context(), *told)
+    if isinstance(settings, StoreSettings) and settings.store.startswith("https://"):
+        url = urlsplit(settings.store)
+        store = Address(url.hostname or "", url.port or 443)
+        yield certificate_parts("store", [store], tls_context(settings.store_ca), *told)
 
 
 def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:

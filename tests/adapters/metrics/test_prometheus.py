@@ -17,9 +17,12 @@ from caliper.adapters.metrics.page import PAGE, metrics_application
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
+from caliper.ports.stream import Backlog
 from caliper.ports.telemetry import (
     AnchorsJudged,
+    BacklogRead,
     CallEnded,
+    CertificateRead,
     DeadLetterSent,
     Event,
     GateBuilt,
@@ -99,6 +102,8 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         RecordsWaiting("verdicts", {0: 1}),
         SnapshotKept(7.0),
         AnchorsJudged("judge", "captionqa", 0.98),
+        BacklogRead("judge-jobs", Backlog(5, 2, 8.0)),
+        CertificateRead("kafka", 9.0),
     ]
     stage = telemetry.stage("judge")
     for event in of_stage:
@@ -183,6 +188,19 @@ def test_lag_belongs_to_who_has_the_partition(telemetry: PrometheusTelemetry) ->
     assert value(telemetry, "caliper_consumer_lag", **place, partition="0") == 2
     assert value(telemetry, "caliper_consumer_lag", **place, partition="1") is None
     assert value(telemetry, "caliper_rebalances_total", stage="judge") == 3
+
+
+def test_the_backlog_of_a_topic(telemetry: PrometheusTelemetry) -> None:
+    def told(backlog: Backlog) -> list[float | None]:
+        telemetry.record(BacklogRead("judge-jobs", backlog))
+        names = ("backlog_jobs", "backlog_oldest_timestamp_seconds", "settled_jobs_total")
+        return [value(telemetry, f"caliper_{name}", topic="judge-jobs") for name in names]
+
+    assert told(Backlog(4, 100, 8.0)) == [4, 8, 0]
+    assert told(Backlog(1, 103, 9.0)) == [1, 9, 3]
+    assert told(Backlog(0, 104)) == [0, None, 4]
+    assert told(Backlog(2, 0, 11.0)) == [2, 11, 4]
+    assert told(Backlog(0, 2)) == [0, None, 6]
 
 
 def test_a_job_that_is_broken_off_is_in_flight_no_longer(telemetry: PrometheusTelemetry) -> None:

@@ -71,6 +71,15 @@ async def test_a_page_costs_no_more_than_the_largest(front: Front) -> None:
     assert await gateway.list(token=first.next, name="somebody else") == Page((), "")
 
 
+@pytest.mark.parametrize("name", ["spec.json", "end.json"])
+async def test_a_run_of_a_newer_release_hides_no_other(front: Front, name: str) -> None:
+    first, _ = await (await front.gateway()).start(front.asked)
+    run = first.spec.run_id
+    await write_json(front.store, f"run-index/{0:015}-{run}.json")
+    front.store.objects[f"runs/{run}/{name}"] = b'{"schema": 999}'
+    assert await (await front.gateway()).list() == Page((), "")
+
+
 async def test_what_is_over_is_not_cancelled(front: Front) -> None:
     gateway = await front.gateway()
     begun, _ = await gateway.start(front.asked)

@@ -162,6 +162,36 @@ async def test_a_run_that_was_started_again_meanwhile_stays(stored: Stored) -> N
     assert store.objects == before
 
 
+class StartingStore(MemoryStore):
+    """A store in which a run is started as soon as something is deleted."""
+
+    run = ""
+
+    async def delete(self, key: str) -> None:
+        await super().delete(key)
+        if self.run:
+            started, self.run = self.run, ""
+            await note_start(run_store(self, started), Caps(), NOW)
+
+
+async def test_a_run_that_is_started_while_it_is_deleted_stays(stored: Stored) -> None:
+    store = stored.copy(StartingStore())
+    end = f"runs/{stored.first}/end.json"
+    store.objects[end] = store.objects[end].replace(b'"complete"', b'"finished"')
+    (old,) = await old_runs(store, NEWEST, NOW)
+    store.run = stored.first
+    before = of(store, f"runs/{stored.first}/")
+    assert not await delete_run(store, old)
+    assert of(store, f"runs/{stored.first}/") >= before
+
+
+async def test_what_else_lies_beside_runs_stops_no_purge(stored: Stored) -> None:
+    store = stored.copy()
+    store.objects["runs/README"] = b"ours"
+    assert await purge(store, NEWEST) == [stored.first]
+    assert store.objects["runs/README"] == b"ours"
+
+
 async def test_a_purge_that_dies_is_completed_by_the_next(stored: Stored) -> None:
     undisturbed = stored.copy()
     (old,) = await old_runs(undisturbed, NEWEST, NOW)

@@ -68,6 +68,17 @@ async def test_what_the_store_refused_is_still_there() -> None:
     assert [placed for placed, _ in await everything(log)] == [*first, *second]
 
 
+async def test_a_segment_that_is_written_anew_after_a_purge_is_read_anew() -> None:
+    store = MemoryStore()
+    cache = SegmentCache(store)
+    for score in (1, 0):
+        log = await StoreLog.open(store, PREFIX, cache)
+        (place,) = log.append([verdict(0, score)])
+        await log.flush()
+        assert await log.read_many([place]) == {place: verdict(0, score)}
+        store.objects.clear()
+
+
 class Unlisted(MemoryStore):
     """A store where nobody may list."""
 

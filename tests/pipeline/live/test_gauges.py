@@ -47,7 +47,25 @@ async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Wa
         await watching.gauges.look()
         assert watching.of() == await reported(run, records[:count])
     told = watching.told.questions["ours", "captionqa"]
-    assert told == {"planned": 6, "scored": 6, "unscored": 0}
+    assert told == {"planned": 6, "scored": 6, "unscored": 0, "open": 0}
+
+
+async def test_questions_are_open_until_the_run_is_dropped(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    await watching.board.apply([judged(run, 0, 1, None)])
+    await watching.gauges.look()
+    counts = {"planned": 6, "scored": 1, "unscored": 1}
+    assert watching.told.questions["ours", "captionqa"] == {**counts, "open": 4}
+    await watching.board.stand_by()
+    assert watching.told.questions["ours", "captionqa"] == {**counts, "open": 0}
+
+
+async def test_questions_are_open_before_the_first_verdict(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    await watching.board.apply([event_of(run, EventKind.PLAN, 1000)])
+    await watching.gauges.look()
+    counts = {"planned": 6, "scored": 0, "unscored": 0, "open": 6}
+    assert watching.told.questions["ours", "captionqa"] == counts
 
 
 async def test_an_average_that_lacks_a_planned_domain_is_no_score(watching: Watching) -> None:
@@ -172,13 +190,18 @@ async def test_a_store_that_is_away_leaves_the_scores_for_the_next_look() -> Non
     assert watching.of() == await reported(run, records)
 
 
-async def test_freshness_and_what_was_applied(watching: Watching) -> None:
+async def test_freshness(watching: Watching) -> None:
     run = await stored_run(watching.store)
     await watching.board.apply([judged(run, 0, 1, 0, offset=500)])
     watching.clock.seconds = 2.5
     await watching.gauges.look()
     assert watching.told.of(VerdictShown) == [VerdictShown(2.0)]
-    assert watching.told.of(RecordsApplied)[-1] == RecordsApplied((NOW + 500) / 1000)
+
+
+async def test_applied_records_are_told_without_a_look(watching: Watching) -> None:
+    run = await stored_run(watching.store)
+    await watching.board.apply([judged(run, 0, 1, 0, offset=500)])
+    assert watching.told.of(RecordsApplied) == [RecordsApplied((NOW + 500) / 1000)]
 
 
 class BrokenScores(RecordedTelemetry):

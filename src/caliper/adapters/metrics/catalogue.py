@@ -50,7 +50,7 @@ SCORE_BOUND = _gauge(
 )
 QUESTIONS = _gauge(
     "caliper_questions",
-    "Planned, scored and unscored questions of the model's latest run",
+    "Planned, scored and unscored questions of the model's latest run, and those still open",
     ("model", "benchmark", "state"),
 )
 RUN_STARTED = _gauge(
@@ -74,7 +74,7 @@ FRESHNESS = _histogram(
 )
 APPLIED = _gauge(
     "caliper_aggregator_applied_timestamp_seconds",
-    "Broker timestamp of the newest record that the aggregator applied",
+    "Broker timestamp of the record that the aggregator applied last",
 )
 SNAPSHOT = _gauge("caliper_snapshot_timestamp_seconds", "When the aggregator last wrote a snapshot")
 RETRIES = _counter(
@@ -122,6 +122,21 @@ LAG = _gauge(
     "Messages of a partition that the stage has not finished, as far as it knows",
     ("stage", "topic", "partition"),
 )
+BACKLOG = _gauge(
+    "caliper_backlog_jobs",
+    "Unfinished jobs of a topic, as the broker tells",
+    ("topic",),
+)
+BACKLOG_OLDEST = _gauge(
+    "caliper_backlog_oldest_timestamp_seconds",
+    "When the oldest of these was published",
+    ("topic",),
+)
+SETTLED = _counter(
+    "caliper_settled_jobs_total",
+    "Finished jobs of a topic, as the broker tells",
+    ("topic",),
+)
 GATE_LIMIT = _gauge(
     "caliper_gate_limit",
     "Calls that an endpoint's gate allows at once; 0 while it sends only single probes",
@@ -138,6 +153,11 @@ CERTIFICATE = _gauge(
     "caliper_certificate_expiry_timestamp_seconds",
     "When the service's TLS certificate expires, as read at its start; 0 without TLS",
 )
+PEER_CERTIFICATE = _gauge(
+    "caliper_peer_certificate_expiry_timestamp_seconds",
+    "When the first of a peer's TLS certificates expires",
+    ("peer",),
+)
 
 STAGE_METRICS = (
     JOB_SECONDS,
@@ -150,6 +170,9 @@ STAGE_METRICS = (
     REBALANCES,
     JOBS_IN_FLIGHT,
     LAG,
+    BACKLOG,
+    BACKLOG_OLDEST,
+    SETTLED,
     GATE_LIMIT,
     GATE_IN_FLIGHT,
 )
@@ -165,5 +188,5 @@ SCORE_METRICS = (
     SNAPSHOT,
     ANCHOR,
 )
-SERVICE_METRICS = (BUILD, CERTIFICATE)
+SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE)
 METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS)

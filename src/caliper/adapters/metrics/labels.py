@@ -56,7 +56,8 @@ LABELS = (
         "both or neither: no interval where the media do not show how much the score would vary",
         closed=True,
     ),
-    Label("state", ("planned", "scored", "unscored"), "", closed=True),
+    Label("peer", ("kafka", "store", "model"), "", closed=True),
+    Label("state", ("planned", "scored", "unscored", "open"), "", closed=True),
     Label(
         "stage",
         ("gateway", "captioner", "judge", "qa_reader", "aggregator"),

@@ -85,13 +85,17 @@ class PrometheusTelemetry:
 
     def __init__(self, metrics: Metrics, stage: str = "") -> None:
         self.metrics, self._stage = metrics, stage
+        self._settled: dict[str, int] = {}
         self._score_keys: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
         self._actions: Mapping[type[Event], _Action] = {
             **_ACTIONS,
             events.GateBuilt: self._gate,
             events.GroupJoined: self._member,
+            events.BacklogRead: self._backlog,
             events.ScoresComputed: self._scores,
             events.ModelForgotten: self._forget,
+            # Only traces show it.
+            events.StepEnded: lambda *_: None,
         }
 
     def stage(self, name: str) -> PrometheusTelemetry:
@@ -138,6 +142,16 @@ class PrometheusTelemetry:
                 gauges[partition].set(messages)
 
         metrics.ask(read)
+
+    def _backlog(self, metrics: Metrics, _: str, event: events.BacklogRead) -> None:
+        """Count what was settled since the last reading."""
+        topic, backlog = event.topic, event.backlog
+        metrics.gauge(catalogue.BACKLOG, topic).set(backlog.waiting)
+        _set(metrics, catalogue.BACKLOG_OLDEST, (topic,), backlog.oldest)
+        before = self._settled.get(topic, backlog.settled)
+        # A topic that was recreated starts at zero again.
+        metrics.counter(catalogue.SETTLED, topic).inc(max(0, backlog.settled - before))
+        self._settled[topic] = backlog.settled
 
     def _scores(self, metrics: Metrics, _: str, event: events.ScoresComputed) -> None:
         """Set the scores of a window, and drop those that it no longer has."""
@@ -240,5 +254,8 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.AnchorsJudged: lambda to, _, event: to.gauge(
         catalogue.ANCHOR, event.judge, event.benchmark
     ).set(event.agreement),
+    events.CertificateRead: lambda to, _, event: to.gauge(
+        catalogue.PEER_CERTIFICATE, event.peer
+    ).set(event.time),
     events.SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
 }

@@ -12,11 +12,13 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 
 from caliper.adapters.streams.delivery_window import DeliveryWindow
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
+from caliper.adapters.streams.kafka_backlog import read_backlog
 from caliper.adapters.streams.kafka_messages import encode_headers, encode_text
 from caliper.adapters.streams.kafka_poller import KafkaPoller
 from caliper.core.dead_letters import letter
 from caliper.core.envelopes import Delivery, Message, bytes_of
 from caliper.core.errors import InvalidInput, StreamUnavailable
+from caliper.ports.stream import Backlog
 
 _LOG = logging.getLogger(__name__)
 
@@ -95,6 +97,12 @@ class KafkaStream:
     def consumer(self, topic: str, group: str) -> KafkaMember:
         """A new member of the group; it joins in the background."""
         return KafkaMember(self, self._access, topic, group)
+
+    async def backlog(self, topic: str, group: str) -> Backlog:
+        try:
+            return await asyncio.to_thread(read_backlog, self._access, topic, group)
+        except KafkaError as error:
+            raise unavailable(f"no answer about topic {topic}", error) from error
 
     async def close(self) -> None:
         """Close the producer. Consumers leave by themselves."""

@@ -53,15 +53,17 @@ class KafkaAccess:
             compression_type="lz4",
         )
 
-    def consumer(self, group: str) -> Any:
-        """A consumer in a group, without automatic commits. Blocks; raises KafkaError."""
+    def consumer(self, group: str, fetch: int = 256 * 1024) -> Any:
+        """A consumer in a group, without automatic commits. Blocks; raises KafkaError.
+
+        A fetched batch is held in memory: `fetch` bytes of a partition, or one longer message.
+        """
         return KafkaConsumer(
             **self._client_options(),
             group_id=group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
-            # A fetched batch is held in memory; a larger message is still fetched whole.
-            max_partition_fetch_bytes=256 * 1024,
+            max_partition_fetch_bytes=fetch,
             fetch_max_bytes=4 * 1024 * 1024,
             # Members keep their partitions while others join and leave.
             partition_assignment_strategy=(CooperativeStickyAssignor,),

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from caliper.core.dead_letters import DEAD_LETTERS, letter
 from caliper.core.envelopes import Delivery, Message, Record
+from caliper.ports.stream import Backlog
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class _Topic:
     capacity: int | None
     log: bool = False
     messages: dict[int, Message] = field(default_factory=dict)
-    timestamps: list[int] = field(default_factory=list)
+    timestamps: dict[int, int] = field(default_factory=dict)
     groups: dict[str, _Group] = field(default_factory=dict)
     end: int = 0
     closed: bool = False
@@ -59,8 +60,7 @@ class _Topic:
 
     def append(self, message: Message, timestamp: int) -> None:
         self.messages[self.end] = message
-        if self.log:
-            self.timestamps.append(timestamp)
+        self.timestamps[self.end] = timestamp
         for group in self.groups.values():
             group.add(self.end)
         self.end += 1
@@ -76,8 +76,11 @@ class _Topic:
     def finish(self, group: _Group, position: int) -> None:
         group.open.discard(position)
         if not self.log and all(position not in other.open for other in self.groups.values()):
-            del self.messages[position]
+            self.drop(position)
         self.announce()
+
+    def drop(self, position: int) -> None:
+        del self.messages[position], self.timestamps[position]
 
 
 class MemoryStream:
@@ -123,6 +126,14 @@ class MemoryStream:
         entry = self._topic(topic)
         return MemoryConsumer(self, entry, entry.group(group))
 
+    async def backlog(self, topic: str, group: str) -> Backlog:
+        """A group that never had a consumer gets what is still there."""
+        entry = self._topic(topic)
+        known = entry.groups.get(group)
+        waiting = entry.messages.keys() if known is None else known.open
+        oldest = entry.timestamps[min(waiting)] / 1000 if waiting else None
+        return Backlog(len(waiting), entry.end - len(waiting), oldest)
+
     async def close_topic(self, topic: str) -> None:
         """End the topic: consumers end once they have drained it."""
         entry = self._topic(topic)
@@ -143,7 +154,7 @@ class MemoryStream:
             while offset < entry.end:
                 yield Record(0, offset, entry.timestamps[offset], entry.messages[offset])
                 if self._once:
-                    del entry.messages[offset]
+                    entry.drop(offset)
                 offset += 1
             if entry.closed:
                 return

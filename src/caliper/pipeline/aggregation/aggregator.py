@@ -27,7 +27,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import SnapshotKept
+from caliper.ports.telemetry import RecordsApplied, SnapshotKept
 
 
 class Aggregator:
@@ -103,6 +103,8 @@ class Aggregator:
                         await self._verdicts(record)
                     elif record.message.topic == RUNS:
                         await self._event(record)
+                    applied = RecordsApplied(record.timestamp / 1000)
+                    self._outlets.telemetry.record(applied)
                 self.places.advance(record)
                 await self.table.make_room()
 
@@ -146,6 +148,8 @@ class Aggregator:
         if run is not None:
             run.active_at = self._clock.monotonic()
             run.apply(event, record.timestamp)
+            if isinstance(event, PlanMade):
+                self.live.on_plan(run)
         elif await self.table.absent_scores(event.run) is None:
             self._warn_unknown(record, event.run)
 

@@ -12,6 +12,7 @@ from caliper.pipeline.reports.report_attempts import ReportAttempts
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.runs import is_cancelled
 from caliper.ports.clock import Clock
+from caliper.ports.telemetry import Step, StepEnded
 
 _LOOK = 2.0
 """Seconds between two looks at the cancellations in the store."""
@@ -94,6 +95,7 @@ class Conclusion:
         if not run.is_broken:
             try:
                 spending = self._table.rolling.charge(f"{run.run}/report", alone=True)
+                started = self._clock.monotonic()
                 async with self._attempts.begin(run) as pictures:
                     result = await self._files.write(
                         run, ending, self._table.live, spending, pictures=pictures
@@ -101,5 +103,7 @@ class Conclusion:
             except InvalidInput as error:
                 self._table.fail(run, error)
             else:
+                seconds = self._clock.monotonic() - started
+                self._outlets.telemetry.record(StepEnded(run.run, Step.REPORT, seconds))
                 return result if run.due_state is ending else None
         return RunState.FAILED, ""

@@ -210,7 +210,7 @@ class RunTable:
             return
         run_ledger.reported_changes = run_ledger.ledger.changes if saved.current else -1
         self._runs[run] = run_ledger
-        self.live.on_restore(run_ledger)
+        self.live.on_plan(run_ledger)
 
     def warn(self, kind: Trouble, text: str) -> None:
         """Count and report a fault."""

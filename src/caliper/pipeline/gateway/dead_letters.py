@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from caliper.core.dead_letters import DEAD_LETTERS, Letter, mark, marked_letter, read_letter
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob, PlanJob
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, PLAN_JOBS, QA_JOBS
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, JOB_TOPICS, PLAN_JOBS
 from caliper.ports.codec import Codec
 from caliper.ports.stream import JobStream, LogReader
-
-_ORIGINS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ async def replay(stream: JobStream, letters: Sequence[StoredLetter]) -> list[Sto
     """
     waiting = [entry for entry in letters if not entry.replayed]
     for entry in waiting:
-        if entry.letter.job.topic not in _ORIGINS:
+        if entry.letter.job.topic not in JOB_TOPICS:
             origin = entry.letter.job.topic
             raise InvalidInput(f"dead letter {entry.letter.name} is of {origin!r:.40}: no jobs")
     for entry in waiting:

@@ -160,7 +160,7 @@ class Gateway:
         """A page of runs, without figures. `name` selects the runs of one checkpoint; the page may
         then be short, since so many runs are read for it as the largest page has.
 
-        Runs whose spec or start is lost are left out. Raises InvalidInput for an invalid token,
+        Runs that cannot be read are left out. Raises InvalidInput for an invalid token,
         StoreUnavailable.
         """
         if token and not token.startswith(_INDEX):
@@ -178,7 +178,7 @@ class Gateway:
                 spec = await self._runs.spec(run)
                 if name in ("", spec.name):
                     evaluations.append(await self._evaluation(spec))
-            except (DataLoss, NotFound) as error:
+            except (InvalidInput, NotFound) as error:
                 _LOG.warning("run %s is not listed: %s", run, error)
             last, read = key, read + 1
         return Page(tuple(evaluations), "")

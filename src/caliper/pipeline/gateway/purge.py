@@ -52,6 +52,7 @@ from caliper.ports.storage import DeletableStore
 _GRACE = timedelta(hours=1)
 """A run that ended within this time stays: the aggregator may still write about it."""
 _CONCURRENCY = 32
+_SPEC_STEP = 2
 _INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -122,15 +123,21 @@ async def old_runs(store: DeletableStore, retention: Retention, now: datetime) -
 
 async def delete_run(store: DeletableStore, old: OldRun) -> bool:
     """Delete a run, unless it was started again meanwhile; say whether. Raises StoreUnavailable."""
-    current = await _ended_run(store, old.run)
-    if (current and current.ended) != old.ended:
-        return False
-    if old.spec is None and await store.version(f"runs/{old.run}/{SPEC}") is not None:
-        return False
-    for step in old.steps:
+    for number, step in enumerate(old.steps):
+        # It may be started at any time, until its spec is gone.
+        if number <= _SPEC_STEP and not await _is_unchanged(store, old):
+            return False
         async for _ in _concurrently(store.delete, step):
             pass
     return True
+
+
+async def _is_unchanged(store: DeletableStore, old: OldRun) -> bool:
+    """Whether a run is over as it was, or the rest of one still without a spec."""
+    if old.spec is None:
+        return await store.version(f"runs/{old.run}/{SPEC}") is None
+    current = await _ended_run(store, old.run)
+    return current is not None and current.ended == old.ended
 
 
 async def _concurrently(
@@ -158,7 +165,7 @@ async def _stored_runs(store: DeletableStore) -> dict[str, set[str]]:
     """The runs in the store, with which of the two marks they have."""
     stored: dict[str, set[str]] = {}
     async for key in store.list("runs/"):
-        _, run, name = key.split("/", 2)
+        run, _, name = key.removeprefix("runs/").partition("/")
         if is_run_id(run):
             stored.setdefault(run, set()).update({name} & {SPEC, CANCELLED})
     return stored
@@ -190,6 +197,7 @@ async def _with_objects(
     replies = await _own_replies(store, old.spec, others) if old.spec else ()
     lead = tuple(entries)
     # Backwards: of numbered objects, the first ones are left.
+    # The spec has the place `_SPEC_STEP`.
     steps = (lead, tuple(replies), (first,) if old.spec else (), tuple(reversed(rest)), (last,))
     size = 0
     for step in steps:

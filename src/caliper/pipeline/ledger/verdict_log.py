@@ -63,11 +63,15 @@ class SegmentCache:
                 raise DataLoss(f"broken segment: {error}", file=key) from error
         return self._held[key]
 
+    def forget(self, key: str) -> None:
+        """Forget a segment, as another one has its key: that of a run purged and started again."""
+        self._held.pop(key, None)
+
     async def heal(self, key: str) -> bytes:
         """The lines of a segment; one that is missing or broken is replaced by an empty one, as
         its verdicts are to come again. Raises StoreUnavailable or StoreFull.
         """
-        self._held.pop(key, None)
+        self.forget(key)
         try:
             return await self.get(key)
         except DataLoss:
@@ -143,6 +147,7 @@ class StoreLog:
                 key = self._key(number)
                 if await self._store.replace(key, data, None) is None:
                     raise LeaseLost(f"{key}: another process has written it")
+                self._cache.forget(key)
                 self._sealed.pop(number, None)
 
     def read(self, place: int) -> Verdict:

@@ -20,7 +20,7 @@ from caliper.core.tally import Tally
 from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.live.scores import ScoreCells, count_outcomes, scores_of
+from caliper.pipeline.live.scores import ScoreCells, count_outcomes, question_counts, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
 from caliper.ports import telemetry as events
@@ -98,18 +98,16 @@ class Gauges:
         self._cells = ScoreCells()
         self._models: dict[str, _Model] = {}
         self._changed_samples: list[_Sample] = []
-        self._newest = 0
         live.watcher = self
 
-    def on_restore(self, run: RunLedger) -> None:
-        """Watch a run restored from a snapshot if it is the latest of its model."""
+    def on_plan(self, run: RunLedger) -> None:
+        """Watch a run if it is the latest of its model."""
         self._watch(run, run.events.get(EventKind.PLAN, 0))
 
     def on_changes(
         self, run: RunLedger, message: Verdicts, timestamp: int, changes: Sequence[OutcomeChange]
     ) -> bool:
         """A message changed these outcomes. Returns whether the run's model is watched."""
-        self._newest = max(self._newest, timestamp)
         self._watch(run, run.events.get(EventKind.PLAN, timestamp))
         name, model = message.benchmark, self._models.get(_name(run))
         if not changes or model is None or name not in (part.name for part in run.spec.benchmarks):
@@ -156,9 +154,10 @@ class Gauges:
 
     def on_removal(self, run: str) -> None:
         """A run was dropped. It is kept here until its last scores are recorded."""
-        for model in self._models.values():
+        for name, model in self._models.items():
             if model.run is not None and model.run.run == run:
                 model.held = False
+                self._count_questions(name, model)
                 model.run = model.run if model.behind else None
 
     def _watch(self, run: RunLedger, started: int) -> None:
@@ -179,10 +178,13 @@ class Gauges:
         latest = _Model.of(run, started)
         if model is not None:
             latest.windows, latest.averages = model.windows, model.averages
+            model.held = False
+            self._count_questions(name, model)
             for part in () if same_run else model.spec.benchmarks:
                 self._telemetry.record(events.ScoresComputed(name, part.name, Window.RUN, {}))
         self._models[name] = latest
         self._telemetry.record(events.RunStarted(name, started / 1000))
+        self._count_questions(name, latest)
 
     async def run(self) -> None:
         """Call `look` every `pace` seconds, for ever, spending at most half of the time on it."""
@@ -206,8 +208,6 @@ class Gauges:
                 await self._live.catch_up(run)
         samples, self._changed_samples = self._changed_samples, []
         self._update_windows(samples)
-        if self._newest:
-            self._telemetry.record(events.RecordsApplied(self._newest / 1000))
         await self._record_all()
         now = self._now()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):
@@ -243,12 +243,12 @@ class Gauges:
         async with self._totals(run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
                 await self._record_benchmark(name, model, benchmark, totals, changed)
-        if run is not None and self._models.get(name) is model:
-            for planned in run.summary.benchmarks:
-                scored, reasons = run.ledger.count(planned.first, planned.questions)
-                counts = {"scored": scored, "unscored": sum(reasons.values())}
-                counts["planned"] = planned.questions
-                self._telemetry.record(events.QuestionsCounted(name, planned.name, counts))
+        if self._models.get(name) is model:
+            self._count_questions(name, model)
+
+    def _count_questions(self, name: str, model: _Model) -> None:
+        for benchmark, counts in question_counts(model.run, held=model.held):
+            self._telemetry.record(events.QuestionsCounted(name, benchmark, counts))
 
     @asynccontextmanager
     async def _totals(

@@ -118,6 +118,19 @@ def _outcomes(
             yield (question.ordinal, repeat), outcome
 
 
+def question_counts(run: RunLedger | None, *, held: bool) -> Iterator[tuple[str, dict[str, int]]]:
+    """The questions of each benchmark by state. Those of a run that is no longer `held` are not
+    open.
+    """
+    if run is None:
+        return
+    for planned in run.summary.benchmarks:
+        scored, reasons = run.ledger.count(planned.first, planned.questions)
+        counts = {"scored": scored, "unscored": sum(reasons.values())}
+        counts["open"] = planned.questions - sum(counts.values()) if held else 0
+        yield planned.name, {**counts, "planned": planned.questions}
+
+
 def count_outcomes(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
     """The number of scored outcomes, and of unscored ones by reason."""
     scored, unscored = 0, dict[str, int]()

@@ -34,8 +34,8 @@ MOST_CHANGES = 100_000
 class LedgerWatcher(Protocol):
     """Observes changes to the ledgers of runs. Methods must be quick and must not raise."""
 
-    def on_restore(self, run: RunLedger) -> None:
-        """A run was taken over from a snapshot."""
+    def on_plan(self, run: RunLedger) -> None:
+        """A run was planned, or taken over from a snapshot."""
         ...
 
     def on_changes(
@@ -137,10 +137,10 @@ class LiveTallies:
         self.turn = asyncio.Lock()
         self.watcher: LedgerWatcher | None = None
 
-    def on_restore(self, run: RunLedger) -> None:
-        """A run was taken over from a snapshot."""
+    def on_plan(self, run: RunLedger) -> None:
+        """A run was planned, or taken over from a snapshot."""
         if self.watcher is not None:
-            self.watcher.on_restore(run)
+            self.watcher.on_plan(run)
 
     def on_changes(
         self, run: RunLedger, message: Verdicts, record: Record, changes: Sequence[OutcomeChange]

@@ -6,6 +6,7 @@ end, figures over some of them. Shuffled, what has been judged so far is a sampl
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import pairwise
 from math import ceil
@@ -38,7 +39,8 @@ async def read_shuffled(
     """
     for window, shares in portions(summary.shards, seed):
         items = [item for number in window for item in await read_shard(store, number)]
-        yield shuffle(items, seed, shares)
+        # Of a large plan it takes long enough for others to be kept waiting.
+        yield await asyncio.to_thread(shuffle, items, seed, shares)
 
 
 def portions(shards: int, seed: int) -> Iterator[tuple[range, Shares]]:

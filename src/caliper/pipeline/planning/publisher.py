@@ -26,6 +26,7 @@ PLAN_JOBS = "plan-jobs"
 CAPTION_JOBS = "caption-jobs"
 JUDGE_JOBS = "judge-jobs"
 QA_JOBS = "qa-jobs"
+JOB_TOPICS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 VERDICTS = "verdicts"
 RUNS = "runs"
 # Messages in flight: sent one by one, a run would be limited by the broker's confirmations.

@@ -211,15 +211,25 @@ class RunBook:
         return spec
 
     async def last_start(self, run: str) -> int:
-        """The number of starts of the run; 0 if it is lost. Raises StoreUnavailable."""
-        starts = await read_replaceable(run_store(self._store, run), STARTED)
+        """The number of starts of the run; 0 if that is lost or unreadable, or there can be no such
+        run. Raises StoreUnavailable.
+        """
+        try:
+            starts = await read_replaceable(run_store(self._store, run), STARTED)
+        except (InvalidInput, NotFound):
+            return 0
         return int(starts.get("starts", 0))
 
     async def is_stopped(self, run: str) -> bool:
         """Whether jobs of the run are to be acknowledged without work. Raises StoreUnavailable."""
         when, stopped = self._stopped.get(run, (-self._fresh, False))
         if stopped or self._clock.monotonic() - when >= self._fresh:
-            return await self._single_flight(f"{run}/stopped", partial(self._poll, run))
+            key, poll = f"{run}/stopped", partial(self._poll, run)
+            is_shared = key in self._in_flight
+            stopped = await self._single_flight(key, poll)
+            if stopped and is_shared:
+                # That call may have begun before the run was started again.
+                stopped = await self._single_flight(key, poll)
         return stopped
 
     async def _poll(self, run: str) -> bool:

@@ -170,12 +170,12 @@ class Worker:
         job = self._start_times.take(delivery, taken_at)
         self._telemetry.record(JobTaken())
         end: JobEnd | None = None
-        try:
-            with log_subject(delivery.message.key):
+        with log_subject(delivery.message.key):
+            try:
                 end = await self._try(job)
-        finally:
-            self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken_at))
-            slots.release()
+            finally:
+                self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken_at))
+                slots.release()
 
     async def _try(self, job: _Job) -> JobEnd:
         delivery = job.delivery

@@ -1,0 +1,67 @@
+"""The backlog of a consumer group, as the broker knows it. Nobody joins the group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from kafka import TopicPartition
+
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.progress import CommitMark, PartitionProgress
+from caliper.core.errors import StreamUnavailable
+from caliper.ports.stream import Backlog
+
+# A fetch returns at least one message, however long: only its timestamp is needed.
+_FETCH = 1
+
+
+def read_backlog(access: KafkaAccess, topic: str, group: str) -> Backlog:
+    """The group's backlog in the topic. Blocks. Raises StreamUnavailable and KafkaError."""
+    topic, group = access.full_name(topic), access.full_name(group)
+    # Without a subscription, a consumer does not join its group.
+    with closing(access.consumer(group, _FETCH)) as client:
+        partitions = client.partitions_for_topic(topic)
+        if not partitions:
+            raise StreamUnavailable(f"Kafka: there is no topic {topic}")
+        places = [TopicPartition(topic, partition) for partition in sorted(partitions)]
+        timeout = int(access.patience * 1000)
+        commits = {
+            place: client.committed(place, metadata=True, timeout_ms=timeout) for place in places
+        }
+        firsts, ends = client.beginning_offsets(places), client.end_offsets(places)
+        reached, settled = _settled(commits, firsts)
+        times = [
+            _published(client, place, reached[place], timeout)
+            for place in places
+            if reached[place] < ends[place]
+        ]
+    waiting = sum(max(0, ends[place] - settled[place]) for place in places)
+    oldest = min((time for time in times if time is not None), default=None)
+    return Backlog(waiting, sum(ends.values()) - waiting, oldest)
+
+
+def _settled(
+    commits: Mapping[Any, Any], firsts: Mapping[Any, int]
+) -> tuple[dict[Any, int], dict[Any, int]]:
+    """Per partition, the first unsettled offset, and how many messages are settled."""
+    reached, settled = {}, {}
+    for place, first in firsts.items():
+        commit = commits[place]
+        offset = first if commit is None else max(first, commit.offset)
+        done = 0
+        if commit is not None:
+            mark = CommitMark(commit.offset, commit.metadata)
+            done = sum(each >= offset for each in PartitionProgress.restore(mark, "").done)
+        reached[place], settled[place] = offset, offset + done
+    return reached, settled
+
+
+def _published(client: Any, place: Any, offset: int, timeout: int) -> float | None:
+    """When the message at the offset was published; None if it was deleted meanwhile."""
+    client.assign([place])
+    client.seek(place, offset)
+    for records in client.poll(timeout_ms=timeout, max_records=1).values():
+        return float(records[0].timestamp) / 1000
+    return None

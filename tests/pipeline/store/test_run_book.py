@@ -1,0 +1,56 @@
+"""What workers ask about runs: no error for a run that nobody can have, and no old answer."""
+
+import asyncio
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.caps import Caps
+from caliper.pipeline.store.runs import STARTED, RunBook, note_cancel, note_start, run_store
+
+RUN = "0123456789abcdef"
+
+
+@pytest.mark.parametrize("run", ["", "x", "../spec", RUN.upper()])
+async def test_a_malformed_run_was_never_started(run: str) -> None:
+    assert await RunBook(MemoryStore(), FakeClock()).last_start(run) == 0
+
+
+async def test_the_start_of_a_newer_release_is_unknown() -> None:
+    store = MemoryStore()
+    store.objects[f"runs/{RUN}/{STARTED}"] = b'{"schema": 999, "starts": 3}'
+    assert await RunBook(store, FakeClock()).last_start(RUN) == 0
+
+
+class StalledStore(MemoryStore):
+    """A store whose first read of a start stalls until `go`, and then gives what was there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stalled, self.go = asyncio.Event(), asyncio.Event()
+
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        data = await super().get(key, max_bytes)
+        if key.endswith(STARTED) and not self.stalled.is_set():
+            self.stalled.set()
+            await self.go.wait()
+        return data
+
+
+async def test_an_answer_from_before_a_start_does_not_stop_its_jobs() -> None:
+    store, clock = StalledStore(), FakeClock()
+    other = MemoryStore()
+    other.objects = store.objects
+    run = run_store(other, RUN)
+    await note_start(run, Caps(), clock.now())
+    await note_cancel(run)
+    book = RunBook(store, clock)
+    early = asyncio.create_task(book.is_stopped(RUN))
+    await store.stalled.wait()
+    await note_start(run, Caps(), clock.now())
+    late = asyncio.create_task(book.is_stopped(RUN))
+    await asyncio.sleep(0)
+    store.go.set()
+    assert await early
+    assert not await late
