@@ -15,7 +15,7 @@ LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-e
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-rest test-all lint format bench docs proto servers lock clean
+.PHONY: help demo up down test test-rest test-all faults lint format bench docs proto servers lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ test-rest: $(VENV)/.installed-dev ## Run the others: on real servers, in contain
 
 test-all: $(VENV)/.installed-dev ## Run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+faults: N = 40
+faults: SEED = 1
+faults: $(VENV)/.installed-dev ## Run N schedules of random faults from SEED on; of a failure, runs/faults/<seed> keeps the logs
+	FAULTS_N=$(N) FAULTS_SEED=$(SEED) $(BIN)/python -m pytest tests/services/test_random_faults.py -s
 
 lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, sizes and generated docs
 	$(BIN)/ruff format --check .

@@ -153,8 +153,15 @@ class Installation:
         while await self._step(leave):
             pass
 
-    async def _step(self, leave: int) -> bool:
-        for topic, consumer in self.jobs.items():
+    async def plan(self) -> None:
+        """Handle all messages but jobs of the stages, and end what is due."""
+        while await self._step(0, (PLAN_JOBS, RUNS, VERDICTS)):
+            pass
+        await self.aggregator.conclude()
+
+    async def _step(self, leave: int, topics: tuple[str, ...] = TOPICS) -> bool:
+        for topic in topics:
+            consumer = self.jobs[topic]
             if consumer.lag[0] > (leave if topic == QA_JOBS else 0):
                 delivery = await consumer.receive()
                 assert delivery is not None

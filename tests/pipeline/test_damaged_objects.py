@@ -62,6 +62,20 @@ async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: s
     assert files == FILES[0]
 
 
+async def test_a_new_start_waits_for_the_captions_that_it_writes_again() -> None:
+    site = await installation("running")
+    ours = site.specs[0]
+    key = next(key for key, _ in OBJECTS if "/captions/" in key)
+    site.damage(key.replace("ID", ours.run_id), "garbage")
+    await site.work()
+    assert key.removeprefix("runs/ID/") in await site.error(ours)
+    await site.start(ours)
+    await site.plan()
+    assert await site.error(ours) == ""
+    await site.work()
+    assert await site.files(ours) == FILES[0]
+
+
 def test_every_kind_of_object_is_damaged() -> None:
     kinds = {key.removeprefix("runs/ID/").split("/")[0] for key, _ in OBJECTS if "ID/" in key}
     assert None not in FILES

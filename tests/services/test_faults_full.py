@@ -4,49 +4,20 @@ With every service a process of its own, on a real Kafka.
 """
 
 import asyncio
-import resource
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
-from minio.credentials import StaticProvider
-from minio.minioadmin import MinioAdmin
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.full_storage import full_bucket, full_disk
 from tests.fakes.opinions import steadfast
 from tests.fakes.readiness import flapped, ready
 from tests.fakes.separate import ENDS_WITHIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
-
-
-@contextmanager
-def full_bucket(there: Installation) -> Iterator[None]:
-    """MinIO has no room for another byte of the bucket."""
-    parts = urlsplit(there.ground.minio)
-    admin = MinioAdmin(
-        endpoint=f"{parts.hostname}:{parts.port}",
-        credentials=StaticProvider(parts.username or "", parts.password or ""),
-        secure=False,
-    )
-    admin.bucket_quota_set(there.ground.bucket, 1)
-    yield
-    admin.bucket_quota_clear(there.ground.bucket)
-
-
-@contextmanager
-def full_disk(there: Installation) -> Iterator[None]:
-    """No service can write another byte to a file."""
-    for service in there.services.values():
-        resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-    yield
-    for service in there.services.values():
-        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-        resource.prlimit(service.pid, resource.RLIMIT_FSIZE, unlimited)
-
 
 Full = Callable[[Installation], AbstractContextManager[None]]
 

@@ -2,12 +2,13 @@ import hashlib
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.full_storage import longest_file
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
-from caliper.core.errors import DataLoss, InvalidInput, MediaMissing
+from caliper.core.errors import DataLoss, InvalidInput, MediaMissing, StoreFull
 from caliper.core.preparation import Preparation
 from caliper.pipeline.store.runs import write_json
 from caliper.pipeline.store.supplies import MediaIndex
@@ -52,4 +53,10 @@ async def test_a_medium_that_was_damaged_in_the_store_is_not_shown() -> None:
     key = f"media/{hashlib.sha256(b'x').hexdigest()}"
     await media.store.put(key, b"y")
     with pytest.raises(DataLoss, match=key):
+        await media.images(["x/a.png"])
+
+
+async def test_a_full_temporary_disk_is_waited_for() -> None:
+    media = await stored(b"x", MediaLimits())
+    with longest_file(0), pytest.raises(StoreFull, match="no room for temporary files"):
         await media.images(["x/a.png"])

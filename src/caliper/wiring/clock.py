@@ -11,7 +11,7 @@ class SystemClock:
     """ports.clock.Clock."""
 
     def now(self) -> datetime:
-        return datetime.now(UTC)
+        return datetime.fromtimestamp(time.time(), UTC)
 
     def monotonic(self) -> float:
         return time.monotonic()

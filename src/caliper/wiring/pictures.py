@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from pathlib import PurePosixPath
 from threading import Lock
 
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
+from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
 
@@ -44,15 +44,15 @@ class StoredPictures:
         limit = self._limits.most_bytes(clip=suffix in CLIPS)
         # Clips are opened by path, and recognised by the suffix.
         name = f"clip{suffix}" if suffix in CLIPS else "picture"
-        with self._turn, TemporaryDirectory(prefix="caliper-picture-") as folder:
+        with self._turn, temporary_folder("caliper-picture-") as folder:
             reading = self._data(spec.benchmark(benchmark).data, path, limit)
             data = asyncio.run_coroutine_threadsafe(reading, loop).result()
             if data is None:
                 return None
             # In this thread: further callers may occupy all of the event loop's.
-            Path(folder, name).write_bytes(data)
+            (folder / name).write_bytes(data)
             del data
-            return Thumbnails(Path(folder), self._limits).jpeg(name)
+            return Thumbnails(folder, self._limits).jpeg(name)
 
     async def _data(self, dataset: str, path: str, limit: int) -> bytes | None:
         with suppress(InvalidInput):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from cachetools import LRUCache
 
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
 from caliper.core.run import RunSpec, recorded_identity
+from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.supplies import fetch_dataset
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
@@ -43,8 +42,8 @@ class Recordings:
             return self._answerers[media.revision]
 
     async def _read(self, name: str, revision: str) -> Answerer:
-        with TemporaryDirectory(prefix="caliper-recorded-") as folder:
-            path = await fetch_dataset(self._store, revision, Path(folder))
+        with temporary_folder("caliper-recorded-") as folder:
+            path = await fetch_dataset(self._store, revision, folder)
             answerer = await asyncio.to_thread(ModelRoom.replay, name, path, Source.MEDIA)
         if answerer.identity.revision != revision:
             raise InvalidInput("other recorded replies than those of the run", file=revision)

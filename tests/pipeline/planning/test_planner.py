@@ -1,5 +1,4 @@
 import asyncio
-import resource
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from fractions import Fraction
@@ -7,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.full_storage import longest_file
 from tests.fakes.runs import part, spec
 from tests.fakes.stores import MemoryLog, MemoryStore, supplies
 
@@ -132,13 +132,8 @@ async def test_a_plan_that_meets_a_full_temporary_disk_is_waited_for(
     # More text than SQLite keeps in memory, in an archive of a few kilobytes.
     captions = await put_captions(store, {"nat_000": "A dog. " * 1_000_000})
     run = (await stored(store, captions=captions)).run_id
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, hard))
-    try:
-        with pytest.raises(StoreFull, match="no room for temporary files"):
-            await planner.plan(PlanJob(run))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with longest_file(1 << 17), pytest.raises(StoreFull, match="no room for temporary files"):
+        await planner.plan(PlanJob(run))
     assert await refusal_of(run_store(store, run)) == ""
     assert not isinstance(await planner.plan(PlanJob(run)), InvalidInput)
 

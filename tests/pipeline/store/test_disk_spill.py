@@ -1,14 +1,17 @@
 import gc
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.fakes.full_storage import longest_file
 
 from caliper.benchmarks.capability.questions import ElementQuestion
 from caliper.core.caption import CutShort
+from caliper.core.errors import StoreFull
 from caliper.core.keys import canonical_json
 from caliper.core.question import Item, Question
-from caliper.pipeline.store.disk_spill import SpilledItems, SpilledTexts
+from caliper.pipeline.store.disk_spill import SpilledItems, SpilledTexts, temporary_folder
 from caliper.pipeline.store.items import encode_item
 
 
@@ -75,3 +78,18 @@ def test_a_text_that_was_cut_short_stays_so() -> None:
     assert not isinstance(texts["b"], CutShort)
     texts.add([("a", "A dog runs.")])
     assert not isinstance(texts["a"], CutShort)
+
+
+def test_a_disk_that_is_full_at_the_first_temporary_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As in a new process: Python looks for a folder that it can write to.
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with (
+        longest_file(0),
+        pytest.raises(StoreFull, match="no room for temporary files"),
+        temporary_folder(),
+    ):
+        pass
+    with temporary_folder() as folder:
+        assert list(folder.iterdir()) == []

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
@@ -15,6 +14,7 @@ from caliper.adapters.media.place import find
 from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.lazy import lazy_module
+from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.ports.models import Image
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def prepare_bytes(
     ending = PurePath(name).suffix.lower()
     # Clips are opened by path, since the decoder seeks in them.
     file = f"clip{ending}" if ending in CLIPS else "picture"
-    with TemporaryDirectory(prefix="caliper-") as folder:
-        path = Path(folder, file)
+    with temporary_folder() as folder:
+        path = folder / file
         path.write_bytes(data)
         try:
             return prepare_file(path, preparation, limits)

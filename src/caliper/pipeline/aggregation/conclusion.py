@@ -60,8 +60,8 @@ class Conclusion:
             self._table.fail(run, error)
 
     def _may_end(self, run: RunLedger) -> bool:
-        early = run.due_state is not RunState.FINISHED and not run.is_broken
-        if early and self._table.idle_seconds(run) < self._bounds.quiet:
+        early = run.due_state is not RunState.FINISHED or run.heals
+        if early and not run.is_broken and self._table.idle_seconds(run) < self._bounds.quiet:
             return False
         # An end is reported at once; only better outcomes of the same end wait.
         return not run.end_is_current or self._table.rolling.may_run(f"{run.run}/report")

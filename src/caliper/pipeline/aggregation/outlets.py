@@ -38,9 +38,9 @@ class Bounds:
     At most `pending` bytes of evidence over all runs, and `verdicts` verdicts per run, wait in
     memory to be written. At most `changes` changes per run are queued for its live scores.
 
-    A cancelled or failed run ends after `quiet` seconds without a message: what was in flight has
-    arrived by then. A run that ended is dropped from memory after `idle` seconds without one; the
-    store has it. A run with retried questions stops waiting for them after as many.
+    A cancelled, failed or healing run ends after `quiet` seconds without a message: what was in
+    flight has arrived by then. A run that ended is dropped from memory after `idle` seconds without
+    one; the store has it. A run with retried questions stops waiting for them after as many.
     """
 
     pending: int = 4 << 20

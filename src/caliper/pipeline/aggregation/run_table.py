@@ -80,10 +80,13 @@ class RunTable:
     async def reopen(self, run: str, start: int) -> RunLedger | None:
         """The run that was planned for `start`, opened again if it had lost an object before."""
         known = self._runs.get(run)
-        if known is not None and known.is_broken and known.is_new(start):
+        heals = known is not None and known.is_broken and known.is_new(start)
+        if known is not None and heals:
             await known.log.flush()
             self.drop(run)
         found = await self.find(run, again=True, start=start)
+        if found is not None:
+            found.heals |= heals
         scores = None if found else await self.absent_scores(run)
         if scores is not None and scores.state is RunState.PLANNING:
             await self._lose(run, DataLoss("lost", file=SUMMARY))

@@ -33,7 +33,7 @@ class RunLedger:
     clock of its publisher. `active_at` is the monotonic time of the last message about the run.
     `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
     one that was cancelled or has failed (0: none), `retries` the indices that are being retried
-    since.
+    since. A run that `heals` was opened anew, for the jobs of a new start to restore what it lost.
 
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
@@ -50,6 +50,7 @@ class RunLedger:
     events: dict[EventKind, int] = field(default_factory=dict)
     error: str = ""
     is_broken: bool = False
+    heals: bool = False
     end_state: RunState | None = None
     report: str = ""
     announced_end: tuple[str, str] | None = None

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from caliper.core.errors import DataLoss, InvalidInput
@@ -22,7 +21,7 @@ from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
-from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files
+from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files, temporary_folder
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_json, run_store
 from caliper.pipeline.store.supplies import caption_key, read_captions, read_own_captions
@@ -91,9 +90,7 @@ class ReportFiles:
             if ending is not RunState.FINISHED:
                 report = replace(report, state=str(ending))
             report = self._complete(report)
-            folder = self._folder or Path(
-                stack.enter_context(TemporaryDirectory(prefix="caliper-report-"))
-            )
+            folder = self._folder or stack.enter_context(temporary_folder("caliper-report-"))
             sinks = (self._sinks if pictures else self._plain)(run.spec, captions)
             files = await _write_local(run, report, sinks, folder)
             if run.ledger.changes != changes:

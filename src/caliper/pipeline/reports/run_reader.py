@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Callable, Container, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from cachetools import LRUCache
 
@@ -32,6 +30,7 @@ from caliper.pipeline.reports.facets import (
     planned_dimensions,
 )
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.plan import Captions, read_shard
 from caliper.pipeline.store.run_record import RunRecord, read_record
 from caliper.pipeline.store.runs import RunBook, run_store
@@ -148,14 +147,14 @@ class RunReader:
         async with self._opening:
             self._held.pop(run.run, None)
         async with self._computing:
-            with TemporaryDirectory(prefix="caliper-report-") as folder:
+            with temporary_folder("caliper-report-") as folder:
                 files = ReportFiles(
                     partial(captions_of_run, partial(stored_texts, self._store)),
                     lambda spec, captions: self._sinks(spec, captions, name),
-                    Path(folder),
+                    folder,
                 )
                 await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
-                return await asyncio.to_thread(Path(folder, name).read_bytes)
+                return await asyncio.to_thread((folder / name).read_bytes)
 
     async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.

@@ -11,6 +11,8 @@ import sqlite3
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 from caliper.core.caption import CutShort
 from caliper.core.errors import StoreFull
@@ -40,6 +42,18 @@ def temporary_files() -> Iterator[None]:
         if error.errno not in _NO_ROOM:
             raise
         raise StoreFull(f"no room for temporary files: {error.strerror}") from error
+
+
+@contextmanager
+def temporary_folder(prefix: str = "caliper-") -> Iterator[Path]:
+    """A temporary folder for the context, within `temporary_files`."""
+    try:
+        # At its first use in a process, Python looks for a folder that it can write to.
+        place = gettempdir()
+    except FileNotFoundError as error:
+        raise StoreFull(f"no room for temporary files: {error.strerror}") from error
+    with temporary_files(), TemporaryDirectory(prefix=prefix, dir=place) as folder:
+        yield Path(folder)
 
 
 def _open(tables: str) -> sqlite3.Connection:

@@ -7,12 +7,12 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import DataLoss
 from caliper.core.layout import Layout
 from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.supplies import fetch_dataset, has_captions, has_dataset, read_captions
 from caliper.ports.storage import Dataset, ObjectStore, Sources
 
@@ -45,8 +45,8 @@ class StoredSupplies:
 
         Raises what the port raises.
         """
-        with TemporaryDirectory(prefix=_FOLDER_PREFIX) as folder:
-            yield {part.name: await self._fetch(part, Path(folder)) for part in spec.benchmarks}
+        with temporary_folder(_FOLDER_PREFIX) as folder:
+            yield {part.name: await self._fetch(part, folder) for part in spec.benchmarks}
 
     async def _fetch(self, part: BenchmarkSpec, folder: Path) -> Sources:
         captions = qa_data = None

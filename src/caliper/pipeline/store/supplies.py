@@ -17,14 +17,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 
 from cachetools import LRUCache
 
 from caliper.core.caption import Caption
 from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.keys import canonical_json
-from caliper.pipeline.store.disk_spill import SpilledTexts
+from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
@@ -161,8 +160,8 @@ async def has_captions(store: ObjectStore, name: str) -> bool:
 
 async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
     """Store captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
-    with TemporaryDirectory(prefix="caliper-captions-") as folder:
-        archive = Path(folder, "captions")
+    with temporary_folder("caliper-captions-") as folder:
+        archive = folder / "captions"
         # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
         digest = await asyncio.to_thread(_compress, captions, archive)
         # Written even if it is there: so a broken upload heals.
@@ -176,8 +175,8 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
     Raises DataLoss if they are missing or broken, StoreUnavailable.
     """
     key = _captions_key(name)
-    with TemporaryDirectory(prefix="caliper-captions-") as folder:
-        archive = Path(folder, "captions")
+    with temporary_folder("caliper-captions-") as folder:
+        archive = folder / "captions"
         if not await store.get_file(key, archive):
             raise DataLoss("no such captions in the store", file=key)
         try:

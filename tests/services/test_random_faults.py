@@ -1,0 +1,117 @@
+"""Seeded schedules of random faults: report and verdicts are the same to the last byte.
+
+On a Kafka and a MinIO of its own, with every service a process. `make faults N=40 SEED=1000` runs
+40 seeds from 1000 on; without it there are five.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from traceback import format_exc
+from typing import Any, cast
+
+import pytest
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.fault_evidence import keep
+from tests.fakes.fault_schedules import Scene, repeatable, schedule
+from tests.fakes.opinions import steadfast
+from tests.fakes.separate import STAGES, Installation, grounded
+from tests.fakes.separate import installation as installed
+from tests.fakes.small_runs import example
+from tests.fakes.sources import ROOT
+from tests.servers.process import ServerProcess
+
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.core.report import VerdictRow
+from caliper.pipeline.reports.run_reader import VerdictQuery
+
+Server = tuple[ServerProcess, str]
+FIRST, COUNT = int(os.environ.get("FAULTS_SEED", "1")), int(os.environ.get("FAULTS_N", "5"))
+KEPT = ROOT / "runs" / "faults"
+# Long enough for most steps to fall into the run.
+DELAY = 0.25
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+async def test_random_faults(
+    own_kafka: Server, own_minio: Server, tmp_path: Path, seed: int
+) -> None:
+    steps = schedule(seed)
+    told = "\n".join([f"seed {seed}", *(f"  {step}" for step in steps)])
+    ground = grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
+    chats = {kind: ChatServer(delay=DELAY, otherwise=steadfast) for kind in STAGES}
+    servers = {"kafka": own_kafka[0], "minio": own_minio[0]}
+    begun = time.monotonic()
+    async with installed(ground, chats) as there:
+        scene = Scene(there, servers, example(f"faults-{seed}"))
+        try:
+            await scene.begin(scene.config)
+            async with asyncio.TaskGroup() as group:
+                for step in steps:
+                    group.create_task(scene.perform(step))
+            repeated = await _compare(scene)
+            assert repeated <= repeatable(steps)
+        except BaseException as error:
+            kept = KEPT / str(seed)
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.mkdir(parents=True)
+            (kept / "schedule.txt").write_text(f"{told}\n{format_exc()}", "utf-8")
+            await keep(there, scene.runs, servers.values(), kept)
+            error.add_note(f"{told}\nlogs, objects and topics: {kept}")
+            raise
+    took = time.monotonic() - begun
+    sys.stdout.write(
+        f"{told}\n  the same after {took:.0f} s; {repeated} calls repeated, at most "
+        f"{repeatable(steps)} allowed\n"
+    )
+
+
+class Tampered:
+    """A gateway that changes one of its answers: a file of reports, or the pages of verdicts."""
+
+    def __init__(self, gateway: RemoteGateway, answer: str) -> None:
+        self._gateway, self._answer = gateway, answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gateway, name)
+
+    async def report(self, run: str, file: str = "", *, partial: bool) -> bytes:
+        data = await self._gateway.report(run, file, partial=partial)
+        return data + b"\n" * (file == self._answer)
+
+    async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
+        rows, token = await self._gateway.verdicts(run, query)
+        return rows[self._answer == "pages" :], token
+
+
+@pytest.mark.parametrize("answer", ["", "verdicts.parquet", "pages"])
+async def test_a_difference_is_found(there: Installation, answer: str) -> None:
+    scene = Scene(there, {}, example("tampered"))
+    await scene.begin(scene.config)
+    assert await _compare(scene) == 0
+    there.gateway = cast("RemoteGateway", Tampered(there.gateway, answer))
+    with pytest.raises(AssertionError):
+        await _compare(scene)
+
+
+async def _compare(scene: Scene) -> int:
+    """Compare all runs with undisturbed ones. Returns the number of repeated calls."""
+    for run in list(scene.runs):
+        await scene.finish(run)
+    asked = sum(len(chat.requests) for chat in scene.there.chats.values()) - scene.refused
+    needed = 0
+    for run, config in scene.runs.items():
+        folder = scene.there.ground.folder / run
+        folder.mkdir(exist_ok=True)
+        there = replace(scene.there, ground=replace(scene.there.ground, folder=folder))
+        calls = await there.same_as_alone(run, config)
+        # Runs beside each other ask the same, and share the replies.
+        needed = needed or sum(each.needed for each in calls.values())
+        verdicts = (folder / "standalone" / "alone" / "verdicts.parquet").read_bytes()
+        assert await there.gateway.report(run, "verdicts.parquet", partial=True) == verdicts
+    return asked - needed
