@@ -63,6 +63,8 @@ def test_items_of_a_sample_come_together_and_take_their_index() -> None:
 def test_a_file_is_open_for_as_long_as_it_is_needed() -> None:
     # From Python 3.13 on a database that is left to the collector is an error here, too.
     long = "text" * 1000
+    # Other tests may have left some to the collector.
+    gc.collect()
     before = open_files()
     texts = SpilledTexts((str(number), long) for number in range(3000))
     items = SpilledItems(item_of(str(number), long, 1) for number in range(3000))
