@@ -9,7 +9,7 @@ from tests.fakes.evaluations import stored_run
 from tests.fakes.stores import MemoryStore
 
 from caliper.cli.exits import Exit
-from caliper.core.caps import Caps
+from caliper.core.terms import Terms
 from caliper.pipeline.store.runs import note_start, run_store, write_json
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,7 +22,7 @@ async def runs(tmp_path: Path) -> list[str]:
     for name in ("over", "not over"):
         run = (await stored_run(store, name)).spec.run_id
         own = run_store(store, run)
-        await note_start(own, Caps(), LONG_AGO)
+        await note_start(own, Terms(), LONG_AGO)
         await write_json(own, "cancelled.json", cancelled=False)
         names.append(run)
     ended = LONG_AGO.isoformat()

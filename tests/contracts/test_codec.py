@@ -13,7 +13,6 @@ from caliper.api.stream.v1 import messages_pb2
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMeasure
-from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.messages import (
@@ -32,6 +31,7 @@ from caliper.core.messages import (
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import RunState
+from caliper.core.terms import TokenCap
 from caliper.ports.codec import Codec
 
 CODECS = (IdentityCodec(), ProtobufCodec())

@@ -17,8 +17,8 @@ from tests.fakes.sources import ROOT
 from tests.fakes.stream_messages import MESSAGES
 from tests.servers.summary import RELEASES
 
-from caliper.core.caps import TokenCap
 from caliper.core.messages import CaptionJob, ExamineJob, PlanMade, StreamMessage
+from caliper.core.terms import TokenCap
 
 GOLDEN = ROOT / "tests" / "golden" / "stream"
 CAP = TokenCap(2, 100_000)

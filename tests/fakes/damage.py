@@ -13,13 +13,13 @@ from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
-from caliper.core.caps import Caps
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import CaliperError
 from caliper.core.messages import CaptionJob, ExamineJob, RunEnded, Verdicts, event_key
 from caliper.core.outcome import Evidence, Scored, Verdict
 from caliper.core.run import RunSpec, RunState
+from caliper.core.terms import Terms
 from caliper.local.supplies import FileSupplies
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
@@ -139,7 +139,7 @@ class Installation:
         return [runs.spec(part, name=name) for name in ("ours", "theirs")]
 
     async def start(self, spec: RunSpec) -> None:
-        await self.gateway.begin(spec, Caps())
+        await self.gateway.begin(spec, Terms())
 
     async def work(self, leave: int = 0) -> None:
         """Handle all messages but the last `leave` jobs of the reader, and end what is due."""

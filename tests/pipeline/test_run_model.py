@@ -19,12 +19,12 @@ from tests.fakes.evaluations import CODEC, House
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryConsumer, MemoryStream
-from caliper.core.caps import Caps
 from caliper.core.envelopes import Delivery, Message, Record
 from caliper.core.errors import InvalidInput, NotFound, StreamUnavailable
 from caliper.core.messages import ExamineJob, PlanJob, RunEnded, Verdicts, event_key
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.run import FINAL_STATES, Identity, RunSpec, RunState
+from caliper.core.terms import Terms
 from caliper.core.transitions import TRANSITIONS
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.planner import Planner
@@ -121,7 +121,7 @@ class World(House):
         match action.split():
             case ["start"]:
                 self.unanswered = True
-                await self.gateway.begin(SPEC, Caps())
+                await self.gateway.begin(SPEC, Terms())
                 self.unanswered, self.wanted = False, True
             case ["cancel"]:
                 with suppress(NotFound):

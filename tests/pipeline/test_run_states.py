@@ -16,10 +16,10 @@ from tests.fakes.evaluations import (
 )
 from tests.fakes.runs import Planned
 
-from caliper.core.caps import Caps
 from caliper.core.envelopes import Message, Record
 from caliper.core.messages import EventKind, PlanMade
 from caliper.core.run import RunState
+from caliper.core.terms import Terms
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.runs import is_cancelled, is_stopped, note_start
@@ -91,11 +91,11 @@ async def test_a_cancelled_run_that_is_all_in_is_complete() -> None:
 async def test_a_start_outdates_the_cancellation_of_the_one_before() -> None:
     house, run, aggregator = await set_up()
     name = run.spec.run_id
-    await note_start(run.store, Caps(), house.clock.now())
+    await note_start(run.store, Terms(), house.clock.now())
     await aggregator.apply([planned(name, 1)])
     await cancel(house, run, aggregator)
     assert await is_cancelled(run.store)
-    await note_start(run.store, Caps(), house.clock.now())
+    await note_start(run.store, Terms(), house.clock.now())
     assert not await is_cancelled(run.store)
     await aggregator.apply([planned(name, 2)])
     house.clock.seconds += 2
@@ -107,7 +107,7 @@ async def test_a_start_outdates_the_cancellation_of_the_one_before() -> None:
 async def test_a_start_that_was_cancelled_or_failed_needs_no_more_work(event: str) -> None:
     house, run, aggregator = await set_up()
     name = run.spec.run_id
-    await note_start(run.store, Caps(), house.clock.now())
+    await note_start(run.store, Terms(), house.clock.now())
     await aggregator.apply([planned(name, 1), *scored(run)[:1]])
     assert not await is_stopped(run.store)
     if event == "cancel":
@@ -117,13 +117,13 @@ async def test_a_start_that_was_cancelled_or_failed_needs_no_more_work(event: st
         house.clock.seconds += 5
         await aggregator.conclude()
     assert await is_stopped(run.store)
-    await note_start(run.store, Caps(), house.clock.now())
+    await note_start(run.store, Terms(), house.clock.now())
     assert not await is_stopped(run.store)
 
 
 async def test_a_run_with_every_outcome_takes_replayed_jobs() -> None:
     house, run, aggregator = await set_up()
-    await note_start(run.store, Caps(), house.clock.now())
+    await note_start(run.store, Terms(), house.clock.now())
     await aggregator.apply([planned(run.spec.run_id, 1), *scored(run)])
     await aggregator.conclude()
     assert await state_of(aggregator, run.spec.run_id) is RunState.COMPLETE

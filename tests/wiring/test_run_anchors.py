@@ -12,10 +12,10 @@ from tests.fakes.telemetry import RecordedTelemetry
 from caliper.adapters.models.replay import ReplayAnswerer
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.settings import resolve_settings
-from caliper.core.caps import Caps
 from caliper.core.errors import BackendTimeout, ModelChanged, StoreFull
 from caliper.core.messages import ExamineJob
 from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.core.terms import Terms
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.reports.judge_check import Sittings, read_sittings
@@ -130,14 +130,14 @@ async def test_a_sitting_that_cannot_be_kept_is_held_anew() -> None:
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("capped", [Caps(calls=7), Caps(tokens=7)])
-async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped: Caps) -> None:
+@pytest.mark.parametrize("capped", [Terms(calls=7), Terms(tokens=7)])
+async def test_a_start_with_a_cap_has_no_sitting_unless_one_is_asked_for(capped: Terms) -> None:
     for asked, caps, sittings in (
         (None, [capped, capped], 0),
-        (None, [capped, Caps()], 1),
-        (None, [Caps(), capped], 1),
+        (None, [capped, Terms()], 1),
+        (None, [Terms(), capped], 1),
         (True, [capped, capped], 1),
-        (False, [Caps(), capped], 0),
+        (False, [Terms(), capped], 0),
     ):
         model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
         standing = RunAnchors(store, SILENT, PATIENCE, asked=asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -158,6 +158,15 @@ MaxTokens = Annotated[
     _how(
         "--max-tokens",
         text="Stop calling models after this many tokens, as their servers count them.",
+    ),
+]
+RunPriority = Annotated[
+    Literal["low", "normal", "high"] | None,
+    _how(
+        "--priority",
+        metavar="low|normal|high",
+        text="Share of the workers while other runs wait, too: 1, 4 or 16. "
+        "[dim]\\[default: normal][/dim]",
     ),
 ]
 ANCHORS_COST = "67 calls for CAPability, 37 for CaptionQA, 30 for CompreCap"

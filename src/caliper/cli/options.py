@@ -35,6 +35,7 @@ class SharedOptions:
     concurrency: flags.Concurrency = None
     max_calls: flags.MaxCalls = None
     max_tokens: flags.MaxTokens = None
+    priority: flags.RunPriority = None
     anchors: flags.Anchors = None
     out: flags.Out = None
     store: flags.Store = None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
 from caliper.core.run import RunState
+from caliper.core.terms import TokenCap
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from pydantic import (
 )
 
 from caliper.benchmarks.registry import benchmark_names, recipe_names
-from caliper.core.caps import Caps
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
+from caliper.core.terms import Priority, Terms
 from caliper.local.recipes import recipe_values
 from caliper.local.yaml_text import read_yaml
 from caliper.pipeline.reports.judge_check import should_check
@@ -116,8 +116,8 @@ class RunConfig(_Strict):
     `seed`, `out` the run's directory and `store` the store of replies across runs;
     `share_replies` also shares replies of models without a revision. `recipe` names the settings
     behind published figures, which apply to everything that the run does not set itself.
-    `max_calls` and `max_tokens` cap its cost. With `anchors`, captions with a known verdict are
-    judged alongside it; see wiring.anchors.
+    `max_calls` and `max_tokens` cap its cost, `priority` ranks it among other runs. With `anchors`,
+    captions with a known verdict are judged alongside it; see wiring.anchors.
     """
 
     # Declared before the benchmarks: their validation reads it.
@@ -132,6 +132,7 @@ class RunConfig(_Strict):
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
+    priority: Literal["low", "normal", "high"] = "normal"
     anchors: bool | None = None
     pack: Path | None = None
     out: Path | None = None
@@ -163,14 +164,14 @@ class RunConfig(_Strict):
         }
 
     @property
-    def caps(self) -> Caps:
-        """The caps on one start of the run."""
-        return Caps(self.max_calls, self.max_tokens)
+    def terms(self) -> Terms:
+        """The terms of one start of the run."""
+        return Terms(self.max_calls, self.max_tokens, Priority[self.priority.upper()])
 
     @property
     def with_anchors(self) -> bool:
         """Whether anchors are judged alongside the run."""
-        return should_check(self.caps, choice=self.anchors)
+        return should_check(self.terms, choice=self.anchors)
 
     @property
     def label(self) -> str:
@@ -250,7 +251,7 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
 def config_values(config: RunConfig) -> dict[str, Any]:
     """The configuration as plain values with absolute paths, for run.yaml.
 
-    Leaves out what may change when the same run is resumed: output folders, concurrency, caps.
+    Leaves out what may change when the same run is resumed: output folders, concurrency, terms.
     """
     folder = Path.cwd()
     absolute = relative_to(config, folder)
@@ -263,7 +264,10 @@ def config_values(config: RunConfig) -> dict[str, Any]:
 
 
 # A recipe is already present as the values that it set.
-_TRANSIENT = {"recipe", "out", "store", "concurrency", "max_calls", "max_tokens", "anchors"}
+_TRANSIENT = {
+    *("recipe", "out", "store", "concurrency"),
+    *("max_calls", "max_tokens", "priority", "anchors"),
+}
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
 _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")

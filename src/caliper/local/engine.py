@@ -100,7 +100,7 @@ class LocalRun:
         outside = Outside(store, stream, codec, ground.clock, supplies, stages, self._board)
         if not await self._is_finished(run):
             self._directory.begin()
-        record, _ = await Gateway(outside, ground.runs).begin(setup.spec, setup.config.caps)
+        record, _ = await Gateway(outside, ground.runs).begin(setup.spec, setup.config.terms)
         if record.state is RunState.COMPLETE:
             await self._resume(run, None)
             return await stored_report(self._directory, await self._ledger(run), self._captions)

@@ -21,7 +21,7 @@ def run_request(
         replicate=config.replicate,
         share_replies=config.share_replies,
         coverage_floor=config.coverage_floor,
-        caps=config.caps,
+        terms=config.terms,
     )
 
 

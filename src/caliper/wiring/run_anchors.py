@@ -103,8 +103,8 @@ class RunAnchors:
         """Judge the anchors; false if this start of the run does not want them."""
         run = run_store(self._store, spec.run_id)
         try:
-            _, caps = await last_start(run)
-            if not should_check(caps, choice=self._asked):
+            _, terms = await last_start(run)
+            if not should_check(terms, choice=self._asked):
                 return False
             sitting = await judge_anchors(spec, models, name)
             await save_sitting(run, name, sitting)

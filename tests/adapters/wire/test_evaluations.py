@@ -14,9 +14,9 @@ from caliper.adapters.wire.evaluations import (
 )
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
-from caliper.core.caps import Caps
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
+from caliper.core.terms import Priority, Terms
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
@@ -59,7 +59,7 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
         share_replies=st.booleans(),
         coverage_floor=st.floats(0, 1),
         client_key=TEXTS,
-        caps=st.builds(Caps, MOST, MOST),
+        terms=st.builds(Terms, MOST, MOST, st.sampled_from(Priority)),
     )
 )
 def test_what_is_asked_for_arrives(asked: EvaluationRequest) -> None:

@@ -4,9 +4,9 @@ from weakref import ref
 import pytest
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.caps import TokenCap
 from caliper.core.errors import BudgetSpent, StoreFull
 from caliper.core.messages import CaptionJob
+from caliper.core.terms import TokenCap
 from caliper.pipeline.asking.token_budget import Allowance, SharedAllowances
 
 RUN = "0123456789abcdef"

@@ -15,9 +15,9 @@ from tests.servers.access import access_to
 
 from caliper.adapters.stores.minio import MinioStore, apply_storage
 from caliper.cli.submission import send
-from caliper.core.caps import Caps
 from caliper.core.errors import StoreUnavailable
 from caliper.core.run import RunState
+from caliper.core.terms import Terms
 from caliper.local.config import read_config
 from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
 from caliper.pipeline.store.runs import note_start, read_spec, run_store
@@ -156,7 +156,7 @@ async def test_a_run_that_was_started_again_meanwhile_stays(stored: Stored) -> N
     end = f"runs/{stored.first}/end.json"
     store.objects[end] = store.objects[end].replace(b'"complete"', b'"finished"')
     (old,) = await old_runs(store, NEWEST, NOW)
-    await note_start(run_store(store, stored.first), Caps(), NOW)
+    await note_start(run_store(store, stored.first), Terms(), NOW)
     before = dict(store.objects)
     assert not await delete_run(store, old)
     assert store.objects == before
@@ -171,7 +171,7 @@ class StartingStore(MemoryStore):
         await super().delete(key)
         if self.run:
             started, self.run = self.run, ""
-            await note_start(run_store(self, started), Caps(), NOW)
+            await note_start(run_store(self, started), Terms(), NOW)
 
 
 async def test_a_run_that_is_started_while_it_is_deleted_stays(stored: Stored) -> None:

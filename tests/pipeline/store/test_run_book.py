@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.caps import Caps
+from caliper.core.terms import Terms
 from caliper.pipeline.store.runs import STARTED, RunBook, note_cancel, note_start, run_store
 
 RUN = "0123456789abcdef"
@@ -43,12 +43,12 @@ async def test_an_answer_from_before_a_start_does_not_stop_its_jobs() -> None:
     other = MemoryStore()
     other.objects = store.objects
     run = run_store(other, RUN)
-    await note_start(run, Caps(), clock.now())
+    await note_start(run, Terms(), clock.now())
     await note_cancel(run)
     book = RunBook(store, clock)
     early = asyncio.create_task(book.is_stopped(RUN))
     await store.stalled.wait()
-    await note_start(run, Caps(), clock.now())
+    await note_start(run, Terms(), clock.now())
     late = asyncio.create_task(book.is_stopped(RUN))
     await asyncio.sleep(0)
     store.go.set()

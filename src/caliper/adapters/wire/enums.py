@@ -9,12 +9,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeVar
 
+from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.api.stream.v1 import messages_pb2
 from caliper.api.types.v1 import outcome_pb2, run_pb2
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Source
 from caliper.core.run import RunState
+from caliper.core.terms import Priority
 
 _Member = TypeVar("_Member", bound=Enum)
 
@@ -39,3 +41,6 @@ def _conversion(
 encode_reason, decode_reason = _conversion(Reason, outcome_pb2.Reason, "REASON_", "reason")
 encode_state, decode_state = _conversion(RunState, run_pb2.RunState, "RUN_STATE_", "state of a run")
 encode_source, decode_source = _conversion(Source, messages_pb2.Source, "SOURCE_", "source")
+encode_priority, decode_priority = _conversion(
+    Priority, evaluate_pb2.Priority, "PRIORITY_", "priority"
+)

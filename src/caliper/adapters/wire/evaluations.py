@@ -8,7 +8,12 @@ from datetime import UTC, datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from caliper.adapters.wire.enums import decode_state, encode_state
+from caliper.adapters.wire.enums import (
+    decode_priority,
+    decode_state,
+    encode_priority,
+    encode_state,
+)
 from caliper.adapters.wire.figures import decode_scores, encode_scores
 from caliper.adapters.wire.specs import (
     decode_preparation,
@@ -21,10 +26,10 @@ from caliper.adapters.wire.specs import (
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
-from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, within
 from caliper.core.report import Reuse
 from caliper.core.run import RunSpec
+from caliper.core.terms import Priority, Terms
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
@@ -43,8 +48,9 @@ def encode_evaluation_request(request: EvaluationRequest) -> evaluate_pb2.StartE
         share_replies=request.share_replies,
         coverage_floor=request.coverage_floor,
         client_key=to_wire(request.client_key),
-        max_calls=request.caps.calls,
-        max_tokens=request.caps.tokens,
+        max_calls=request.terms.calls,
+        max_tokens=request.terms.tokens,
+        priority=encode_priority(request.terms.priority),
     )
 
 
@@ -79,9 +85,10 @@ def decode_evaluation_request(message: evaluate_pb2.StartEvaluationRequest) -> E
         share_replies=message.share_replies,
         coverage_floor=message.coverage_floor if message.HasField("coverage_floor") else _FLOOR,
         client_key=from_wire(message.client_key),
-        caps=Caps(
+        terms=Terms(
             calls=message.max_calls if message.HasField("max_calls") else None,
             tokens=message.max_tokens if message.HasField("max_tokens") else None,
+            priority=decode_priority(message.priority) if message.priority else Priority.NORMAL,
         ),
     )
 

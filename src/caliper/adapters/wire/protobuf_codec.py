@@ -20,7 +20,6 @@ from caliper.adapters.wire.outcomes import decode_verdict, encode_verdict
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.stream.v1 import messages_pb2 as pb
 from caliper.benchmarks.registry import benchmark
-from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -39,6 +38,7 @@ from caliper.core.messages import (
 )
 from caliper.core.question import Item, Question
 from caliper.core.run import SCHEMA, refuse_newer
+from caliper.core.terms import TokenCap
 
 _Proto = TypeVar("_Proto", pb.PlanJob, pb.CaptionJob, pb.ExamineJob, pb.Verdicts, pb.RunEvent)
 

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from caliper.core.caps import TokenCap
 from caliper.core.errors import BudgetSpent
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
+from caliper.core.terms import TokenCap
 from caliper.pipeline.store.runs import read_json, run_store, write_json
 from caliper.ports.models import ChatMessage, ChatModel, Completion
 from caliper.ports.storage import ObjectStore

@@ -16,7 +16,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from caliper.core.caps import Caps
 from caliper.core.envelopes import Message
 from caliper.core.errors import (
     AlreadyExists,
@@ -30,6 +29,7 @@ from caliper.core.errors import (
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
+from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
@@ -99,10 +99,10 @@ class Gateway:
         original = spec.by_origin
         if original != spec and await store.get(f"runs/{original.run_id}/{SPEC}") is not None:
             spec = original
-        return await self.begin(spec, request.caps, request.client_key)
+        return await self.begin(spec, request.terms, request.client_key)
 
     async def begin(
-        self, spec: RunSpec, caps: Caps, client_key: str = ""
+        self, spec: RunSpec, terms: Terms, client_key: str = ""
     ) -> tuple[Evaluation, bool]:
         """Start a resolved run, or resume it. Returns and raises as `start`, without `resolve`."""
         store = self._outside.store
@@ -117,7 +117,7 @@ class Gateway:
             if complete is None:
                 # Before the plan job is sent, so that the planner answers this start.
                 first = None if created else await self._lost_start(own_store, spec.run_id)
-                await note_start(own_store, caps, self._outside.clock.now(), first)
+                await note_start(own_store, terms, self._outside.clock.now(), first)
             started = await self._index(own_store, spec)
             if complete is None:
                 await self._clear_end(own_store)

@@ -104,14 +104,14 @@ class Planner:
         await forget_refusal(store)
         # Read after planning: the jobs then answer every start until now.
         version = await store.version(STARTED)
-        start, caps = await last_start(store)
+        start, terms = await last_start(store)
         # Earlier releases did not count their starts.
         if start and self._answered.get(job.run) == version:
             return 0
         with self._answering(job.run, version):
             shards, end = partial(read_plan, store, summary), None
-            if caps.calls is not None:
-                end = await affordable_end(spec, shards, caps.calls)
+            if terms.calls is not None:
+                end = await affordable_end(spec, shards, terms.calls)
             resumption = await self._resume(job.run, end)
             event = PlanMade(job.run, summary.questions, start, end)
             await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
@@ -122,7 +122,7 @@ class Planner:
                 if source.captions is not None:
                     captions[name] = source.captions
             publisher = Publisher(
-                spec.run_id, self._stream, self._codec, captions, caps.token_cap(start)
+                spec.run_id, self._stream, self._codec, captions, terms.token_cap(start)
             )
             checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
             shuffled = partial(read_shuffled, store, summary, spec.seed)

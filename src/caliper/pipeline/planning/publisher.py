@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.caps import TokenCap
 from caliper.core.caption import Caption, CutShort
 from caliper.core.envelopes import Message
 from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
+from caliper.core.terms import TokenCap
 from caliper.pipeline.asking.unscored_verdicts import unscored_items
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import Captions, PlanReader

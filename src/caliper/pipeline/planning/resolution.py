@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.benchmarks.settings import resolve_settings
-from caliper.core.caps import Caps
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
 from caliper.core.taxonomy import Taxonomy, checked
+from caliper.core.terms import Terms
 from caliper.pipeline.store.supplies import check_digest
 from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import Supplies
@@ -50,7 +50,7 @@ class BenchmarkRequest:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """A request for an evaluation. `client_key` is chosen by the caller, empty for none. `caps`
+    """A request for an evaluation. `client_key` is chosen by the caller, empty for none. `terms`
     apply to this start only.
     """
 
@@ -62,7 +62,7 @@ class EvaluationRequest:
     share_replies: bool = False
     coverage_floor: float = 0.99
     client_key: str = ""
-    caps: Caps = field(default_factory=Caps)
+    terms: Terms = field(default_factory=Terms)
 
 
 async def resolve(
@@ -98,7 +98,7 @@ async def resolve(
 
 
 def _check(request: EvaluationRequest) -> None:
-    caps = request.caps
+    terms = request.terms
     names = [part.name for part in request.benchmarks]
     unknown = next((name for name in names if name not in benchmark_names()), None)
     rules = (
@@ -115,8 +115,8 @@ def _check(request: EvaluationRequest) -> None:
         ),
         ("benchmarks", 0 < len(names) == len(set(names)), "expected one or more, each once"),
         ("limit", request.limit is None or request.limit >= 1, "less than 1"),
-        ("max_calls", caps.calls is None or caps.calls >= 1, "less than 1"),
-        ("max_tokens", caps.tokens is None or caps.tokens >= 1, "less than 1"),
+        ("max_calls", terms.calls is None or terms.calls >= 1, "less than 1"),
+        ("max_tokens", terms.tokens is None or terms.tokens >= 1, "less than 1"),
         ("coverage_floor", 0 <= request.coverage_floor <= 1, "not from 0 to 1"),
     )
     for name, holds, message in rules:

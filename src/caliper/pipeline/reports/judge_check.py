@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from caliper.analysis.drift import Sitting
-from caliper.core.caps import Caps
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import JudgeCheck, Report
 from caliper.core.run import RunSpec
+from caliper.core.terms import Terms
 from caliper.pipeline.store.runs import read_json, write_json
 from caliper.ports.storage import ObjectStore
 
@@ -22,13 +22,13 @@ Sittings = Mapping[str, Sitting]
 """Sittings by benchmark."""
 
 
-def should_check(caps: Caps, *, choice: bool | None) -> bool:
-    """Whether to judge anchors when a run starts with these caps.
+def should_check(terms: Terms, *, choice: bool | None) -> bool:
+    """Whether to judge anchors when a run starts on these terms.
 
     `choice` is the user's explicit choice. Without one, anchors are judged only if no cap is set:
     a user who sets a cap counts every call.
     """
-    return caps == Caps() if choice is None else choice
+    return not terms.is_capped if choice is None else choice
 
 
 def with_checks(report: Report, sittings: Sittings) -> Report:

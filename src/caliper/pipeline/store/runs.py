@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from caliper.core.caps import Caps
 from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
+from caliper.core.terms import Priority, Terms
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -118,15 +118,16 @@ async def replace_unreadable(run: ObjectStore, key: str) -> None:
         await write_json(run, key)
 
 
-async def last_start(run: ObjectStore) -> tuple[int, Caps]:
-    """The number of starts of a run, and the caps of the last one.
+async def last_start(run: ObjectStore) -> tuple[int, Terms]:
+    """The number of starts of a run, and the terms of the last one.
 
     The number is 0 if an earlier release started the run. `run` is its own part of the store.
     Raises StoreUnavailable.
     """
     starts = await read_json(run, STARTED) or {}
-    caps = Caps(starts.get("max_calls"), starts.get("max_tokens"))
-    return int(starts.get("starts", 0)), caps
+    priority = Priority.__members__.get(str(starts.get("priority")).upper(), Priority.NORMAL)
+    terms = Terms(starts.get("max_calls"), starts.get("max_tokens"), priority)
+    return int(starts.get("starts", 0)), terms
 
 
 async def is_cancelled(run: ObjectStore) -> bool:
@@ -163,9 +164,9 @@ async def note_cancel(run: ObjectStore) -> None:
 
 
 async def note_start(
-    run: ObjectStore, caps: Caps, now: datetime, first: datetime | None = None
+    run: ObjectStore, terms: Terms, now: datetime, first: datetime | None = None
 ) -> int:
-    """Record one more start of a run with its caps, and return its number.
+    """Record one more start of a run with its terms, and return its number.
 
     The time of the first start stays; `first` is that time if its record was lost. The count of
     starts then goes on from a number that no count reaches. `run` is its own part of the store.
@@ -176,9 +177,11 @@ async def note_start(
         count = 0 if first is None else int(now.timestamp())
         starts = {"started": (first or now).isoformat(timespec="milliseconds"), "starts": count}
     number = int(starts.get("starts", 0)) + 1
-    limits = {"max_calls": caps.calls, "max_tokens": caps.tokens}
-    set_limits = {name: limit for name, limit in limits.items() if limit is not None}
-    await write_json(run, STARTED, started=starts["started"], starts=number, **set_limits)
+    limits = {"max_calls": terms.calls, "max_tokens": terms.tokens}
+    fields: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+    if terms.priority is not Priority.NORMAL:
+        fields["priority"] = terms.priority.name.lower()
+    await write_json(run, STARTED, started=starts["started"], starts=number, **fields)
     return number
 
 
