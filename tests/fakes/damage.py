@@ -12,7 +12,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.adapters.exports.json import JsonExport
 from caliper.adapters.exports.parquet import ParquetExport
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.caption import Caption
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import CaliperError
@@ -22,6 +22,7 @@ from caliper.core.run import RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.local.supplies import FileSupplies
 from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.planner import Planner
@@ -39,7 +40,7 @@ from caliper.wiring.roles import JobFilter
 SAMPLES, QUESTIONS = 3, 2
 ROWS = runs.choice_rows(SAMPLES, QUESTIONS)
 TOPICS = (PLAN_JOBS, RUNS, VERDICTS, CAPTION_JOBS, QA_JOBS)
-CODEC, PACK = IdentityCodec(), "p" * 64
+CODEC, PACK = ProtobufCodec(), "p" * 64
 LATER = 60.0
 
 DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
@@ -115,13 +116,14 @@ class Installation:
         bounds = Bounds(verdicts=QUESTIONS)
         self.aggregator = Aggregator(store, CODEC, self.clock, files, outlets, bounds)
         await self.aggregator.resume()
+        self.dispatcher = Dispatcher(self.aggregator.table, stream, self.clock, lambda: True)
         for record in self.log:
             offsets = self.aggregator.places.offsets.get(record.message.topic, {})
             if record.offset >= offsets.get(0, 0):
                 await self.aggregator.apply([record])
 
     async def announce(self, event: RunEnded) -> None:
-        await self.stream.publish(Message(RUNS, event_key(event), event))
+        await self.stream.publish(Message(RUNS, event_key(event), CODEC.write(event)))
 
     async def scores(self, run: str) -> Scores | None:
         return await self.aggregator.scores(run)
@@ -160,6 +162,7 @@ class Installation:
         await self.aggregator.conclude()
 
     async def _step(self, leave: int, topics: tuple[str, ...] = TOPICS) -> bool:
+        await self.dispatcher.refill()
         for topic in topics:
             consumer = self.jobs[topic]
             if consumer.lag[0] > (leave if topic == QA_JOBS else 0):

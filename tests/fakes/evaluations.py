@@ -14,7 +14,7 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 
 from caliper.adapters.exports.json import JsonExport, report_text
 from caliper.adapters.exports.parquet import ParquetExport
-from caliper.adapters.wire.identity_codec import IdentityCodec
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.envelopes import Message, Record
 from caliper.core.keys import canonical_json
 from caliper.core.messages import (
@@ -39,7 +39,7 @@ from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import note_cancel, run_store
 from caliper.pipeline.work.log_subject import subject_ids
 
-CODEC = IdentityCodec()
+CODEC = ProtobufCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
 SAMPLES, QUESTIONS = 3, 2
 SIZE = SAMPLES * QUESTIONS

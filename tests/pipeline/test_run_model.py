@@ -21,11 +21,12 @@ from tests.fakes.stores import MemoryStore
 from caliper.adapters.streams.memory import MemoryConsumer, MemoryStream
 from caliper.core.envelopes import Delivery, Message, Record
 from caliper.core.errors import InvalidInput, NotFound, StreamUnavailable
-from caliper.core.messages import ExamineJob, PlanJob, RunEnded, Verdicts, event_key
+from caliper.core.messages import RunEnded, Verdicts, event_key
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 from caliper.core.run import FINAL_STATES, Identity, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import TRANSITIONS
+from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
@@ -39,11 +40,11 @@ RUN = SPEC.run_id
 CORRECT = Scored(Fraction(1))
 TABLE = {(before, each.after) for each in TRANSITIONS for before in each.before.split()}
 ACTIONS = (
-    "start", "cancel", "plan", "plan breaks off", "plan badly", "work", "work twice",
+    "start", "cancel", "plan", "plan breaks off", "plan badly", "refill", "work", "work twice",
     "work badly", "fail", "hear event", "hear event twice", "hear verdicts", "conclude", "wait",
     "idle", "go on", "snapshot", "crash", "broker down", "broker up", "clock ahead", "clock right",
 )  # fmt: skip
-GO_ON = [*2 * ["plan"], *3 * ["work"], *3 * ["hear event"], *3 * ["hear verdicts"]]
+GO_ON = [*2 * ["plan"], *3 * ["hear event"], "refill", *3 * ["work"], *3 * ["hear verdicts"]]
 STEPS = {"go on": [*GO_ON, "idle", "conclude"]}
 
 
@@ -104,6 +105,7 @@ class World(House):
         self.plans = self.broker.consumer(PLAN_JOBS, "gateway")
         self.jobs = self.broker.consumer(QA_JOBS, "reader")
         self.known = self.starting()
+        self.dispatcher = self._dispatching()
         # What the users know: whether a start of theirs has failed, or was answered last.
         self.unanswered = self.wanted = False
         self.behind = dict.fromkeys((RUNS, VERDICTS), 0)
@@ -113,6 +115,9 @@ class World(House):
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
         return self.known.watch(run, interval)
+
+    def _dispatching(self) -> Dispatcher:
+        return Dispatcher(self.known.table, self.broker, self.clock, lambda: True)
 
     async def announce(self, event: RunEnded) -> None:
         await self.broker.publish(Message(RUNS, event_key(event), CODEC.write(event)))
@@ -132,6 +137,9 @@ class World(House):
             case ["work", *how]:
                 work = self._work_badly if how == ["badly"] else self._work
                 await self._take(self.jobs, work, again=how == ["twice"])
+            case ["refill"]:
+                if not self.is_behind:
+                    await self.dispatcher.refill()
             case ["fail"]:
                 await self._take(self.jobs, self._fail)
             case ["hear", what, *rest]:
@@ -169,6 +177,7 @@ class World(House):
                 await self.known.snapshot()
             case "crash":
                 self.known = await self.aggregator()
+                self.dispatcher = self._dispatching()
                 for topic in self.behind:
                     self.behind[topic] = (await self.broker.ends(topic)).get(0, 0)
 
@@ -191,22 +200,24 @@ class World(House):
         finally:
             await (consumer.retry if again else consumer.acknowledge)(delivery)
 
-    async def _plan(self, job: PlanJob) -> None:
-        if isinstance(await self.planner.plan(job), InvalidInput):
+    async def _plan(self, job: bytes) -> None:
+        if isinstance(await self.planner.plan(CODEC.read_plan_job(job)), InvalidInput):
             self.wanted = False
 
-    async def _work_badly(self, job: ExamineJob) -> None:
+    async def _work_badly(self, job: bytes) -> None:
         await self._work(job, Unscored(Reason.TIMEOUT))
 
-    async def _work(self, job: ExamineJob, outcome: Outcome = CORRECT) -> None:
+    async def _work(self, data: bytes, outcome: Outcome = CORRECT) -> None:
+        job = CODEC.read_examine_job(data)
         if await self.filter.spec(job.run, job.benchmark) is not None:
             done = tuple(Verdict(item.first, outcome) for item in job.items)
             message = Verdicts(job.run, job.benchmark, job.sample, done)
             await self.broker.publish(
-                Message(VERDICTS, f"{job.run}/captionqa/{job.sample}", message)
+                Message(VERDICTS, f"{job.run}/captionqa/{job.sample}", CODEC.write(message))
             )
 
-    async def _fail(self, job: ExamineJob) -> None:
+    async def _fail(self, data: bytes) -> None:
+        job = CODEC.read_examine_job(data)
         other = replace(self.filter, identities={"reader": Identity("scripted", "other", "2")})
         if not await self.filter.runs.is_stopped(job.run):
             await other.spec(job.run, job.benchmark)
@@ -259,7 +270,7 @@ async def live_through(actions: list[str]) -> tuple[World, set[tuple[RunState, R
 
 
 @given(actions=st.lists(st.sampled_from(ACTIONS), max_size=30))
-@example(["plan", "work", "hear event", "broker down", "cancel", "broker up"])
+@example(["plan", "hear event", "refill", "work", "broker down", "cancel", "broker up"])
 @example(["plan", "hear event", "clock ahead", "cancel", "go on", "clock right", "start"])
 @example(["plan", "hear event", "cancel", "go on", "go on", "start", "plan", "work"])
 @settings(deadline=None, max_examples=200)
@@ -280,14 +291,14 @@ STORIES = (
     "plan, cancel, start",
     "plan, cancel, go on, go on",
     "start, plan, cancel, hear event twice",
-    "plan, fail, hear event, hear event, wait, conclude",
-    "plan, work, work badly, go on, start",
-    "plan, work, work badly, cancel, go on",
+    "plan, hear event, refill, fail, hear event, wait, conclude",
+    "plan, hear event, refill, work, work badly, go on, start",
+    "plan, hear event, refill, work, work badly, cancel, go on",
     "plan, go on",
-    "plan, work, work, cancel, go on",
-    "plan, work, work, start, hear event, hear verdicts, hear verdicts, conclude",
+    "plan, hear event, refill, work, work, cancel, go on",
+    "plan, hear event, refill, work, work, start, hear verdicts, hear verdicts, conclude",
     (
-        "plan, start, plan, hear event, hear event, work, work badly, hear verdicts, "
+        "plan, start, plan, hear event, hear event, refill, work, work badly, hear verdicts, "
         "hear verdicts, conclude, go on"
     ),
 )

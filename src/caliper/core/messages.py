@@ -64,13 +64,15 @@ class PlanMade:
     """The plan of a run is complete. `questions` counts its (question, repeat) pairs.
 
     `start` is the start of the run that was planned, counted from 1. A cap on calls leaves out
-    the indices from `asked` on; None without a cap.
+    the indices from `asked` on; None without a cap. `shards` are those of the start's job queue in
+    the store; 0 if the planner publishes the jobs itself.
     """
 
     run: str
     questions: int
     start: int = 0
     asked: int | None = None
+    shards: int = 0
 
 
 @dataclass(frozen=True, slots=True)

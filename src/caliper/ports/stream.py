@@ -84,6 +84,12 @@ class JobStream(Protocol):
         """What waits for the group, with or without members. Raises StreamUnavailable."""
         ...
 
+    async def untaken(self, topic: str, group: str) -> Mapping[int, int]:
+        """How many messages of each partition no member of the group has received yet. Cheaper
+        than `backlog`. Raises StreamUnavailable.
+        """
+        ...
+
 
 class LogReader(Protocol):
     """Reads topics from any offset, without a consumer group: nothing is acknowledged."""

@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
@@ -115,8 +114,10 @@ def _secret(settings: StoreSettings, name: str) -> str:
 def memory_ground(store: ObjectStore) -> Ground:
     """The ground of services that share one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
+    # The queues of jobs hold encoded messages.
+    codec = protobuf_codec.ProtobufCodec()
     return Ground(
-        store, stream, stream, IdentityCodec(), SystemClock(), telemetry=metrics.process_telemetry()
+        store, stream, stream, codec, SystemClock(), telemetry=metrics.process_telemetry()
     )
 
 

@@ -26,6 +26,7 @@ from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.aggregation.outlets import Outlets
@@ -254,7 +255,8 @@ def aggregator_parts(
     store = LeasedStore(ground.store, lease)
     board = Aggregator(store, ground.codec, ground.clock, files, outlets)
     follower = Follower(board, ground.logs, ground.clock, lease=lease)
-    tasks: list[Callable[[], Awaitable[None]]] = [follower.run]
+    dispatcher = Dispatcher(board.table, ground.stream, ground.clock, follower.leads)
+    tasks: list[Callable[[], Awaitable[None]]] = [follower.run, dispatcher.run]
     if telemetry is not SILENT:
         gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
         tasks += [gauges.run, LagMeter(board, ground.logs, ground.clock, telemetry).run]

@@ -20,6 +20,7 @@ from caliper.core.messages import PlanJob, PlanMade
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS
 from caliper.pipeline.store.plan import read_summary
@@ -77,14 +78,19 @@ async def test_a_plan_says_which_start_it_answers(
     planner: Planner, store: MemoryStore, stream: MemoryStream
 ) -> None:
     run = (await stored(store)).run_id
-    assert await planner.plan(PlanJob(run)) == JOBS
+    await planner.plan(PlanJob(run))
     await note(store, run, 3)
-    # A later start publishes all jobs again, but only once.
-    assert [await planner.plan(PlanJob(run)) for _ in range(2)] == [JOBS, 0]
-    made = await told(stream)
-    assert [(event.run, event.start) for event in made if isinstance(event, PlanMade)] == [
-        (run, 1), (run, 3)
+    # Delivered twice, too.
+    for _ in range(2):
+        await planner.plan(PlanJob(run))
+    made = [event for event in await told(stream) if isinstance(event, PlanMade)]
+    assert [(event.run, event.start, event.shards) for event in made] == [
+        (run, 1, 1), (run, 3, 1), (run, 3, 1)
     ]  # fmt: skip
+    own = run_store(store, run)
+    first, third = [await read_queue(own, start, 0) for start in (1, 3)]
+    assert first == third
+    assert [job.message.topic for job in first] == JOBS * [QA_JOBS]
 
 
 class StartedMeanwhile(StoredSupplies):
@@ -101,15 +107,15 @@ class StartedMeanwhile(StoredSupplies):
             yield found
 
 
-async def test_starts_at_once_publish_the_jobs_once(
+async def test_of_starts_at_once_the_last_is_answered(
     store: MemoryStore, stream: MemoryStream
 ) -> None:
     run = (await stored(store)).run_id
     book = RunBook(store, FakeClock())
     planner = Planner(store, stream, CODEC, book, StartedMeanwhile(store))
-    published = await asyncio.gather(*(planner.plan(PlanJob(run)) for _ in range(2)))
-    assert set(published) == {0, JOBS}
-    assert [event.start for event in await told(stream) if isinstance(event, PlanMade)] == [2]
+    await asyncio.gather(*(planner.plan(PlanJob(run)) for _ in range(2)))
+    assert {event.start for event in await told(stream) if isinstance(event, PlanMade)} == {2}
+    assert len(await read_queue(run_store(store, run), 2, 0)) == JOBS
 
 
 async def test_a_plan_that_succeeds_after_all_is_no_refusal(

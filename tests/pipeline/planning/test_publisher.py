@@ -17,8 +17,9 @@ from caliper.pipeline.planning.publisher import (
     JUDGE_JOBS,
     QA_JOBS,
     Checkpoint,
-    Publisher,
+    RunJobs,
     jobs,
+    publish_jobs,
 )
 
 CODEC = IdentityCodec()
@@ -45,8 +46,8 @@ async def published(
 ) -> dict[str, list[tuple[str, str]]]:
     """(key, caption or "-") of every job by topic."""
     stream = MemoryStream()
-    publisher = Publisher(SPEC.run_id, stream, CODEC, CAPTIONS)
-    count = await publisher.publish(planned.reader, asked or {}, ledger)
+    found_jobs = RunJobs(SPEC.run_id, CODEC, CAPTIONS).of(planned.reader, asked or {}, ledger)
+    count = await publish_jobs(stream, found_jobs)
     found: dict[str, list[tuple[str, str]]] = {}
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.close_topic(topic)

@@ -12,7 +12,7 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 
 from caliper.adapters.streams.delivery_window import DeliveryWindow
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
-from caliper.adapters.streams.kafka_backlog import read_backlog
+from caliper.adapters.streams.kafka_backlog import UntakenCounter, read_backlog
 from caliper.adapters.streams.kafka_messages import encode_headers, encode_text
 from caliper.adapters.streams.kafka_poller import KafkaPoller
 from caliper.core.dead_letters import letter
@@ -36,6 +36,7 @@ class KafkaStream:
         self._open_lock = asyncio.Lock()
         self._close_tasks: set[asyncio.Task[None]] = set()
         self._known_topics: set[str] = set()
+        self._untaken = UntakenCounter(access)
 
     async def publish(self, message: Message) -> None:
         """Append a message.
@@ -104,8 +105,15 @@ class KafkaStream:
         except KafkaError as error:
             raise unavailable(f"no answer about topic {topic}", error) from error
 
+    async def untaken(self, topic: str, group: str) -> Mapping[int, int]:
+        try:
+            return await asyncio.to_thread(self._untaken.count, topic, group)
+        except KafkaError as error:
+            raise unavailable(f"no answer about topic {topic}", error) from error
+
     async def close(self) -> None:
-        """Close the producer. Consumers leave by themselves."""
+        """Close the clients. Consumers leave by themselves."""
+        await asyncio.to_thread(self._untaken.close)
         if self._producer is not None:
             producer, self._producer = self._producer, None
             self._known_topics.clear()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
+from threading import Lock
 from typing import Any
 
 from kafka import TopicPartition
+from kafka.admin import OffsetSpec
+from kafka.errors import KafkaError
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.progress import CommitMark, PartitionProgress
@@ -65,3 +68,64 @@ def _published(client: Any, place: Any, offset: int, timeout: int) -> float | No
     for records in client.poll(timeout_ms=timeout, max_records=1).values():
         return float(records[0].timestamp) / 1000
     return None
+
+
+class UntakenCounter:
+    """Counts the messages that no member of a group has received, often: it keeps its connection.
+
+    For several threads, one at a time.
+    """
+
+    def __init__(self, access: KafkaAccess) -> None:
+        self._access, self._lock = access, Lock()
+        self._admin: Any = None
+        self._places: dict[str, list[Any]] = {}
+
+    def count(self, topic: str, group: str) -> Mapping[int, int]:
+        """The untaken messages by partition. Blocks. Raises KafkaError."""
+        topic, group = self._access.full_name(topic), self._access.full_name(group)
+        with self._lock:
+            try:
+                return self._count(topic, group)
+            except KafkaError:
+                self._drop()
+                raise
+
+    def _count(self, topic: str, group: str) -> Mapping[int, int]:
+        if self._admin is None:
+            self._admin = self._access.admin()
+        if topic not in self._places:
+            partitions = self._admin.describe_topics([topic])[0]["partitions"]
+            self._places[topic] = [
+                TopicPartition(topic, number) for number in range(len(partitions))
+            ]
+        places = self._places[topic]
+        commits = self._admin.list_group_offsets({group: places})[group]
+        taken = {
+            place: PartitionProgress.restore(CommitMark(one.offset, one.metadata or ""), "")
+            for place, one in commits.items()
+            if one.offset >= 0
+        }
+        firsts = self._offsets([place for place in places if place not in taken], "EARLIEST")
+        firsts |= {place: progress.taken_before for place, progress in taken.items()}
+        ends = self._offsets(places, "LATEST")
+        return {place.partition: max(0, ends[place] - firsts[place]) for place in places}
+
+    def _offsets(self, places: list[Any], which: str) -> dict[Any, int]:
+        if not places:
+            return {}
+        specs = dict.fromkeys(places, OffsetSpec[which])
+        found = self._admin.list_partition_offsets(specs)
+        return {place: found[place].offset for place in places}
+
+    def close(self) -> None:
+        """Close the connection. Blocks."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        self._places.clear()
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            with suppress(KafkaError):
+                admin.close()

@@ -134,6 +134,12 @@ class MemoryStream:
         oldest = entry.timestamps[min(waiting)] / 1000 if waiting else None
         return Backlog(len(waiting), entry.end - len(waiting), oldest)
 
+    async def untaken(self, topic: str, group: str) -> Mapping[int, int]:
+        """A group that never had a consumer gets what is still there."""
+        entry = self._topic(topic)
+        known = entry.groups.get(group)
+        return {0: len(entry.messages if known is None else known.ready)}
+
     async def close_topic(self, topic: str) -> None:
         """End the topic: consumers end once they have drained it."""
         entry = self._topic(topic)

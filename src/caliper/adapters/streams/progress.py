@@ -78,6 +78,11 @@ class PartitionProgress:
         return progress
 
     @property
+    def taken_before(self) -> int:
+        """The offset from which on no message was delivered, as far as the commit says."""
+        return max(self.end or 0, self.suspects_before, max(self.done, default=-1) + 1)
+
+    @property
     def prefix(self) -> int | None:
         """The offset before which everything is settled."""
         return min(self.open, default=self.end)

@@ -85,7 +85,7 @@ class ProtobufCodec:
             case "planned":
                 plan = event.planned
                 asked = plan.asked if plan.HasField("asked") else None
-                return PlanMade(run, plan.questions, plan.start, asked)
+                return PlanMade(run, plan.questions, plan.start, asked, plan.shards)
             case "cancelled":
                 return RunCancelled(run)
             case "failed":
@@ -112,6 +112,7 @@ def _encode_event(event: RunEvent, run: str) -> pb.RunEvent:
     match event:
         case PlanMade():
             message.planned.questions, message.planned.start = event.questions, event.start
+            message.planned.shards = event.shards
             if event.asked is not None:
                 message.planned.asked = event.asked
         case RunCancelled():

@@ -39,7 +39,7 @@ class Conclusion:
         look = self._clock.monotonic() - self._looked_at >= _LOOK
         self._looked_at = self._clock.monotonic() if look else self._looked_at
         for run in self._table:
-            if self._table.idle_seconds(run) >= self._bounds.idle:
+            if self._table.idle_seconds(run) >= self._bounds.idle and not run.jobs_left:
                 # The retried questions were answered before the plan that retries them, or are
                 # lost: stop waiting for them.
                 run.retries.clear()
@@ -60,6 +60,8 @@ class Conclusion:
             self._table.fail(run, error)
 
     def _may_end(self, run: RunLedger) -> bool:
+        if run.heals and run.jobs_left and not run.is_broken:
+            return False
         early = run.due_state is not RunState.FINISHED or run.heals
         if early and not run.is_broken and self._table.idle_seconds(run) < self._bounds.quiet:
             return False

@@ -59,6 +59,10 @@ class Follower:
         # By task: success of one says nothing about the others.
         self._troubles: dict[str, Exception] = {}
 
+    def leads(self) -> bool:
+        """Whether it holds the lease, and has applied what was published before."""
+        return self._aggregator.leads and self.current.is_set()
+
     async def check(self) -> None:
         """Raise the error that keeps it from following, if any."""
         for trouble in self._troubles.values():

@@ -221,6 +221,10 @@ class Ledger:
         """The indices that are unscored for a retryable reason."""
         return {index for index, state in enumerate(self._states) if state in _PASSING}
 
+    def lacks(self, indices: range) -> bool:
+        """Whether an index has no outcome yet."""
+        return _UNKNOWN in self._states[indices.start : indices.stop]
+
     def needs_outcome(self, item: Item) -> bool:
         """Whether the item is worth asking (again): an outcome is missing, or unscored for a
         retryable reason.

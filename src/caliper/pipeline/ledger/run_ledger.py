@@ -34,6 +34,8 @@ class RunLedger:
     `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
     one that was cancelled or has failed (0: none), `retries` the indices that are being retried
     since. A run that `heals` was opened anew, for the jobs of a new start to restore what it lost.
+    `shards` are those of the last start's job queue, None if an earlier release kept no count, and
+    `jobs_left` says whether jobs may be left in it.
 
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
@@ -51,6 +53,8 @@ class RunLedger:
     error: str = ""
     is_broken: bool = False
     heals: bool = False
+    shards: int | None = 0
+    jobs_left: bool = False
     end_state: RunState | None = None
     report: str = ""
     announced_end: tuple[str, str] | None = None
@@ -114,7 +118,9 @@ class RunLedger:
         elif isinstance(event, PlanMade):
             if self.is_new(event.start):
                 self.retry(event.asked)
-            self.start = max(self.start, event.start)
+            if event.start >= self.start:
+                self.start, self.shards = event.start, event.shards
+                self.jobs_left = event.shards > 0
             if self._early_end is None:
                 self.error, self.is_broken = "", False
         self._forget_retries()
@@ -203,6 +209,8 @@ class RunLedger:
             "report": self.report,
             "announced": self.announced_end,
             "start": self.start,
+            "shards": self.shards,
+            "heals": self.heals,
             "cancelled": self.cancelled,
             "failed": self.failed,
             "tried": sorted(self.retries),
@@ -226,6 +234,8 @@ class RunLedger:
         self.report = str(facts["report"])
         # Earlier releases did not write these fields. With them the last event counted.
         self.start, self.retries = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
+        self.heals, self.shards = bool(facts.get("heals")), facts.get("shards")
+        self.jobs_left = self.shards != 0
         last = max(self.events, key=lambda kind: self.events[kind], default=None)
         by_event = {last: self.current_start}
         self.cancelled = int(facts.get("cancelled", by_event.get(EventKind.CANCEL, 0)))

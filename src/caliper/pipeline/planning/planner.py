@@ -1,17 +1,14 @@
-"""The planner: handles plan-jobs by writing the plan of a run to the store and publishing its jobs.
+"""The planner: handles plan-jobs by writing the plan of a run and the queue of its jobs.
 
-A later start, or a plan-job redelivered to another process, finds the plan and publishes all jobs
-again. Doing known work again is cheap, and changes nothing.
+A later start, or a plan-job redelivered to another process, finds the plan and writes a queue.
+In a process with one run the jobs are published at once instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
-
-from cachetools import LRUCache
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
@@ -20,13 +17,13 @@ from caliper.core.messages import PlanJob, PlanMade, event_key
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.planning.job_queue import write_queue
 from caliper.pipeline.planning.publication_order import read_shuffled
-from caliper.pipeline.planning.publisher import RUNS, Publisher, jobs
+from caliper.pipeline.planning.publisher import RUNS, RunJobs, jobs, publish_jobs
 from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
 from caliper.pipeline.store.runs import (
     SPEC,
-    STARTED,
     RunBook,
     forget_refusal,
     is_cancelled,
@@ -38,8 +35,6 @@ from caliper.pipeline.store.store_supplies import without_folder
 from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore, Supplies
 from caliper.ports.stream import JobStream
-
-_ANSWERED_RUNS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +48,12 @@ class Resumption:
     captions: Captions = field(default_factory=dict)
 
 
-async def _nothing_known(_: str, __: int | None) -> Resumption:
-    """The default for processes without ledgers: all jobs are published, which is harmless."""
-    return Resumption()
-
-
 class Planner:
     """Plans stored runs over their supplies.
 
-    `resume` is called for every planned run, with the index at which a cap on calls cuts its plan
-    (None for no cap), and returns what is known of the run. `published` is the number of jobs that
-    were published for the last plan-job.
+    Jobs wait in the queues of their starts, for the dispatcher. With `resume` they are published
+    instead: it is called for every planned run, with the index at which a cap on calls cuts its
+    plan (None for no cap), and returns what is known of the run.
     """
 
     def __init__(
@@ -73,16 +63,14 @@ class Planner:
         codec: Codec,
         runs: RunBook,
         supplies: Supplies,
-        resume: Callable[[str, int | None], Awaitable[Resumption]] = _nothing_known,
+        resume: Callable[[str, int | None], Awaitable[Resumption]] | None = None,
     ) -> None:
         self._store, self._stream, self._codec = store, stream, codec
         self._runs, self._supplies, self._resume = runs, supplies, resume
-        # By run: the version of started.json with the start whose jobs are published.
-        self._answered: LRUCache[str, str | None] = LRUCache(_ANSWERED_RUNS)
 
     async def plan(self, job: PlanJob) -> int | InvalidInput:
-        """Plan the run, publish its jobs and return how many; none of a cancelled run, or of a
-        start that another plan-job answers.
+        """Plan the run, and queue or publish its jobs; none of a cancelled run. Returns how many
+        were published.
 
         Invalid rows and lost objects refuse the run: returns the error.
         Raises NotFound if the run is not stored, StoreUnavailable, StreamUnavailable.
@@ -103,40 +91,28 @@ class Planner:
                 summary = await plan(spec, sources, store)
         await forget_refusal(store)
         # Read after planning: the jobs then answer every start until now.
-        version = await store.version(STARTED)
         start, terms = await last_start(store)
-        # Earlier releases did not count their starts.
-        if start and self._answered.get(job.run) == version:
+        shards, end = partial(read_plan, store, summary), None
+        if terms.calls is not None:
+            end = await affordable_end(spec, shards, terms.calls)
+        event = PlanMade(job.run, summary.questions, start, end)
+        resumption = await self._resume(job.run, end) if self._resume else Resumption()
+        captions = dict(resumption.captions)
+        for name, source in sources.items():
+            if source.captions is not None:
+                captions[name] = source.captions
+        messages = RunJobs(spec.run_id, self._codec, captions, terms.token_cap(start)).of(
+            partial(read_shuffled, store, summary, spec.seed),
+            {part.name: part.checkpoint_sources for part in spec.benchmarks},
+            resumption.ledger,
+            end,
+        )
+        if self._resume is None:
+            event = replace(event, shards=await write_queue(store, start, messages))
+        if await is_cancelled(store):
             return 0
-        with self._answering(job.run, version):
-            shards, end = partial(read_plan, store, summary), None
-            if terms.calls is not None:
-                end = await affordable_end(spec, shards, terms.calls)
-            resumption = await self._resume(job.run, end)
-            event = PlanMade(job.run, summary.questions, start, end)
-            await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-            if await is_cancelled(store):
-                return 0
-            captions = dict(resumption.captions)
-            for name, source in sources.items():
-                if source.captions is not None:
-                    captions[name] = source.captions
-            publisher = Publisher(
-                spec.run_id, self._stream, self._codec, captions, terms.token_cap(start)
-            )
-            checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
-            shuffled = partial(read_shuffled, store, summary, spec.seed)
-            return await publisher.publish(shuffled, checkpoint, resumption.ledger, end)
-
-    @contextmanager
-    def _answering(self, run: str, version: str | None) -> Iterator[None]:
-        """Publish the jobs of a start inside. If that breaks off, they are published again."""
-        self._answered[run] = version
-        try:
-            yield
-        except BaseException:
-            self._answered.pop(run, None)
-            raise
+        await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
+        return 0 if self._resume is None else await publish_jobs(self._stream, messages)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not retried, until it is started again or the job requeued.

@@ -1,12 +1,10 @@
-"""Publishes the missing jobs of a plan: those with outcomes that are not known yet.
-
-The same rule serves a new run, a run resumed after Ctrl-C, and a lost topic.
-"""
+"""The jobs of a plan as messages: all of them, or those whose outcomes are not known yet."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from caliper.benchmarks.registry import benchmark
@@ -35,93 +33,130 @@ _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
 LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
 
-_Job = tuple[Item, ...]
-
 Checkpoint = Mapping[str, frozenset[Source]]
 """What the checkpoint is asked for, by benchmark (`BenchmarkSpec.checkpoint_sources`)."""
 
 
-class Publisher:
-    """Turns the plan of one run into jobs. `captions` holds the known captions; `cap` limits the
-    tokens of the run.
+@dataclass(frozen=True, slots=True)
+class JobMessage:
+    """A message about the questions at `indices` of a plan, and the topics of the stages that its
+    job goes through; none for verdicts.
+    """
+
+    message: Message
+    indices: tuple[range, ...]
+    stages: tuple[str, ...]
+
+
+class RunJobs:
+    """The jobs of one run as messages. `captions` holds the known captions; `cap` limits the tokens
+    of the run.
     """
 
     def __init__(
-        self,
-        run: str,
-        stream: JobStream,
-        codec: Codec,
-        captions: Captions,
-        cap: TokenCap | None = None,
+        self, run: str, codec: Codec, captions: Captions, cap: TokenCap | None = None
     ) -> None:
-        self._run = run
-        self._stream = stream
-        self._codec = codec
-        self._captions = captions
-        self._cap = cap
+        self._run, self._codec = run, codec
+        self._captions, self._cap = captions, cap
 
-    async def publish(
+    async def of(
         self,
         plan: PlanReader,
         checkpoint: Checkpoint,
         ledger: Ledger | None = None,
         end: int | None = None,
-    ) -> int:
-        """Publish the jobs of a plan in the order in which it is read, and return how many.
+    ) -> AsyncIterator[JobMessage]:
+        """The jobs of a plan, in the order in which it is read.
 
-        With a ledger, publishes only jobs that lack an outcome there. From index `end` on, where
-        a cap on calls cuts the plan, publishes Unscored verdicts instead.
+        With a ledger, only jobs that lack an outcome there. From index `end` on, where a cap on
+        calls cuts the plan, Unscored verdicts instead.
 
         What is asked of the `checkpoint` becomes caption-jobs: samples without a known caption,
         and media questions.
         """
-        published = 0
         async for items in plan():
             within = [item for item in items if end is None or item.first < end]
             beyond = [item for item in items if end is not None and item.first >= end]
-            missing = [
-                job for job in jobs(within) if ledger is None or any(map(ledger.needs_outcome, job))
-            ]
-            await _send_all(missing, lambda job: self._publish(job, checkpoint))
-            await _send_all(list(jobs(beyond)), self._leave_out)
-            published += len(missing)
-        return published
+            for job in jobs(within):
+                if ledger is None or any(map(ledger.needs_outcome, job)):
+                    yield self._job(job, checkpoint)
+            for job in jobs(beyond):
+                yield self._leave_out(job)
 
-    async def _leave_out(self, items: tuple[Item, ...]) -> None:
+    def _leave_out(self, items: tuple[Item, ...]) -> JobMessage:
         first = items[0]
         verdicts = unscored_items(items, LEFT_OUT)
-        await self._send(VERDICTS, Verdicts(self._run, first.benchmark, first.sample, verdicts))
+        message = Verdicts(self._run, first.benchmark, first.sample, verdicts)
+        return self._message(message, items, VERDICTS)
 
-    async def _publish(self, items: tuple[Item, ...], checkpoint: Checkpoint) -> None:
+    def _job(self, items: tuple[Item, ...], checkpoint: Checkpoint) -> JobMessage:
         first = items[0]
         text = None
         if first.source is Source.CAPTION:
             text = self._captions.get(first.benchmark, {}).get(first.sample)
-        if text is None and first.source in checkpoint.get(first.benchmark, ()):
-            job = CaptionJob(self._run, first.benchmark, first.sample, items, self._cap)
-            await self._send(CAPTION_JOBS, job)
-        else:
+        if text is not None or first.source not in checkpoint.get(first.benchmark, ()):
             truncated = type(text) is CutShort
             caption = None if text is None else Caption(first.sample, text, truncated)
-            await self.examine(items, caption)
+            return self.examination(items, caption)
+        job = CaptionJob(self._run, first.benchmark, first.sample, items, self._cap)
+        # The checkpoint answers questions about media itself; captions are examined.
+        then = () if first.source is Source.MEDIA else (_examining_topic(first),)
+        return self._message(job, items, CAPTION_JOBS, CAPTION_JOBS, *then)
 
-    async def examine(self, items: tuple[Item, ...], caption: Caption | None) -> None:
-        """Publish the job that examines one caption, or one sample's media."""
+    def examination(self, items: tuple[Item, ...], caption: Caption | None) -> JobMessage:
+        """The job that examines one caption, or one sample's media."""
         first = items[0]
         job = ExamineJob(self._run, first.benchmark, first.sample, caption, items, self._cap)
-        await self._send(_TOPIC_OF_ROLE[benchmark(first.benchmark).role], job)
+        topic = _examining_topic(first)
+        return self._message(job, items, topic, topic)
 
-    async def _send(self, topic: str, message: CaptionJob | ExamineJob | Verdicts) -> None:
+    def _message(
+        self,
+        message: CaptionJob | ExamineJob | Verdicts,
+        items: tuple[Item, ...],
+        topic: str,
+        *stages: str,
+    ) -> JobMessage:
         key = f"{message.run}/{message.benchmark}/{message.sample}"
-        await self._stream.publish(Message(topic, key, self._codec.write(message)))
+        indices = tuple(range(item.first, item.first + item.size) for item in items)
+        return JobMessage(Message(topic, key, self._codec.write(message)), indices, stages)
 
 
-async def _send_all(batch: Sequence[_Job], send: Callable[[_Job], Awaitable[None]]) -> None:
-    """Send messages about jobs concurrently. Sends begin in order, so messages of the same key
-    are appended in order.
+def _examining_topic(item: Item) -> str:
+    return _TOPIC_OF_ROLE[benchmark(item.benchmark).role]
+
+
+async def publish_all(stream: JobStream, messages: Sequence[Message]) -> list[Exception | None]:
+    """Publish messages concurrently, and return the error of each. Sends begin in order, so
+    messages of one key are appended in order.
     """
-    for start in range(0, len(batch), _IN_FLIGHT):
-        await asyncio.gather(*map(send, batch[start : start + _IN_FLIGHT]))
+    errors: list[Exception | None] = []
+    for start in range(0, len(messages), _IN_FLIGHT):
+        sends = map(stream.publish, messages[start : start + _IN_FLIGHT])
+        for error in await asyncio.gather(*sends, return_exceptions=True):
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            errors.append(error)
+    return errors
+
+
+async def publish_jobs(stream: JobStream, found: AsyncIterator[JobMessage]) -> int:
+    """Publish jobs and return how many; verdicts are not counted. Raises StreamUnavailable."""
+    published, batch = 0, list[Message]()
+    async for job in found:
+        published += bool(job.stages)
+        batch.append(job.message)
+        if len(batch) == _IN_FLIGHT:
+            await _publish_batch(stream, batch)
+            batch = []
+    await _publish_batch(stream, batch)
+    return published
+
+
+async def _publish_batch(stream: JobStream, batch: list[Message]) -> None:
+    for error in await publish_all(stream, batch):
+        if error is not None:
+            raise error
 
 
 def jobs(items: list[Item]) -> Iterator[tuple[Item, ...]]:

@@ -27,7 +27,7 @@ from caliper.core.question import Failure, Source
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner
 from caliper.pipeline.asking.unscored_verdicts import failure_verdicts, unscored_job
-from caliper.pipeline.planning.publisher import VERDICTS, Publisher
+from caliper.pipeline.planning.publisher import VERDICTS, RunJobs
 from caliper.pipeline.store.runs import SPEC
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.codec import Codec
@@ -177,8 +177,8 @@ class CaptionHandler:
             return
         await self.save_caption(job, caption)
         await self.examining.record_usage(job)
-        publisher = Publisher(job.run, self.examining.stream, self.examining.codec, {}, job.cap)
-        await publisher.examine(job.items, caption)
+        jobs = RunJobs(job.run, self.examining.codec, {}, job.cap)
+        await self.examining.stream.publish(jobs.examination(job.items, caption).message)
 
     async def give_up(self, data: MessageValue, error: BaseException) -> None:
         """Publish Unscored for all questions of a sample whose job is not retried."""

@@ -125,14 +125,16 @@ class Verdicts(_message.Message):
     def __init__(self, schema: _Optional[int] = ..., run: _Optional[str] = ..., benchmark: _Optional[str] = ..., sample: _Optional[str] = ..., verdicts: _Optional[_Iterable[_Union[_outcome_pb2.Verdict, _Mapping]]] = ...) -> None: ...
 
 class PlanMade(_message.Message):
-    __slots__ = ("questions", "start", "asked")
+    __slots__ = ("questions", "start", "asked", "shards")
     QUESTIONS_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
     ASKED_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_FIELD_NUMBER: _ClassVar[int]
     questions: int
     start: int
     asked: int
-    def __init__(self, questions: _Optional[int] = ..., start: _Optional[int] = ..., asked: _Optional[int] = ...) -> None: ...
+    shards: int
+    def __init__(self, questions: _Optional[int] = ..., start: _Optional[int] = ..., asked: _Optional[int] = ..., shards: _Optional[int] = ...) -> None: ...
 
 class RunCancelled(_message.Message):
     __slots__ = ()

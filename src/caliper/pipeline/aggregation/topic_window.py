@@ -1,0 +1,54 @@
+"""How many jobs of a topic are published ahead of its workers, and whose turn is next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_FIRST, _LEAST, _MOST = 64, 16, 4096
+
+
+class TopicWindow:
+    """The window of one topic: at most `size` of its messages wait for a worker.
+
+    It doubles when the workers empty it between two measurements, and shrinks while more than half
+    of it waits: a window should hold what they take within a second.
+
+    Turns go by start-time fair queueing: every job costs a run the inverse of its weight, and the
+    run that has spent least is next. A run that comes later begins with what the others have spent,
+    less a window of its own, for it waits behind theirs.
+    """
+
+    def __init__(self) -> None:
+        self.size = _FIRST
+        self._waiting = 0
+        self._was_full = False
+        self._spent: dict[str, float] = {}
+        self._now = 0.0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another job may be published."""
+        room = self._waiting < self.size
+        self._was_full |= not room
+        return room
+
+    def measure(self, untaken: Sequence[int]) -> None:
+        """Note how many messages of each partition wait for a worker."""
+        self._waiting = sum(untaken)
+        if self._was_full:
+            if 2 * sum(not count for count in untaken) >= len(untaken):
+                self.size = min(2 * self.size, _MOST)
+            elif 2 * self._waiting > self.size:
+                self.size = max(self.size * 3 // 4, _LEAST)
+        self._was_full = False
+
+    def turn(self, run: str, weight: int) -> float:
+        """The place of a run among those that wait: the lowest is next."""
+        return max(self._spent.get(run, float("-inf")), self._now - self._waiting / weight)
+
+    def take(self, run: str, weight: int) -> None:
+        """Note that a job of a run is published."""
+        turn = self.turn(run, weight)
+        self._now = max(self._now, turn)
+        self._spent[run] = turn + 1 / weight
+        self._waiting += 1
