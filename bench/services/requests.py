@@ -11,6 +11,7 @@ from bench.services.model import DELAY_SECONDS, body_of
 from bench.synthetic import write_capability, write_captionqa
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.packs.files import shipped_pack
+from caliper.adapters.streams.memory import MemoryStream
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.submission import parcel_of
 from caliper.core.envelopes import Message
@@ -19,14 +20,14 @@ from caliper.core.messages import PlanJob
 from caliper.local.config import BenchmarkConfig
 from caliper.local.setup import open_sources
 from caliper.pipeline.asking.request import render
+from caliper.pipeline.planning.job_queue import count_shards, read_queue
 from caliper.pipeline.planning.planner import Planner
-from caliper.pipeline.planning.publisher import JUDGE_JOBS, QA_JOBS
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
+from caliper.pipeline.store.runs import last_start, run_store
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
-from caliper.ports.stream import Backlog, Consumer
 from caliper.wiring.grounds import Ground
 
 
@@ -83,23 +84,6 @@ async def ask_for(
     return EvaluationRequest("bench", (request,), replicate=replicate)
 
 
-class Collected:
-    """A stream that collects the jobs of a planner, for the bench to publish later."""
-
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-
-    async def publish(self, message: Message) -> None:
-        if message.topic in (JUDGE_JOBS, QA_JOBS):
-            self.messages.append(message)
-
-    def consumer(self, topic: str, group: str) -> Consumer:
-        raise NotImplementedError(f"{group} cannot consume {topic}")
-
-    async def backlog(self, topic: str, group: str) -> Backlog:
-        raise NotImplementedError(f"{group} cannot consume {topic}")
-
-
 async def plan_jobs(
     ground: Ground, stages: StageDirectory, request: EvaluationRequest
 ) -> list[Message]:
@@ -107,10 +91,15 @@ async def plan_jobs(
     supplies = StoredSupplies(ground.store, DatasetFiles)
     spec = await resolve(request, supplies, stages)
     await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
-    collected = Collected()
-    planner = Planner(ground.store, collected, ground.codec, ground.runs, supplies)
-    await planner.plan(PlanJob(spec.run_id))
-    return collected.messages
+    stream = MemoryStream()
+    await Planner(ground.store, stream, ground.codec, ground.runs, supplies).plan(
+        PlanJob(spec.run_id)
+    )
+    own = run_store(ground.store, spec.run_id)
+    start, _ = await last_start(own)
+    shards = range(await count_shards(own, start))
+    jobs = [job for number in shards for job in await read_queue(own, start, number)]
+    return [job.message for job in jobs]
 
 
 def body_of_job(ground: Ground, job: Message) -> Mapping[str, Any]:

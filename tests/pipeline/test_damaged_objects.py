@@ -80,8 +80,8 @@ def test_every_kind_of_object_is_damaged() -> None:
     kinds = {key.removeprefix("runs/ID/").split("/")[0] for key, _ in OBJECTS if "ID/" in key}
     assert None not in FILES
     assert kinds == {
-        "spec.json", "started.json", "cancelled.json", "plan", "captions", "verdicts", "end.json",
-        "report", "report-attempts.json"
+        "spec.json", "started.json", "cancelled.json", "plan", "queue", "captions", "verdicts",
+        "end.json", "report", "report-attempts.json"
     }  # fmt: skip
     segments = [when for key, when in OBJECTS if "/verdicts/" in key]
     assert segments == ["ended"] * 3 + ["running"] * 2

@@ -137,9 +137,6 @@ class World(House):
             case ["work", *how]:
                 work = self._work_badly if how == ["badly"] else self._work
                 await self._take(self.jobs, work, again=how == ["twice"])
-            case ["refill"]:
-                if not self.is_behind:
-                    await self.dispatcher.refill()
             case ["fail"]:
                 await self._take(self.jobs, self._fail)
             case ["hear", what, *rest]:
@@ -155,7 +152,7 @@ class World(House):
         if how == ["badly"] and await self.state() is not RunState.PLANNING:
             return
         left = self.broker.left
-        self.broker.left = 1 if how == ["breaks", "off"] else left
+        self.broker.left = 0 if how == ["breaks", "off"] else left
         self.supplies.error = "no such row" if how == ["badly"] else ""
         try:
             await self._take(self.plans, self._plan)
@@ -164,6 +161,8 @@ class World(House):
 
     async def _keep(self, action: str) -> None:
         match action:
+            case "refill" if not self.is_behind:
+                await self.dispatcher.refill()
             case "conclude":
                 for topic, end in self.behind.items():
                     while self._reached(topic) < end:
@@ -287,7 +286,7 @@ async def test_once_faults_stop_every_run_ends(actions: list[str]) -> None:
 
 STORIES = (
     "plan, start, plan badly, start, cancel, start",
-    "start, plan breaks off, plan badly, hear event, plan",
+    "start, start, plan, plan badly, hear event, plan",
     "plan, cancel, start",
     "plan, cancel, go on, go on",
     "start, plan, cancel, hear event twice",
@@ -298,8 +297,8 @@ STORIES = (
     "plan, hear event, refill, work, work, cancel, go on",
     "plan, hear event, refill, work, work, start, hear verdicts, hear verdicts, conclude",
     (
-        "plan, start, plan, hear event, hear event, refill, work, work badly, hear verdicts, "
-        "hear verdicts, conclude, go on"
+        "plan, hear event, refill, start, plan, hear event, refill, work, work badly, "
+        "hear verdicts, hear verdicts, conclude, go on"
     ),
 )
 
