@@ -17,6 +17,7 @@ from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.core.messages import MessageValue
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
+from caliper.wiring.endpoint_settings import EndpointSettings
 from caliper.wiring.grounds import Ground
 from caliper.wiring.stages import Stage
 
@@ -84,6 +85,8 @@ def _wrong(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{name} looks at {said['consumerGroup']} on {said['topic']}"
         if spec["maxReplicaCount"] > _partitions(objects, topic):
             yield f"{name} makes more pods than there are partitions"
+        if int(said["lagThreshold"]) >= EndpointSettings.model_fields["in_flight"].default:
+            yield f"{name} waits for more jobs than its workers take and the topic holds"
         if spec["minReplicaCount"] != 0:
             yield f"{name} never goes to zero"
         elif not asleep:
@@ -133,6 +136,7 @@ def test_scaling_is_let_in_with_secrets_that_are_made(rendering: Rendering) -> N
             "looks at x",
         ),
         (item("ScaledObject", "judge", "spec triggers 0 metadata bootstrapServers", "x"), "other"),
+        (item("ScaledObject", "judge", "spec triggers 0 metadata lagThreshold", "200"), "waits"),
         (item("Deployment", "judge", "spec replicas", 2), "undo"),
         (item("ConfigMap", "gateway", "data CALIPER_GATEWAY_STAGES_SLEEP", None), "no run could"),
     ],

@@ -12,8 +12,7 @@ from tests.fakes.separate import ENDS_WITHIN, Installation
 
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.local.config import RunConfig
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS
-from caliper.pipeline.store.plan import read_summary
+from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.runs import run_store
 
 
@@ -27,7 +26,7 @@ async def planning(there: Installation, config: RunConfig) -> AsyncIterator[tupl
     """
     for name in (f"{config.name}-{count}" for count in range(20)):
         named = config.model_copy(update={"name": name})
-        before = await _published(there)
+        before = await _events(there)
         run = await there.begin(named)
         # The gateway is another process, so there is nothing to await.
         async with asyncio.timeout(ENDS_WITHIN):
@@ -36,7 +35,7 @@ async def planning(there: Installation, config: RunConfig) -> AsyncIterator[tupl
         gateway = there.services["gateway"].pid
         os.kill(gateway, signal.SIGSTOP)
         try:
-            if await _published(there) - before < await _planned(there, run):
+            if await _events(there) == before:
                 yield run, named
                 return
         finally:
@@ -50,14 +49,6 @@ async def _has_plan(there: Installation, run: str) -> bool:
     return bool([key async for key in run_store(there.store, run).list("plan/")])
 
 
-async def _published(there: Installation) -> int:
-    """The number of jobs that planners ever published: for captions, and about known ones."""
-    log = KafkaLog(there.ground.kafka)
-    ends = await asyncio.gather(log.ends(CAPTION_JOBS), log.ends(JUDGE_JOBS))
-    return sum(end for topic in ends for end in topic.values())
-
-
-async def _planned(there: Installation, run: str) -> float:
-    """The number of jobs of the whole run, one per sample; infinite while unknown."""
-    summary = await read_summary(run_store(there.store, run))
-    return float("inf") if summary is None else sum(part.samples for part in summary.benchmarks)
+async def _events(there: Installation) -> int:
+    """The number of events about runs: the last step of planning publishes one."""
+    return sum((await KafkaLog(there.ground.kafka).ends(RUNS)).values())
