@@ -14,6 +14,7 @@ BENCHES = {
     "services_rate": "bench.services.rates",
     "services_judges": "bench.services.judges",
     "services_sizes": "bench.services.sizes",
+    "services_fairness": "bench.services.fairness",
     "aggregator_rate": "bench.aggregator_rate",
     "metrics_freshness": "bench.metrics_freshness",
     "standalone_run": "bench.standalone_run",
