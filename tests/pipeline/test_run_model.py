@@ -28,6 +28,7 @@ from caliper.core.terms import Terms
 from caliper.core.transitions import TRANSITIONS
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.store.runs import RunBook
@@ -243,12 +244,11 @@ class World(House):
         return (await self.gateway.get(RUN)).state
 
     async def heal(self) -> None:
-        """All faults stop, whoever was told that a start had failed starts again, and everybody
-        does the work that there is.
-        """
+        """All faults stop, and everybody does the work that there is."""
         self.broker.left, self.broker.ahead = None, 0
-        if self.unanswered:
-            await self.act("start")
+        for action in STEPS["go on"]:
+            await self.act(action)
+        await LostStarts(self.gateway, self.broker, CODEC, self.clock).resume()
         for action in 20 * STEPS["go on"]:
             await self.act(action)
 

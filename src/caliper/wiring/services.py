@@ -36,6 +36,7 @@ from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.backlog_meter import BacklogMeter
 from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.live.gauges import Gauges
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
@@ -217,11 +218,12 @@ def gateway_parts(
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
+    starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
     servicer = gateway.GatewayServicer(core, reader, comparer, ground.store, ground.telemetry)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
         workers=(TopicWork(stage.worker),),
-        tasks=() if telemetry is SILENT else (meter.run,),
+        tasks=(starts.run,) if telemetry is SILENT else (starts.run, meter.run),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )

@@ -17,7 +17,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Record
-from caliper.core.errors import LeaseLost
+from caliper.core.errors import LeaseLost, StoreUnavailable
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
 from caliper.pipeline.aggregation.lease import KEY, Lease, LeasedStore
@@ -191,6 +191,54 @@ async def test_a_follower_that_loses_its_lease_as_it_is_told_to_stop_stops() -> 
         await follower.current.wait()
         house.store.objects[KEY] = b"{}"
         await Lease(house.store, FakeClock()).acquire()
+        following.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await following
+
+
+class CutOffStore(MemoryStore):
+    """Takes no object while it is `away`."""
+
+    away = False
+
+    async def put(self, key: str, data: bytes | Path) -> None:
+        self._check()
+        await super().put(key, data)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        self._check()
+        return await super().replace(key, data, version)
+
+    def _check(self) -> None:
+        if self.away:
+            raise StoreUnavailable("away")
+
+
+class LosingLease(Lease):
+    """A lease that is lost while it `loses`."""
+
+    loses = False
+
+    async def renew(self) -> None:
+        if self.loses:
+            raise LeaseLost("another holds it")
+        await super().renew()
+
+
+async def test_a_follower_that_loses_its_lease_while_the_store_is_away_stands_by() -> None:
+    store = CutOffStore()
+    house, stream = House(store=store), MemoryStream(logs={VERDICTS, RUNS})
+    aggregator, lease = house.starting(), LosingLease(store, house.clock)
+    follower = Follower(aggregator, stream, house.clock, lease=lease)
+    async with asyncio.timeout(PATIENCE):
+        following = asyncio.create_task(follower.run())
+        await follower.current.wait()
+        store.away = lease.loses = True
+        while aggregator.leads and not following.done():  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0)
+        assert not following.done()
+        store.away = lease.loses = False
+        await follower.current.wait()
         following.cancel()
         with pytest.raises(asyncio.CancelledError):
             await following

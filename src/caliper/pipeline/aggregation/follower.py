@@ -91,6 +91,9 @@ class Follower:
                 renewing.cancel()
         except* LeaseLost:
             was_lost = True
+        except* StoreUnavailable:
+            # What could not be written at the end, the next holder reads again.
+            pass
         finally:
             await lease.release()
         task = asyncio.current_task()

@@ -1,0 +1,63 @@
+"""Starts whose plan-job was lost: its publication failed, or the topic is gone."""
+
+from __future__ import annotations
+
+import logging
+
+from caliper.core.envelopes import Message
+from caliper.core.errors import CaliperError
+from caliper.core.messages import PlanJob
+from caliper.core.run import FINAL_STATES, RunState
+from caliper.pipeline.gateway.gateway import Gateway
+from caliper.pipeline.planning.publisher import PLAN_JOBS
+from caliper.pipeline.work.log_subject import log_subject
+from caliper.ports.clock import Clock
+from caliper.ports.codec import Codec
+from caliper.ports.stream import JobStream
+
+_LOG = logging.getLogger(__name__)
+_PACE = 60.0
+
+
+class LostStarts:
+    """Looks for them among the newest runs, and publishes their plan-jobs.
+
+    A start is stored before its plan-job is published. A run that is to be planned while the topic
+    holds no plan-job would wait for ever.
+    """
+
+    def __init__(self, gateway: Gateway, stream: JobStream, codec: Codec, clock: Clock) -> None:
+        self._gateway, self._stream, self._codec, self._clock = gateway, stream, codec, clock
+
+    async def run(self) -> None:
+        """Look every minute, skipping while store, stream or aggregator are down."""
+        while True:
+            await self._clock.sleep(_PACE)
+            try:
+                await self.resume()
+            except CaliperError as error:
+                _LOG.info("no look for lost starts: %s", error)
+
+    async def resume(self) -> list[str]:
+        """Publish the plan-jobs of lost starts, and return their runs. A run that is planned
+        meanwhile is planned again, which changes nothing.
+
+        Raises StoreUnavailable, StreamUnavailable, or what `Gateway.get` raises.
+        """
+        page = await self._gateway.list()
+        going = [each for each in page.evaluations if each.state not in FINAL_STATES]
+        waiting = [each.spec.run_id for each in going if await self._is_planning(each.spec.run_id)]
+        if not waiting or (await self._stream.backlog(PLAN_JOBS, PLAN_JOBS)).waiting:
+            return []
+        lost = [run for run in waiting if await self._is_planning(run)]
+        for run in lost:
+            with log_subject(run):
+                _LOG.warning(
+                    "run %s waits to be planned, and no plan-job is left: another is sent", run
+                )
+            data = self._codec.write(PlanJob(run))
+            await self._stream.publish(Message(PLAN_JOBS, f"{run}/plan", data))
+        return lost
+
+    async def _is_planning(self, run: str) -> bool:
+        return (await self._gateway.get(run)).state is RunState.PLANNING
