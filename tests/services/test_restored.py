@@ -103,13 +103,14 @@ async def test_the_store_is_enough(ground: Ground, own_kafka: Server, copied: bo
             service = there.services[kind]
             name = f"caliper_{kind}_store_bucket".upper()
             service.environment = {**service.environment, name: after.bucket}
-        for kind in (*STAGES, "gateway"):
+        for kind in SERVICES:
             await there.again(kind)
         for meter in meters.values():
             meter.allow()
         assert await there.begin(config) == run
         # The new topic has verdicts where the snapshot's place in the lost one was.
         await more_verdicts(ground.kafka, run, known)
+        await there.kill("aggregator")
         await there.again("aggregator")
         calls = await there.same_as_alone(run, config)
     for kind, told in calls.items():

@@ -230,11 +230,10 @@ class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerS
     """The gateway: CALIPER_GATEWAY_...
 
     The other services are given as host:port, or https://host:port for TLS; an unset stage does
-    not exist. `peer_token` is the bearer token for calls to them, `peer_ca` a PEM file of
-    certificates to trust instead of those of this machine: with it, all calls use TLS. A token is
-    sent in plaintext only to this machine. With `stages_sleep` the last description of a stage
-    is used while it does not answer, for stages that scale to zero while there are no jobs.
-    `page_address`, a loopback host:port, serves pages for browsers over plain HTTP without tokens.
+    not exist. `peer_token` is the bearer token for calls to them, `peer_ca` a PEM file of trusted
+    certificates: with it, all calls use TLS. A token is sent in plaintext only to this machine.
+    With `stages_sleep` a stage that scaled to zero is taken for what it was. `page_address`, a
+    loopback host:port, serves pages without TLS or tokens. Runs that ended `retention_days` ago go.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -248,6 +247,7 @@ class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerS
     peer_ca: Path | None = None
     stages_sleep: bool = False
     page_address: str = ""
+    retention_days: int | None = Field(default=None, ge=1)
 
     def page(self) -> Address | None:
         """The address that serves pages.

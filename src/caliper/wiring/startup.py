@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from caliper.adapters.models.retries import RETRYABLE
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.adapters.trust import tls_context
 from caliper.core.errors import CaliperError, InvalidInput
+from caliper.pipeline.gateway.retention import purge_daily
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.work.idle_stages import SleepingStages
 from caliper.ports.stages import StageDescription, StageDirectory
@@ -25,7 +27,7 @@ from caliper.serving.grpc_server import ServerOptions
 from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
 from caliper.serving.metrics import metrics_parts
 from caliper.serving.peer_certificates import certificate_parts
-from caliper.wiring.grounds import Ground, ground_of
+from caliper.wiring.grounds import Ground, ground_of, open_store
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
     AggregatorSettings,
@@ -126,8 +128,11 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
     if settings.stages_sleep:
         directory = sleeping = SleepingStages(stages, ground.store)
         closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
-    parts = gateway_parts(ground, directory, scores, settings.page(), settings.media_limits())
-    return with_metrics(merge_parts([parts, closing]), ground, settings)
+    parts = [gateway_parts(ground, directory, scores, settings.page(), settings.media_limits())]
+    if (days := settings.retention_days) is not None:
+        cleaning = partial(purge_daily, open_store(settings), days, ground.clock)
+        parts.append(ServiceParts((), tasks=(cleaning,)))
+    return with_metrics(merge_parts([*parts, closing]), ground, settings)
 
 
 def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:

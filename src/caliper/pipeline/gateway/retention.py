@@ -1,0 +1,35 @@
+"""Removes old runs once a day, as `caliper runs purge` does."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from caliper.core.errors import CaliperError
+from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
+from caliper.pipeline.work.log_subject import log_subject
+from caliper.ports.clock import Clock
+from caliper.ports.storage import DeletableStore
+
+_LOG = logging.getLogger(__name__)
+_DAY = 86_400.0
+
+
+async def purge_daily(store: DeletableStore, days: int, clock: Clock) -> None:
+    """Remove runs that ended more than so many days ago, now and once a day, for ever. What an
+    error leaves, the next day removes.
+    """
+    retention = Retention(age=timedelta(days=days))
+    while True:
+        try:
+            await _purge(store, retention, clock)
+        except CaliperError as error:
+            _LOG.warning("old runs are removed tomorrow: %s", error)
+        await clock.sleep(_DAY)
+
+
+async def _purge(store: DeletableStore, retention: Retention, clock: Clock) -> None:
+    for old in await old_runs(store, retention, clock.now()):
+        with log_subject(old.run):
+            if await delete_run(store, old):
+                _LOG.info("removed run %s: %d objects, %d bytes", old.run, old.objects, old.size)
