@@ -114,6 +114,12 @@ _OF = {
             *_to(OPERATED.name, 9090, "grafana"),
         )
     ),
+    "alertmanager": frozenset(
+        (
+            *_to("alertmanager", 9093, "prometheus"),
+            *_to(INTERNET.name, 443, "alertmanager"),
+        )
+    ),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
     "prometheus-operator": frozenset(
         (

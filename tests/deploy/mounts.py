@@ -15,7 +15,7 @@ from tests.deploy.objects import Object, Pod, environment, of_kind
 from caliper.adapters.cluster.recipes import CERTIFICATE
 
 # Made by people who have one.
-BY_PEOPLE = {"hub-token": ("token",)}
+BY_PEOPLE = {"hub-token": ("token",), "caliper-alert-receiver": ("url",)}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from tests.servers import kustomize
 MANIFESTS = ROOT / "deploy" / "k8s"
 OVERLAYS = ("base", "overlays/external", "overlays/local")
 COMPONENTS = ("keda", "prometheus-operator", "vllm")
+OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,9 @@ def _subsets(names: Iterable[str]) -> Iterable[tuple[str, ...]]:
     return chain.from_iterable(combinations(all_names, n) for n in range(len(all_names) + 1))
 
 
-RENDERINGS = tuple(
-    Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)
+RENDERINGS = (
+    *(Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)),
+    *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)

@@ -21,7 +21,7 @@ NAMESPACE = "caliper"
 NAME, PART_OF = "app.kubernetes.io/name", "app.kubernetes.io/part-of"
 SERVICES = ("gateway", "captioner", "judge", "qa-reader", "aggregator")
 BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "triton")
-WATCHING = ("prometheus", "grafana")
+WATCHING = ("prometheus", "grafana", "alertmanager")
 PREPARING = ("bootstrap", "topics", "storage", "model-download")
 COMPONENTS = frozenset((*SERVICES, *BACKENDS, *WATCHING, *PREPARING))
 # Kinds whose objects belong to one component, beside those that make pods.
