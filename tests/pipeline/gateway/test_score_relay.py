@@ -80,6 +80,20 @@ async def test_an_aggregator_that_is_away_from_the_beginning_is_told(front: Fron
         await states(gateway.watch(run, 0.5))
 
 
+async def test_all_who_watch_a_run_share_one_watch_of_the_aggregator(front: Front) -> None:
+    gateway, run = await front.start_run()
+    front.board.told = [[scores("running", each) for each in range(1, 9)]]
+    watching = [gateway.watch(run, 0.5) for _ in range(400)]
+    for each in watching:
+        await anext(each)
+    for each in watching:
+        await anext(each)
+    assert front.board.watching == 1
+    for each in watching:
+        await each.aclose()
+    assert front.board.watching == 0
+
+
 async def test_a_slow_watcher_holds_nobody_up_and_keeps_nothing(front: Front) -> None:
     gateway, run = await front.start_run()
     whole = [scores("running", known) for known in range(1, 10)] + [scores("complete", 10)]

@@ -11,16 +11,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from caliper.core.envelopes import Message
 from caliper.core.errors import (
     AlreadyExists,
-    BackendError,
-    BackendRejected,
     DataLoss,
     InvalidInput,
     NotFound,
@@ -31,6 +28,7 @@ from caliper.core.messages import PlanJob
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
+from caliper.pipeline.gateway.relays import Relays
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
@@ -87,6 +85,7 @@ class Gateway:
     def __init__(self, outside: Outside, runs: RunBook) -> None:
         self._outside, self._runs = outside, runs
         self._starting = asyncio.Lock()
+        self._relays = Relays(outside.scores, outside.clock)
 
     async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start the requested run, or resume it. Returns it, and whether this call created it.
@@ -137,11 +136,10 @@ class Gateway:
         Raises what `get` raises before the first.
         """
         spec = await self._runs.spec(run)
-        scores, clock = self._outside.scores, self._outside.clock
-        current = await scores.scores(run)
+        clock, current = self._outside.clock, await self._outside.scores.scores(run)
         last = await self._evaluation(spec, current)
         yield last
-        async with relay_scores(scores, clock, run, interval, current) as relay:
+        async with self._relays.follow(run, interval, current) as relay:
             while last.state not in FINAL_STATES:
                 await clock.sleep(interval)
                 try:
@@ -238,60 +236,3 @@ class Gateway:
         await write_json(own_store, CANCELLED, cancelled=False)
         await forget_refusal(own_store)
         await replace_unreadable(own_store, END)
-
-
-_RETRY_PAUSE = 1.0
-"""Seconds until a board that failed, or that ended its stream, is watched again."""
-
-
-class Relay:
-    """Follows the scores of a run and keeps only the `latest`.
-
-    A slow watcher misses intermediate scores, but nothing is buffered and nobody has to wait.
-    """
-
-    def __init__(self, board: ScoreBoard, clock: Clock, latest: Scores | None) -> None:
-        self._board, self._clock = board, clock
-        self._latest = latest
-        self._failure: Exception | None = None
-
-    @property
-    def latest(self) -> Scores | None:
-        """The latest scores. Raises the error that ended `follow`: BackendRejected, or InvalidInput
-        for a lost plan.
-        """
-        if self._failure is not None:
-            raise self._failure
-        return self._latest
-
-    async def follow(self, run: str, interval: float) -> None:
-        """Follow the board until cancelled, reconnecting when it is down."""
-        while self._failure is None:
-            try:
-                async with aclosing(self._board.watch(run, interval)) as updates:
-                    async for scores in updates:
-                        self._latest = scores
-            except Exception as error:  # noqa: BLE001 - the watcher raises it
-                self._failure = None if _transient(error) else error
-            await self._clock.sleep(_RETRY_PAUSE)
-
-
-def _transient(error: Exception) -> bool:
-    """Whether the error is transient: the board may answer later."""
-    if isinstance(error, BackendRejected):
-        return False
-    return isinstance(error, BackendError | StoreUnavailable)
-
-
-@asynccontextmanager
-async def relay_scores(
-    board: ScoreBoard, clock: Clock, run: str, interval: float, latest: Scores | None
-) -> AsyncIterator[Relay]:
-    """A relay that follows a run while the context lasts, starting with `latest`."""
-    relay = Relay(board, clock, latest)
-    task = asyncio.create_task(relay.follow(run, interval))
-    try:
-        yield relay
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
