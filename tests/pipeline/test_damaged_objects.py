@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from tests.fakes.damage import DAMAGES, Installation
 
+from caliper.pipeline.ledger.runs import Runs
+
 MOMENTS = ("live", "restarted", "without snapshots", "without topics")
 LEFT = {"ended": 0, "running": 4}
 """Jobs that are still to be done, of two runs with three each."""
@@ -74,6 +76,20 @@ async def test_a_new_start_waits_for_the_captions_that_it_writes_again() -> None
     assert await site.error(ours) == ""
     await site.work()
     assert await site.files(ours) == FILES[0]
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+async def test_a_complete_run_that_is_held_gets_its_verdicts_back(how: str) -> None:
+    site = await installation("ended")
+    ours = site.specs[0]
+    key = next(key for key, when in OBJECTS if "/verdicts/" in key and when == "ended")
+    site.damage(key.replace("ID", ours.run_id), how)
+    await site.start(ours)
+    await site.work()
+    assert await site.files(ours) == FILES[0]
+    stored = await Runs(site.store).open(ours.run_id, 0.0)
+    assert stored is not None
+    assert stored.ledger.finished
 
 
 def test_every_kind_of_object_is_damaged() -> None:

@@ -78,10 +78,12 @@ class RunTable:
         return run_ledger
 
     async def reopen(self, run: str, start: int) -> RunLedger | None:
-        """The run that was planned for `start`, opened again if it had lost an object before."""
+        """The run that was planned for `start`; if it had ended before, opened again, for the store
+        may have lost something of it since.
+        """
         known = self._runs.get(run)
         heals = known is not None and known.is_broken and known.is_new(start)
-        if known is not None and heals:
+        if known is not None and known.is_new(start) and (heals or known.end_is_current):
             await known.log.flush()
             self.drop(run)
         found = await self.find(run, again=True, start=start)

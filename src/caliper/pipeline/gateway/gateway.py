@@ -29,6 +29,7 @@ from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.gateway.relays import Relays
+from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.run_record import Evaluation, read_record
@@ -207,11 +208,13 @@ class Gateway:
             await write_json(self._outside.store, path, run=run)
 
     async def _complete(self, own_store: ObjectStore, spec: RunSpec) -> Evaluation | None:
-        """The run if it is complete, and the aggregator finds nothing of it lost."""
+        """The run if it is complete, and nothing of its verdicts is lost."""
         if (await read_record(own_store, spec)).status().state is not RunState.COMPLETE:
             return None
         try:
             evaluation = await self.get(spec.run_id)
+            # The aggregator may hold what the store has lost since.
+            await check_segments(own_store)
         except (DataLoss, NotFound):
             return None
         return evaluation if evaluation.state is not RunState.FAILED else None

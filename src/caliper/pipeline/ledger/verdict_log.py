@@ -109,6 +109,11 @@ class StoreLog:
         """The key of the segment that is written next."""
         return self._key(self._number)
 
+    @property
+    def segments(self) -> int:
+        """The number of segments before the one that is written next."""
+        return self._number
+
     def has_stored(self, place: int) -> bool:
         """Whether a place is before the segment that is written next."""
         return _split(place)[0] < self._number
@@ -196,6 +201,16 @@ class StoreLog:
 
     def _pending_lines(self, number: int) -> bytes | bytearray | None:
         return self._buffer if number == self._number else self._sealed.get(number)
+
+
+async def check_segments(run: ObjectStore) -> None:
+    """Raise DataLoss for a segment of a run that is missing or broken. `run` is the run's own part
+    of the store. Raises StoreUnavailable.
+    """
+    cache = SegmentCache(run)
+    log = await StoreLog.open(run, "verdicts", cache)
+    for number in range(log.segments):
+        await cache.get(segment_key("verdicts", number))
 
 
 def segment_key(prefix: str, number: int) -> str:
