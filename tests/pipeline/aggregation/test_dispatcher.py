@@ -10,7 +10,7 @@ from tests.fakes.workshop import Workshop
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message
-from caliper.core.errors import StreamUnavailable
+from caliper.core.errors import InvalidInput, StreamUnavailable
 from caliper.core.outcome import Reason, Unscored
 from caliper.core.run import RunState
 from caliper.core.terms import Priority
@@ -112,6 +112,40 @@ async def test_a_broken_shard_fails_its_run_until_it_is_started_again() -> None:
     await shop.start_again(ours)
     await shop.work("ours")
     assert len(shop.asked) == MOST_JOBS * 4 + 100
+
+
+class NarrowStream(MemoryStream):
+    """Takes no message about one sample: it is too long."""
+
+    async def publish(self, message: Message) -> None:
+        if message.key.endswith("_007"):
+            raise InvalidInput("a message of 9000000 bytes")
+        await super().publish(message)
+
+
+async def test_a_job_that_is_too_long_fails_its_run_alone() -> None:
+    shop = Workshop(100, NarrowStream())
+    ours, _ = await shop.start("ours", 20), await shop.start("theirs", 5)
+    await shop.work("theirs")
+    shop.clock.seconds += 10
+    await shop.known.conclude()
+    scores = await shop.known.scores(ours.spec.run_id)
+    assert scores is not None
+    assert (scores.state, scores.error) == (RunState.FAILED, "a message of 9000000 bytes")
+
+
+@pytest.mark.parametrize("heals", [True, False])
+async def test_a_run_that_was_cancelled_gets_no_more_jobs(*, heals: bool) -> None:
+    shop = Workshop(100)
+    await shop.start("ours", 1_000)
+    await shop.tick()
+    (run,) = shop.known.table
+    run.heals = heals
+    run.cancel(run.start)
+    waiting_before = await waiting(shop, QA_JOBS)
+    await shop.dispatcher.refill()
+    assert await waiting(shop, QA_JOBS) == waiting_before
+    assert not run.jobs_left
 
 
 async def test_captions_wait_while_their_examiners_have_enough() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
+from caliper.core.run import RunState
 from caliper.core.terms import Priority
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.aggregation.topic_window import TopicWindow
@@ -110,7 +111,7 @@ class Dispatcher:
         held = {run.run: run for run in self._table}
         for name, queue in list(self._queues.items()):
             if held.get(name) is not queue.run or not queue.run.jobs_left:
-                del self._queues[name]
+                self._close(name)
         if not self._queues:
             return
         await self._measure()
@@ -124,8 +125,8 @@ class Dispatcher:
         """Begin with the queue of a run whose jobs are wanted, unless that was done."""
         if not run.jobs_left:
             return
-        ends = run.due_state is not None and not run.heals
-        if ends or run.is_broken:
+        heals = run.heals and run.due_state is RunState.FINISHED
+        if run.due_state is not None and not heals:
             run.jobs_left = False
             return
         known = self._queues.get(run.run)
@@ -171,12 +172,21 @@ class Dispatcher:
         try:
             await queue.read_ahead()
         except InvalidInput as error:
-            self._table.fail(queue.run, error)
-            queue.jobs.clear()
-            queue.next = queue.shards
+            self._fail(queue, error)
         if queue.is_over:
             queue.run.jobs_left = False
-            self._queues.pop(queue.run.run, None)
+            self._close(queue.run.run)
+
+    def _fail(self, queue: _Queue, error: InvalidInput) -> None:
+        """Fail a run, and publish no more of its jobs."""
+        self._table.fail(queue.run, error)
+        queue.jobs.clear()
+        queue.next = queue.shards
+
+    def _close(self, run: str) -> None:
+        del self._queues[run]
+        for window in self._windows.values():
+            window.forget(run)
 
     def _choices(self) -> Iterator[tuple[_Queue, JobMessage]]:
         for topic in sorted({name for queue in self._queues.values() for name in queue.jobs}):
@@ -203,8 +213,11 @@ class Dispatcher:
         messages: list[Message] = [job.message for _, job in batch]
         failed = await publish_all(self._stream, messages)
         for (queue, job), error in reversed(list(zip(batch, failed, strict=True))):
-            if error is not None:
+            if isinstance(error, StreamUnavailable):
                 queue.jobs[job.message.topic].appendleft(job)
-        for error in failed:
-            if error is not None:
+        for (queue, _), error in zip(batch, failed, strict=True):
+            if isinstance(error, InvalidInput):
+                # Too long for the stream: trying again changes nothing.
+                self._fail(queue, error)
+            elif error is not None:
                 raise error

@@ -46,6 +46,10 @@ class TopicWindow:
         """The place of a run among those that wait: the lowest is next."""
         return max(self._spent.get(run, float("-inf")), self._now - self._waiting / weight)
 
+    def forget(self, run: str) -> None:
+        """Forget what a run has spent, as its jobs are out."""
+        self._spent.pop(run, None)
+
     def take(self, run: str, weight: int) -> None:
         """Note that a job of a run is published."""
         turn = self.turn(run, weight)
