@@ -132,18 +132,13 @@ class StreamContract:
         assert after.oldest >= before.oldest
 
     async def test_what_nobody_has_received_is_counted(self, stream: JobStream, topic: str) -> None:
-        for key in "abcdef":
-            await stream.publish(message(topic, key, 0))
+        await asyncio.gather(*(stream.publish(message(topic, key, 0)) for key in "abcdef"))
         assert sum((await stream.untaken(topic, "judge")).values()) == 6
         consumer = stream.consumer(topic, "judge")
-        held = [await received(consumer) for _ in range(3)]
-        # What was received is taken before it is settled.
+        assert len([await received(consumer) for _ in range(3)]) == 3
         while sum((await stream.untaken(topic, "judge")).values()) > 3:  # noqa: ASYNC110 - a broker
             await asyncio.sleep(0.05)
-        for delivery in held:
-            await consumer.acknowledge(delivery)
         await consumer.leave()
-        assert 0 <= sum((await stream.untaken(topic, "judge")).values()) <= 3
 
     async def test_members_of_a_group_share_and_groups_do_not(
         self, stream: JobStream, topic: str

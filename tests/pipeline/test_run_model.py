@@ -6,7 +6,6 @@ import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -14,11 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.fakes import runs
 from tests.fakes.boards import Stages
+from tests.fakes.brokers import Broker
 from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, House
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.streams.memory import MemoryConsumer, MemoryStream
+from caliper.adapters.streams.memory import MemoryConsumer
 from caliper.core.envelopes import Delivery, Message, Record
 from caliper.core.errors import InvalidInput, NotFound, StreamUnavailable
 from caliper.core.messages import RunEnded, Verdicts, event_key
@@ -49,27 +49,6 @@ GO_ON = [*2 * ["plan"], *3 * ["hear event"], "refill", *3 * ["work"], *3 * ["hea
 STEPS = {"go on": [*GO_ON, "idle", "conclude"]}
 
 
-class Broker(MemoryStream):
-    """Delivers `left` more messages and then refuses them; all of them if `left` is None. The
-    clocks of publishers are `ahead` by some seconds.
-    """
-
-    def __init__(self, clock: FakeClock) -> None:
-        super().__init__(logs=(VERDICTS, RUNS), now=self._time)
-        self._clock = clock
-        self.left: int | None = None
-        self.ahead = 0
-
-    def _time(self) -> datetime:
-        return self._clock.now() + timedelta(seconds=self.ahead)
-
-    async def publish(self, message: Message) -> None:
-        if self.left == 0:
-            raise StreamUnavailable("the broker is away")
-        self.left = None if self.left is None else self.left - 1
-        await super().publish(message)
-
-
 class Supplies:
     """ports.storage.Supplies with two samples of CaptionQA."""
 
@@ -98,17 +77,15 @@ class World(House):
         book = RunBook(self.store, self.clock, fresh=0)
         supplies = self.supplies = Supplies()
         self.planner = Planner(self.store, self.broker, CODEC, book, supplies)
-        outside = Outside(
-            self.store, self.broker, CODEC, self.clock, supplies, Stages(), scores=self
-        )
-        self.gateway = Gateway(outside, book)
+        around = self.store, self.broker, CODEC, self.clock, supplies, Stages(), self
+        self.gateway = Gateway(Outside(*around), book)
         self.filter = JobFilter({"reader": runs.JUDGE}, SPEC.pack, book, self.broker, CODEC)
         self.plans = self.broker.consumer(PLAN_JOBS, "gateway")
         self.jobs = self.broker.consumer(QA_JOBS, "reader")
         self.known = self.starting()
         self.dispatcher = self._dispatching()
-        # What the users know: whether a start of theirs has failed, or was answered last.
-        self.unanswered = self.wanted = False
+        # Whether a start of the users was answered last.
+        self.wanted = False
         self.behind = dict.fromkeys((RUNS, VERDICTS), 0)
 
     async def scores(self, run: str) -> Scores | None:
@@ -126,9 +103,8 @@ class World(House):
     async def act(self, action: str) -> None:
         match action.split():
             case ["start"]:
-                self.unanswered = True
                 await self.gateway.begin(SPEC, Terms())
-                self.unanswered, self.wanted = False, True
+                self.wanted = True
             case ["cancel"]:
                 with suppress(NotFound):
                     await self.gateway.cancel(RUN)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from caliper.benchmarks.registry import recipe_names
+from caliper.core.terms import Priority
 
 
 def _option(panel: str, *flags: str, text: str, metavar: str | None = None) -> Any:
@@ -161,7 +162,7 @@ MaxTokens = Annotated[
     ),
 ]
 RunPriority = Annotated[
-    Literal["low", "normal", "high"] | None,
+    Priority | None,
     _how(
         "--priority",
         metavar="low|normal|high",

@@ -6,15 +6,23 @@ They are not part of what is measured: a run started again continues on its new 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import StrEnum
 
 
-class Priority(IntEnum):
-    """How a run ranks among others; its value is the run's share of the workers beside theirs."""
+class Priority(StrEnum):
+    """How a run ranks among others."""
 
-    LOW = 1
-    NORMAL = 4
-    HIGH = 16
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+    @property
+    def weight(self) -> int:
+        """The run's share of the workers beside those of other runs."""
+        return _WEIGHTS[self]
+
+
+_WEIGHTS = {Priority.LOW: 1, Priority.NORMAL: 4, Priority.HIGH: 16}
 
 
 @dataclass(frozen=True, slots=True)

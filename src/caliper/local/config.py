@@ -132,7 +132,7 @@ class RunConfig(_Strict):
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
-    priority: Literal["low", "normal", "high"] = "normal"
+    priority: Priority = Priority.NORMAL
     anchors: bool | None = None
     pack: Path | None = None
     out: Path | None = None
@@ -166,7 +166,7 @@ class RunConfig(_Strict):
     @property
     def terms(self) -> Terms:
         """The terms of one start of the run."""
-        return Terms(self.max_calls, self.max_tokens, Priority[self.priority.upper()])
+        return Terms(self.max_calls, self.max_tokens, self.priority)
 
     @property
     def with_anchors(self) -> bool:

@@ -205,8 +205,7 @@ def gateway_parts(
         with suppress(InvalidInput, NotFound):
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
-    limits = WorkerLimits(in_flight=_CONCURRENT_PLANS, pause=_PAUSE)
-    telemetry = ground.telemetry
+    limits, telemetry = WorkerLimits(_CONCURRENT_PLANS, pause=_PAUSE), ground.telemetry
     stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, telemetry.stage("gateway"))
     meter = BacklogMeter(ground.stream, ground.clock, telemetry)
     index = MediaIndex(ground.store, ground.clock)

@@ -33,9 +33,7 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
 _MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
-# Days until objects under a prefix expire. A snapshot of the aggregator is useful while the topics
-# reach back to it, and their retention is 14 days. All else must persist: job objects serve as a
-# cache of replies, and runs depend on plans, captions, media and verdicts.
+# Days until objects under a prefix expire: a snapshot serves while topics reach back to it.
 EXPIRE = {"aggregator/snapshot-": 14}
 
 _Result = TypeVar("_Result")

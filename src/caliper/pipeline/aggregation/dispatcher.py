@@ -141,7 +141,7 @@ class Dispatcher:
             priority = terms.priority
         if run.shards is None:
             run.shards = await count_shards(run.store, run.start)
-        self._queues[run.run] = _Queue(run, run.start, priority, run.shards)
+        self._queues[run.run] = _Queue(run, run.start, priority.weight, run.shards)
 
     async def _measure(self) -> None:
         """Read how many messages of each topic nobody has taken."""

@@ -89,11 +89,9 @@ class Follower:
                 renewing = tasks.create_task(self._renew(lease))
                 await self._lead()
                 renewing.cancel()
-        except* LeaseLost:
-            was_lost = True
-        except* StoreUnavailable:
+        except* (LeaseLost, StoreUnavailable):
             # What could not be written at the end, the next holder reads again.
-            pass
+            was_lost = True
         finally:
             await lease.release()
         task = asyncio.current_task()

@@ -1,1 +1,1 @@
-"""Planning: resolves requests into specs, plans runs and publishes their jobs."""
+"""Planning: resolves requests into specs, plans runs and makes their jobs."""

@@ -125,8 +125,10 @@ async def last_start(run: ObjectStore) -> tuple[int, Terms]:
     Raises StoreUnavailable.
     """
     starts = await read_json(run, STARTED) or {}
-    priority = Priority.__members__.get(str(starts.get("priority")).upper(), Priority.NORMAL)
-    terms = Terms(starts.get("max_calls"), starts.get("max_tokens"), priority)
+    priority = starts.get("priority")
+    # A newer release may know others.
+    rank = Priority(priority) if priority in set(Priority) else Priority.NORMAL
+    terms = Terms(starts.get("max_calls"), starts.get("max_tokens"), rank)
     return int(starts.get("starts", 0)), terms
 
 
@@ -180,7 +182,7 @@ async def note_start(
     limits = {"max_calls": terms.calls, "max_tokens": terms.tokens}
     fields: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
     if terms.priority is not Priority.NORMAL:
-        fields["priority"] = terms.priority.name.lower()
+        fields["priority"] = terms.priority
     await write_json(run, STARTED, started=starts["started"], starts=number, **fields)
     return number
 
