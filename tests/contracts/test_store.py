@@ -243,7 +243,7 @@ class TestLeasedStore(StoreContract):
 
     @pytest.fixture
     async def store(self) -> ObjectStore:
-        lease = Lease(MemoryStore(), FakeClock())
+        lease = Lease(MemoryStore(), FakeClock(), "lease.json")
         await lease.acquire()
         return LeasedStore(MemoryStore(), lease)
 

@@ -116,7 +116,7 @@ class Installation:
         bounds = Bounds(verdicts=QUESTIONS)
         self.aggregator = Aggregator(store, CODEC, self.clock, files, outlets, bounds)
         await self.aggregator.resume()
-        self.dispatcher = Dispatcher(self.aggregator.table, stream, self.clock, lambda: True)
+        self.dispatcher = Dispatcher(lambda: [self.aggregator.table], stream, self.clock)
         for record in self.log:
             offsets = self.aggregator.places.offsets.get(record.message.topic, {})
             if record.offset >= offsets.get(0, 0):

@@ -15,12 +15,13 @@ from caliper.core.errors import StoreUnavailable
 from caliper.core.messages import Verdicts
 from caliper.core.outcome import Verdict
 from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.outlets import Bounds, Outlets
+from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import report
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.gauges import Gauges, Scope
 from caliper.pipeline.live.scores import label_of
+from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.planning.publisher import VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.ports.telemetry import Score, Window
@@ -38,14 +39,15 @@ class Watching:
     clock: FakeClock = field(default_factory=FakeClock)
     told: RecordedTelemetry = field(default_factory=RecordedTelemetry)
     scope: Scope = field(default_factory=Scope)
-    bounds: Bounds = field(default_factory=Bounds)
+    most_changes: int = 100_000
     warned: list[str] = field(default_factory=list)
 
     async def begin(self) -> Aggregator:
         files = ReportFiles(evaluations.captions, lambda _, __: [])
-        outlets = Outlets(House().announce, lambda *_: None, self.told)
-        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
-        live, warn = self.board.live, self.warned.append
+        live = LiveTallies(self.most_changes)
+        outlets = Outlets(House().announce, lambda *_: None, self.told, live)
+        self.board = Aggregator(self.store, CODEC, self.clock, files, outlets)
+        warn = self.warned.append
         self.gauges = Gauges(live, self.told, self.clock, warn, self.scope)
         await self.board.resume()
         return self.board

@@ -48,7 +48,7 @@ class Workshop(House):
         self.dispatcher = self._dispatching()
 
     def _dispatching(self) -> Dispatcher:
-        return Dispatcher(self.known.table, self.stream, self.clock, lambda: True)
+        return Dispatcher(lambda: [self.known.table], self.stream, self.clock)
 
     async def restart(self) -> None:
         """Go on with another aggregator, from the last snapshot, or else from all records."""

@@ -95,7 +95,7 @@ class World(House):
         return self.known.watch(run, interval)
 
     def _dispatching(self) -> Dispatcher:
-        return Dispatcher(self.known.table, self.broker, self.clock, lambda: True)
+        return Dispatcher(lambda: [self.known.table], self.broker, self.clock)
 
     async def announce(self, event: RunEnded) -> None:
         await self.broker.publish(Message(RUNS, event_key(event), CODEC.write(event)))

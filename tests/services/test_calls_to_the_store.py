@@ -20,10 +20,10 @@ from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.ports.stages import StageDescription
 from caliper.serving.lifecycle import ServiceParts, merge_parts
+from caliper.wiring.aggregators import aggregator_parts
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import (
-    aggregator_parts,
     captioner_parts,
     gateway_parts,
     open_answerer_parts,

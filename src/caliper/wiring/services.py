@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -18,18 +17,12 @@ from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.adapters.trust import tls_context
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.caption import Caption
-from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, NotFound
-from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, RunEnded, event_key
+from caliper.core.messages import CaptionJob, ExamineJob, MessageValue
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
-from caliper.pipeline.aggregation.aggregator import Aggregator
-from caliper.pipeline.aggregation.dispatcher import Dispatcher
-from caliper.pipeline.aggregation.follower import Follower, LagMeter
-from caliper.pipeline.aggregation.lease import Lease, LeasedStore
-from caliper.pipeline.aggregation.outlets import Outlets
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
@@ -37,10 +30,8 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.backlog_meter import BacklogMeter
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.gateway.lost_starts import LostStarts
-from caliper.pipeline.live.gauges import Gauges
 from caliper.pipeline.planning.planner import Planner
-from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS, RUNS
-from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
@@ -50,7 +41,7 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
-from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
+from caliper.serving import captioner, gateway, judge, qa_reader
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
@@ -63,7 +54,7 @@ from caliper.wiring.recordings import Recordings
 from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.service_settings import CaptionerSettings
-from caliper.wiring.sinks import plain_sinks, sink_of, sinks
+from caliper.wiring.sinks import sink_of
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 if TYPE_CHECKING:
@@ -230,44 +221,6 @@ def gateway_parts(
         return parts
     sources = pages.PageSources(core, reader, comparer, runs, ground.store, index, pictures)
     return merge_parts([parts, pages.page_parts(page, sources)])
-
-
-def aggregator_parts(
-    ground: Ground, media_limits: MediaLimits | None = None
-) -> tuple[ServiceParts, ScoreBoard]:
-    """The aggregator and its score board. Of several in an installation, one leads.
-    `media_limits` are those of the media in reports.
-    """
-
-    async def announce(event: RunEnded) -> None:
-        await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
-
-    index = MediaIndex(ground.store, ground.clock)
-    pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
-
-    def files_of(spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
-        return sinks(captions, pictures(spec))
-
-    captions_of = partial(captions_of_run, partial(stored_texts, ground.store))
-    files = ReportFiles(captions_of, files_of, plain=plain_sinks)
-    telemetry = ground.telemetry
-    outlets = Outlets(announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), telemetry)
-    lease = Lease(ground.store, ground.clock)
-    store = LeasedStore(ground.store, lease)
-    board = Aggregator(store, ground.codec, ground.clock, files, outlets)
-    follower = Follower(board, ground.logs, ground.clock, lease=lease)
-    dispatcher = Dispatcher(board.table, ground.stream, ground.clock, follower.leads)
-    tasks: list[Callable[[], Awaitable[None]]] = [follower.run, dispatcher.run]
-    if telemetry is not SILENT:
-        gauges = Gauges(board.live, telemetry, ground.clock, _LOG.warning)
-        tasks += [gauges.run, LagMeter(board, ground.logs, ground.clock, telemetry).run]
-    parts = ServiceParts(
-        services=(aggregator.service(aggregator.AggregatorServicer(board)),),
-        tasks=tuple(tasks),
-        checks={"store": store_check(ground.store), "topics": follower.check},
-        close=ground.close,
-    )
-    return parts, board
 
 
 def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:

@@ -27,6 +27,7 @@ from caliper.serving.grpc_server import ServerOptions
 from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
 from caliper.serving.metrics import metrics_parts
 from caliper.serving.peer_certificates import certificate_parts
+from caliper.wiring.aggregators import aggregator_parts
 from caliper.wiring.grounds import Ground, ground_of, open_store
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
@@ -40,7 +41,6 @@ from caliper.wiring.service_settings import (
     StreamSettings,
 )
 from caliper.wiring.services import (
-    aggregator_parts,
     captioner_parts,
     gateway_parts,
     open_answerer_parts,

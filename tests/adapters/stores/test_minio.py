@@ -83,7 +83,7 @@ def test_storage_is_applied_once_and_mended_later(minio: str) -> None:
         *(f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()),
     ]
     assert apply_storage(access) == []
-    apply_storage(access, {"aggregator/snapshot-": 3})
+    apply_storage(access, {"aggregator/": 3})
     assert apply_storage(access) == [
         f"{prefix} expires after {days} days" for prefix, days in EXPIRE.items()
     ]
@@ -93,7 +93,7 @@ def test_storage_is_applied_once_and_mended_later(minio: str) -> None:
 def test_rules_of_others_are_kept(minio: str) -> None:
     access = fresh(minio)
     weekly = NoncurrentVersionExpiration(noncurrent_days=7)
-    snapshots = "aggregator/snapshot-"
+    snapshots = "aggregator/"
     make_bucket(
         access,
         Rule(ENABLED, Filter(prefix="logs/"), "logs", expiration=Expiration(days=30)),
@@ -123,7 +123,7 @@ def test_rules_that_could_not_be_kept_as_they_are_stay_untouched(minio: str) -> 
     rule = Rule(ENABLED, rule_filter=both, rule_id="tagged", expiration=Expiration(days=2))
     make_bucket(access, rule)
     before = rules_of(access)
-    with pytest.raises(InvalidInput, match=r"nothing was changed.*aggregator/snapshot- after 14"):
+    with pytest.raises(InvalidInput, match=r"nothing was changed.*aggregator/ after 14"):
         apply_storage(access)
     assert rules_of(access) == before
 

@@ -20,9 +20,11 @@ from caliper.core.envelopes import Record
 from caliper.core.errors import LeaseLost, StoreUnavailable
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
-from caliper.pipeline.aggregation.lease import KEY, Lease, LeasedStore
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+
+KEY = "lease.json"
 
 
 class PausableStore(MemoryStore):
@@ -56,7 +58,7 @@ class Process:
 
     def __post_init__(self) -> None:
         self.connection = PausableStore(self.house.store)
-        self.lease = Lease(self.connection, self.house.clock)
+        self.lease = Lease(self.connection, self.house.clock, KEY)
         self.aggregator = replace(
             self.house, store=LeasedStore(self.connection, self.lease)
         ).starting()
@@ -190,7 +192,7 @@ async def test_a_follower_that_loses_its_lease_as_it_is_told_to_stop_stops() -> 
         following = asyncio.create_task(follower.run())
         await follower.current.wait()
         house.store.objects[KEY] = b"{}"
-        await Lease(house.store, FakeClock()).acquire()
+        await Lease(house.store, FakeClock(), KEY).acquire()
         following.cancel()
         with pytest.raises(asyncio.CancelledError):
             await following
@@ -228,7 +230,7 @@ class LosingLease(Lease):
 async def test_a_follower_that_loses_its_lease_while_the_store_is_away_stands_by() -> None:
     store = CutOffStore()
     house, stream = House(store=store), MemoryStream(logs={VERDICTS, RUNS})
-    aggregator, lease = house.starting(), LosingLease(store, house.clock)
+    aggregator, lease = house.starting(), LosingLease(store, house.clock, KEY)
     follower = Follower(aggregator, stream, house.clock, lease=lease)
     async with asyncio.timeout(PATIENCE):
         following = asyncio.create_task(follower.run())
@@ -247,7 +249,7 @@ async def test_a_follower_that_loses_its_lease_while_the_store_is_away_stands_by
 async def test_a_follower_leads_again_after_it_lost_its_lease() -> None:
     house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
     run = await stored_run(house.store)
-    ours, other = Process(house, []), Lease(house.store, FakeClock())
+    ours, other = Process(house, []), Lease(house.store, FakeClock(), KEY)
     follower = Follower(ours.aggregator, stream, house.clock, lease=ours.lease)
     async with asyncio.timeout(PATIENCE):
         following = asyncio.create_task(follower.run())

@@ -7,12 +7,14 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import LeaseLost, StoreUnavailable
-from caliper.pipeline.aggregation.lease import KEY, TERM, Lease
+from caliper.pipeline.aggregation.lease import TERM, Lease
+
+KEY = "lease.json"
 
 
 def leases(*, clock: FakeClock | None = None) -> tuple[MemoryStore, FakeClock, Lease, Lease]:
     store, clock = MemoryStore(), clock or FakeClock()
-    return store, clock, Lease(store, clock), Lease(store, clock)
+    return store, clock, Lease(store, clock, KEY), Lease(store, clock, KEY)
 
 
 async def test_a_lease_is_taken_over_after_a_term_without_renewal() -> None:
@@ -78,7 +80,7 @@ async def test_a_renewal_whose_answer_was_lost_is_repeated() -> None:
             return found
 
     store = Lossy()
-    lease = Lease(store, FakeClock())
+    lease = Lease(store, FakeClock(), KEY)
     await lease.acquire()
     store.lost = True
     with pytest.raises(StoreUnavailable):

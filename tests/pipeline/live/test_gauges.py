@@ -11,7 +11,6 @@ from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, 
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
-from caliper.pipeline.aggregation.outlets import Bounds
 from caliper.pipeline.live.gauges import Scope
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.telemetry import (
@@ -233,7 +232,7 @@ async def test_a_defect_of_telemetry_does_not_end_the_aggregator() -> None:
 
 async def test_more_than_may_wait_is_counted_from_the_ledger() -> None:
     samples = 11
-    watching = Watching(bounds=Bounds(changes=samples - 1))
+    watching = Watching(most_changes=samples - 1)
     await watching.begin()
     spec = runs.spec(name="ours")
     kept = run_store(watching.store, spec.run_id)

@@ -13,7 +13,6 @@ from tests.fakes.watching import SAMPLES, FallibleStore, Watching, judged, repor
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
-from caliper.pipeline.aggregation.outlets import Bounds
 from caliper.pipeline.store.plan import SHARD_ITEMS
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.telemetry import Event, ScoresComputed
@@ -134,7 +133,7 @@ async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look()
     records = [told(run, 0, [verdict(0)])]
     await watching.board.apply([event_of(run, EventKind.PLAN, 1000), *records])
     await watching.board.snapshot()
-    later = Watching(store, watching.clock, bounds=Bounds(changes=SHARD_ITEMS))
+    later = Watching(store, watching.clock, most_changes=SHARD_ITEMS)
     await later.begin()
     store.reached.clear()
     store.gate.clear()

@@ -33,8 +33,8 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
 _MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
-# Days until objects under a prefix expire: a snapshot serves while topics reach back to it.
-EXPIRE = {"aggregator/snapshot-": 14}
+# Days until objects under a prefix expire: snapshots serve while topics reach back to them.
+EXPIRE = {"aggregator/": 14}
 
 _Result = TypeVar("_Result")
 

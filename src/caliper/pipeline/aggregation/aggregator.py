@@ -1,7 +1,8 @@
 """Aggregates many runs: reads verdicts from a log, and publishes scores and ends of runs.
 
-One aggregator leads (see `lease`). Its snapshots contain offsets and ledgers, so that the next one
-resumes from there. Later records are read again; applying a record twice changes nothing.
+One aggregator leads a slot of runs (see `lease`). Its snapshots contain offsets and ledgers, so
+that the next one resumes from there. Later records are read again; applying a record twice changes
+nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.offsets import LogOffsets, format_position
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.ledger.snapshots import Snapshot, encode, newest, save
+from caliper.pipeline.ledger.snapshots import FOLDER, Snapshot, encode, newest, save
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import changes_of
@@ -48,9 +49,11 @@ class Aggregator:
     ) -> None:
         self._store, self._codec, self._clock = store, codec, clock
         self._outlets, bounds = outlets, bounds or Bounds()
+        self._slot = bounds.slot
+        self._folder = FOLDER if self._slot is None else self._slot.folder
         self.table = RunTable(store, clock, outlets, bounds)
         self._conclusion = Conclusion(self.table, clock, files, outlets, bounds)
-        self.live, self.troubles = self.table.live, self.table.troubles
+        self.live, self.troubles = outlets.live, self.table.troubles
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
         self.leads = True
@@ -76,7 +79,13 @@ class Aggregator:
         self._number, self.places = 0, LogOffsets()
 
     async def _restore(self) -> None:
-        snapshot, errors = await newest(self._store)
+        snapshot, errors = await newest(self._store, self._folder)
+        if snapshot is None and self._slot is not None:
+            # Earlier releases wrote one snapshot of all runs.
+            snapshot, _ = await newest(self._store)
+            runs = snapshot.runs if snapshot else {}
+            for run in [name for name in runs if not await self._slot.has_run(name)]:
+                del runs[run]
         for error in errors:
             self.table.warn(Trouble.LOST, str(error))
         if snapshot is None:
@@ -98,6 +107,9 @@ class Aggregator:
         """
         async with self._lock:
             for record in records:
+                if self._slot is not None and not await self._slot.has(record):
+                    self.places.advance(record)
+                    continue
                 with log_subject(record.message.key):
                     if record.message.topic == VERDICTS:
                         await self._verdicts(record)
@@ -177,7 +189,7 @@ class Aggregator:
             snapshot = Snapshot(self._number, self.places, *self.table.snapshot())
             # The lock keeps records out, so the columns need not be copied.
             data = await asyncio.to_thread(encode, snapshot)
-            await save(self._store, self._number, data)
+            await save(self._store, self._number, data, self._folder)
             self._number += 1
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 

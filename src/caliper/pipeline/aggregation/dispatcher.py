@@ -38,6 +38,7 @@ class _Queue:
     read of `shards`.
     """
 
+    table: RunTable
     run: RunLedger
     start: int
     weight: int
@@ -71,20 +72,30 @@ class _Queue:
 
 
 class Dispatcher:
-    """Publishes jobs for the runs of a table while it `is_leading`.
+    """Publishes jobs for the runs of the `tables` that this process leads.
 
-    The window of a topic is shared by the runs that wait for it, each by its priority. After a
-    crash the queues are read again: only jobs in flight are then published twice.
+    The window of a topic is shared by the runs that wait for it, each by its priority. Room in it
+    is shared with other dispatchers: `share` is that of this one. After a crash the queues are
+    read again: only jobs in flight are then published twice.
     """
 
     def __init__(
-        self, table: RunTable, stream: JobStream, clock: Clock, is_leading: Callable[[], bool]
+        self,
+        tables: Callable[[], Sequence[RunTable]],
+        stream: JobStream,
+        clock: Clock,
+        share: Callable[[], float] = lambda: 1.0,
     ) -> None:
-        self._table, self._stream, self._clock = table, stream, clock
-        self._is_leading = is_leading
+        self._tables, self._stream, self._clock = tables, stream, clock
+        self._share = share
         self._queues: dict[str, _Queue] = {}
         self._windows: dict[str, TopicWindow] = {}
         self._is_held_up = False
+
+    @property
+    def weight(self) -> int:
+        """The weights of all runs that wait."""
+        return sum(queue.weight for queue in self._queues.values())
 
     async def run(self) -> None:
         """Refill the topics four times a second, for ever. While store or stream are down, the
@@ -92,11 +103,8 @@ class Dispatcher:
         """
         while True:
             try:
-                if self._is_leading():
-                    await self.refill()
-                    self._is_held_up = False
-                else:
-                    self._queues.clear()
+                await self.refill()
+                self._is_held_up = False
             except (StoreUnavailable, StreamUnavailable) as error:
                 if not self._is_held_up:
                     _LOG.warning("jobs wait: %s", error)
@@ -105,10 +113,11 @@ class Dispatcher:
 
     async def refill(self) -> None:
         """Publish what there is room for. Raises StoreUnavailable, StreamUnavailable."""
-        for run in self._table:
-            with log_subject(run.run):
-                await self._open(run)
-        held = {run.run: run for run in self._table}
+        for table in self._tables():
+            for run in table:
+                with log_subject(run.run):
+                    await self._open(table, run)
+        held = {run.run: run for table in self._tables() for run in table}
         for name, queue in list(self._queues.items()):
             if held.get(name) is not queue.run or not queue.run.jobs_left:
                 self._close(name)
@@ -121,7 +130,7 @@ class Dispatcher:
                 break
             await self._publish(batch)
 
-    async def _open(self, run: RunLedger) -> None:
+    async def _open(self, table: RunTable, run: RunLedger) -> None:
         """Begin with the queue of a run whose jobs are wanted, unless that was done."""
         if not run.jobs_left:
             return
@@ -141,7 +150,7 @@ class Dispatcher:
             priority = terms.priority
         if run.shards is None:
             run.shards = await count_shards(run.store, run.start)
-        self._queues[run.run] = _Queue(run, run.start, priority.weight, run.shards)
+        self._queues[run.run] = _Queue(table, run, run.start, priority.weight, run.shards)
 
     async def _measure(self) -> None:
         """Read how many messages of each topic nobody has taken."""
@@ -152,10 +161,11 @@ class Dispatcher:
             for job in list(jobs)[:1]
             for stage in job.stages
         }
+        share = self._share()
         for topic in topics | self._windows.keys():
             # The workers of a topic share the group of its name.
             untaken = await self._stream.untaken(topic, topic)
-            self._windows.setdefault(topic, TopicWindow()).measure(list(untaken.values()))
+            self._windows.setdefault(topic, TopicWindow()).measure(list(untaken.values()), share)
 
     async def _next_batch(self) -> list[tuple[_Queue, JobMessage]]:
         """The next jobs to publish, at most 64, as room and shares allow."""
@@ -179,7 +189,7 @@ class Dispatcher:
 
     def _fail(self, queue: _Queue, error: InvalidInput) -> None:
         """Fail a run, and publish no more of its jobs."""
-        self._table.fail(queue.run, error)
+        queue.table.fail(queue.run, error)
         queue.jobs.clear()
         queue.next = queue.shards
 

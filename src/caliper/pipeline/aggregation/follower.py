@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +53,7 @@ class Follower:
         lease: Lease | None = None,
     ) -> None:
         self._aggregator, self._reader, self._clock = aggregator, reader, clock
+        self.table = aggregator.table
         self._pace, self._lease = pace or FollowerTiming(), lease
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
@@ -103,6 +104,8 @@ class Follower:
     async def _renew(self, lease: Lease) -> None:
         while True:
             await self._clock.sleep(lease.pace)
+            if not lease.is_wanted():
+                raise LeaseLost("another aggregator is to lead")
             await self._with_retries("lease", lease.renew)
 
     async def _lead(self) -> None:
@@ -182,26 +185,34 @@ _PACE = 10.0
 
 
 class LagMeter:
-    """Compares the ends of the topics with what is applied, and records the difference."""
+    """Compares the ends of the topics with what the aggregators that lead have applied, and records
+    the difference.
+    """
 
     def __init__(
-        self, aggregator: Aggregator, logs: LogReader, clock: Clock, telemetry: Telemetry
+        self,
+        aggregators: Sequence[Aggregator],
+        logs: LogReader,
+        clock: Clock,
+        telemetry: Telemetry,
     ) -> None:
-        self._aggregator, self._logs = aggregator, logs
+        self._aggregators, self._logs = aggregators, logs
         self._clock, self._telemetry = clock, telemetry
 
     async def run(self) -> None:
-        """Measure every ten seconds, skipping while the stream is down or another leads."""
+        """Measure every ten seconds, skipping while the stream is down or others lead."""
         while True:
-            for topic in _TOPICS if self._aggregator.leads else ():
+            leaders = [each for each in self._aggregators if each.leads]
+            for topic in _TOPICS if leaders else ():
                 with suppress(StreamUnavailable):
-                    await self._measure(topic)
+                    await self._measure(topic, leaders)
             await self._clock.sleep(_PACE)
 
-    async def _measure(self, topic: str) -> None:
+    async def _measure(self, topic: str, leaders: Sequence[Aggregator]) -> None:
         ends = await self._logs.ends(topic)
-        reached = self._aggregator.places.offsets.get(topic, {})
+        reached = [each.places.offsets.get(topic, {}) for each in leaders]
         lag = {
-            partition: max(0, end - reached.get(partition, 0)) for partition, end in ends.items()
+            partition: max(max(0, end - offsets.get(partition, 0)) for offsets in reached)
+            for partition, end in ends.items()
         }
         self._telemetry.record(RecordsWaiting(topic, lag))

@@ -1,6 +1,6 @@
-"""The lease of an aggregator: of several processes, one holds the runs and writes about them.
+"""Leases: of several processes, one holds the runs of a slot and writes about them.
 
-The lease is one object of the store. Each holder has a number one higher than the last, and renews
+A lease is one object of the store. Each holder has a number one higher than the last, and renews
 by replacing the object while it is still the version that it wrote itself (compare and swap). A
 process that waits takes over when the object has not changed for `term` seconds of its own
 monotonic clock, or was released. Clocks of two machines are never compared, and no clock tells a
@@ -16,16 +16,13 @@ its holder has seen instead:
 - A segment of verdicts is created, never replaced. So the places in every snapshot stay valid,
   whoever wrote it. A number that is taken ends the lease: the holder resumes from its snapshot,
   after all segments.
-
-To share runs, aggregators would hold one lease for each slot of run ids, with a snapshot and
-offsets for each slot; nothing here depends on the key of the lease.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +34,6 @@ from caliper.pipeline.store.runs import read_json
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-KEY = "aggregator/lease.json"
 TERM = 6.0
 """Seconds without a renewal after which another process takes over."""
 _RENEWALS = 6
@@ -45,53 +41,78 @@ _RENEWALS = 6
 
 
 class Lease:
-    """A lease on the object `key`. `number` is that of this holder, 0 before the first.
+    """A lease on the object `key`. `number` is that of this holder, 0 before the first. `weight`
+    is for other processes to read, as `their_weight`. It is not acquired before it `is_wanted`.
 
     `pace` is the number of seconds between renewals, and between the looks of one that waits.
     """
 
     def __init__(
-        self, store: ObjectStore, clock: Clock, key: str = KEY, term: float = TERM
+        self,
+        store: ObjectStore,
+        clock: Clock,
+        key: str,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._store, self._clock, self._key, self._term = store, clock, key, term
+        self._store, self._clock, self._key = store, clock, key
+        self.is_wanted = is_wanted
         self._holder = secrets.token_hex(8)
         self._version: str | None = None
         self._held, self._lock = False, asyncio.Lock()
+        # What was seen of it last, and when that had changed.
+        self._seen: tuple[str | None, dict[str, Any]] = (None, {})
+        self._since = float("-inf")
         self._renewals = 0
-        self.number, self.pace = 0, term / _RENEWALS
+        self.number, self.pace, self.weight = 0, TERM / _RENEWALS, 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds it, as far as it knows."""
+        return self._held
+
+    @property
+    def their_weight(self) -> int:
+        """The weight that the holder seen last has noted."""
+        return int(self._seen[1].get("weight", 0))
 
     async def acquire(self) -> None:
         """Wait until this process holds the lease. Raises StoreUnavailable; call it again then."""
         self._held = False
-        seen, since = await self._store.version(self._key), self._clock.monotonic()
-        while not await self._take(seen, self._clock.monotonic() - since):
+        while not (await self.is_free() and self.is_wanted() and await self.take()):
             await self._clock.sleep(self.pace)
-            version = await self._store.version(self._key)
-            if version != seen:
-                seen, since = version, self._clock.monotonic()
 
-    async def _take(self, version: str | None, unchanged: float) -> bool:
-        """Take the lease if it is free, or `unchanged` for a term of seconds in this version."""
-        fields = await self._read()
+    async def is_free(self) -> bool:
+        """Look at the lease: whether it is free, or unchanged for a term of seconds. Raises
+        StoreUnavailable.
+        """
+        version, now = await self._store.version(self._key), self._clock.monotonic()
+        if version != self._seen[0] or self._since == float("-inf"):
+            self._seen, self._since = (version, await self._read()), now
         # A holder that acquires again has given up its lease, or never heard that it has one.
-        is_free = fields.get("holder") in (None, "", self._holder)
-        if not is_free and unchanged < self._term:
-            return False
+        is_released = self._seen[1].get("holder") in (None, "", self._holder)
+        return is_released or now - self._since >= TERM
+
+    async def take(self) -> bool:
+        """Take the lease as it was seen last. Returns False if another was first. Raises
+        StoreUnavailable, StoreFull.
+        """
+        version, fields = self._seen
         self.number, self._renewals = fields["number"] + 1, 0
         return await self._write(version, self._holder)
 
     async def _read(self) -> dict[str, Any]:
         try:
             fields = await read_json(self._store, self._key) or {}
-            return fields | {"number": int(fields.get("number", 0))}
+            numbers = {name: int(fields.get(name, 0)) for name in ("number", "weight")}
         except (InvalidInput, TypeError, ValueError):
             # Damaged. Holders are told apart by their names too, so the count may begin again.
             return {"holder": "unknown", "number": 0}
+        return fields | numbers
 
     async def _write(self, version: str | None, holder: str) -> bool:
         """Replace the version. A repeated call writes the same bytes, and so succeeds."""
         fields = {"holder": holder, "number": self.number, "renewals": self._renewals}
-        data = canonical_json({"schema": SCHEMA, **fields})
+        data = canonical_json({"schema": SCHEMA, **fields, "weight": self.weight})
         self._version = await self._store.replace(self._key, data, version)
         self._held = self._version is not None and bool(holder)
         return self._held

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from caliper.core.messages import RunEnded
-from caliper.pipeline.live.tallies import MOST_CHANGES
+from caliper.pipeline.aggregation.slots import Slot
+from caliper.pipeline.live.tallies import LiveTallies
 from caliper.ports.telemetry import SILENT, Telemetry
 
 
@@ -23,20 +24,22 @@ class Trouble(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Outlets:
     """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
-    reports a fault and must neither block nor raise, `telemetry` records events.
+    reports a fault and must neither block nor raise, `telemetry` records events, `live` has the
+    live scores of all slots.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
     warn: Callable[[Trouble, str], None]
     telemetry: Telemetry = SILENT
+    live: LiveTallies = field(default_factory=LiveTallies)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds of memory and time.
+    """Bounds of memory and time, and the runs that are aggregated: those in `slot`, or else all.
 
     At most `pending` bytes of evidence over all runs, and `verdicts` verdicts per run, wait in
-    memory to be written. At most `changes` changes per run are queued for its live scores.
+    memory to be written.
 
     A cancelled, failed or healing run ends after `quiet` seconds without a message: what was in
     flight has arrived by then. A run that ended is dropped from memory after `idle` seconds without
@@ -45,6 +48,6 @@ class Bounds:
 
     pending: int = 4 << 20
     verdicts: int = 1 << 20
-    changes: int = MOST_CHANGES
     quiet: float = 5.0
     idle: float = 600.0
+    slot: Slot | None = None

@@ -15,7 +15,6 @@ from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot
-from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import STARTED, is_run_id, read_replaceable, run_store
@@ -34,7 +33,7 @@ class RunTable:
 
     def __init__(self, store: ObjectStore, clock: Clock, outlets: Outlets, bounds: Bounds) -> None:
         self._clock, self._outlets, self._bounds = clock, outlets, bounds
-        self.live = LiveTallies(bounds.changes)
+        self.live = outlets.live
         self.rolling = RollingScores(clock, self.live)
         self._store, self._opener = store, Runs(store)
         self._runs: dict[str, RunLedger] = {}

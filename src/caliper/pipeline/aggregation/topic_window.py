@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 _FIRST, _LEAST, _MOST = 64, 16, 4096
 
@@ -20,7 +21,7 @@ class TopicWindow:
 
     def __init__(self) -> None:
         self.size = _FIRST
-        self._waiting = 0
+        self._waiting, self._limit = 0, _FIRST
         self._was_full = False
         self._spent: dict[str, float] = {}
         self._now = 0.0
@@ -28,12 +29,14 @@ class TopicWindow:
     @property
     def has_room(self) -> bool:
         """Whether another job may be published."""
-        room = self._waiting < self.size
+        room = self._waiting < self._limit
         self._was_full |= not room
         return room
 
-    def measure(self, untaken: Sequence[int]) -> None:
-        """Note how many messages of each partition wait for a worker."""
+    def measure(self, untaken: Sequence[int], share: float = 1.0) -> None:
+        """Note how many messages of each partition wait for a worker. This share of the room is
+        left to us, the rest to other aggregators.
+        """
         self._waiting = sum(untaken)
         if self._was_full:
             if 2 * sum(not count for count in untaken) >= len(untaken):
@@ -41,6 +44,7 @@ class TopicWindow:
             elif 2 * self._waiting > self.size:
                 self.size = max(self.size * 3 // 4, _LEAST)
         self._was_full = False
+        self._limit = self._waiting + ceil(share * max(0, self.size - self._waiting))
 
     def turn(self, run: str, weight: int) -> float:
         """The place of a run among those that wait: the lowest is next."""

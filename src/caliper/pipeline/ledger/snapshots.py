@@ -30,8 +30,9 @@ from caliper.ports.storage import ObjectStore
 
 _MAGIC = b"caliper snapshot\n"
 _INT_COLUMNS = ("numerators", "denominators", "places", "digests")
-_SLOTS = 3
-_PREFIX = "aggregator/snapshot-"
+_OBJECTS = 3
+FOLDER = "aggregator/"
+_NAME = "snapshot-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +154,17 @@ def _columns(fields: dict[str, Any], blobs: memoryview) -> tuple[Columns, memory
     return columns, blobs
 
 
-async def save(store: ObjectStore, number: int, data: bytes) -> None:
+async def save(store: ObjectStore, number: int, data: bytes, folder: str = FOLDER) -> None:
     """Write an encoded snapshot to the next object. Raises StoreUnavailable or StoreFull."""
-    await store.put(f"{_PREFIX}{number % _SLOTS}.bin", data)
+    await store.put(f"{folder}{_NAME}{number % _OBJECTS}.bin", data)
 
 
-async def newest(store: ObjectStore) -> tuple[Snapshot | None, list[InvalidInput]]:
+async def newest(
+    store: ObjectStore, folder: str = FOLDER
+) -> tuple[Snapshot | None, list[InvalidInput]]:
     """The newest intact snapshot, and the errors of damaged ones. Raises StoreUnavailable."""
     candidates, errors = [], []
-    async for key in store.list(_PREFIX):
+    async for key in store.list(folder + _NAME):
         data = await store.get(key) or b""
         try:
             candidates.append((int(_header(data)[0]["number"]), key, data))

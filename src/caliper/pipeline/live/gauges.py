@@ -39,6 +39,7 @@ class Scope:
     models: int = 50
     last: int = 500
     pace: float = 2.0
+    has: Callable[[str], bool] = lambda _: True
 
 
 @dataclass(slots=True)
@@ -173,8 +174,7 @@ class Gauges:
             oldest = min(self._models, key=lambda each: self._models[each].started)
             if self._models[oldest].started >= started:
                 return
-            del self._models[oldest]
-            self._telemetry.record(events.ModelForgotten(oldest))
+            self._forget(oldest)
         latest = _Model.of(run, started)
         if model is not None:
             latest.windows, latest.averages = model.windows, model.averages
@@ -217,8 +217,15 @@ class Gauges:
     def _now(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
 
+    def _forget(self, name: str) -> None:
+        del self._models[name]
+        self._telemetry.record(events.ModelForgotten(name))
+
     async def _record_all(self) -> None:
         now = self._now()
+        for name, model in list(self._models.items()):
+            if not self._scope.has(model.spec.name):
+                self._forget(name)
         for name, model in list(self._models.items()):
             model.changed |= {place for place, window in model.windows.items() if window.trim(now)}
             changed, model.changed = model.changed, set()

@@ -28,7 +28,7 @@ from caliper.pipeline.live.plan_lookup import PlanLookup
 from caliper.pipeline.live.scores import sample_tally
 from caliper.pipeline.live.windows import Place
 
-MOST_CHANGES = 100_000
+_MOST_CHANGES = 100_000
 
 
 class LedgerWatcher(Protocol):
@@ -131,7 +131,7 @@ class LiveTallies:
     over its plan.
     """
 
-    def __init__(self, most: int = MOST_CHANGES) -> None:
+    def __init__(self, most: int = _MOST_CHANGES) -> None:
         self._most, self._lookup = most, PlanLookup()
         self._runs: dict[str, _RunTallies] = {}
         self.turn = asyncio.Lock()

@@ -1,0 +1,79 @@
+"""Seats: which of several aggregators is to lead which slot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from caliper.core.errors import LeaseLost, StoreUnavailable
+from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.aggregation.slots import SLOTS
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+_EARLIER_RELEASE = "aggregator/lease.json"
+
+
+class Seats:
+    """The seats of all aggregators, each a lease. This one takes the first that is free.
+
+    Slots go to the taken seats in turn. Two aggregators may differ about that for a second or a
+    term, so this is only who should lead: the lease of a slot tells who does.
+    """
+
+    def __init__(self, store: ObjectStore, clock: Clock, weight: Callable[[], int]) -> None:
+        self._clock, self._weight = clock, weight
+        self._seats = [Lease(store, clock, f"aggregator/seat-{seat}.json") for seat in range(SLOTS)]
+        self._earlier = Lease(store, clock, _EARLIER_RELEASE)
+        self._taken: list[Lease] = []
+        # Set when this was first compared with the others.
+        self.entered = asyncio.Event()
+
+    def leads(self, slot: int) -> bool:
+        """Whether this aggregator is to lead a slot."""
+        return bool(self._taken) and self._taken[slot % len(self._taken)].is_held
+
+    @property
+    def share(self) -> float:
+        """This aggregator's share of the workers, by the weights of the runs that wait."""
+        weights = sum(seat.their_weight for seat in self._taken if not seat.is_held)
+        return self._weight() / (self._weight() + weights) if weights else 1.0
+
+    async def keep(self) -> None:
+        """Take a seat as soon as one is free and keep it, for ever. Gives it up when cancelled."""
+        try:
+            while True:
+                # Until the store answers, the slots stay with those who hold their leases.
+                with suppress(StoreUnavailable):
+                    if not self.entered.is_set():
+                        await self._wait_for_earlier()
+                    await self.look()
+                    self.entered.set()
+                await self._clock.sleep(self._earlier.pace)
+        finally:
+            for seat in self._seats:
+                await seat.release()
+
+    async def _wait_for_earlier(self) -> None:
+        """Wait until no aggregator of an earlier release leads: it would lead all slots."""
+        await self._earlier.acquire()
+        await self._earlier.release()
+
+    async def look(self) -> None:
+        """Renew the seat or take one, and see which others are taken. Raises StoreUnavailable."""
+        taken: list[Lease] = []
+        free: list[Lease] = []
+        for seat in self._seats:
+            with suppress(LeaseLost):
+                if seat.is_held:
+                    seat.weight = self._weight()
+                    await seat.renew()
+            is_taken = seat.is_held or not await seat.is_free()
+            (taken if is_taken else free).append(seat)
+        if not any(seat.is_held for seat in self._seats):
+            for seat in free:
+                if await seat.take():
+                    taken.append(seat)
+                    break
+        self._taken = sorted(taken, key=self._seats.index)

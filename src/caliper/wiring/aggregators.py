@@ -1,0 +1,107 @@
+"""Assembles the aggregator service: an aggregator for each slot that it may lead."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from caliper.adapters.media.bounds import MediaLimits
+from caliper.core.envelopes import Message
+from caliper.core.messages import RunEnded, event_key
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.dispatcher import Dispatcher
+from caliper.pipeline.aggregation.follower import Follower, LagMeter
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
+from caliper.pipeline.aggregation.outlets import Bounds, Outlets
+from caliper.pipeline.aggregation.seats import Seats
+from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotBoard, SlotIndex, slot_of
+from caliper.pipeline.live.gauges import Gauges, Scope
+from caliper.pipeline.planning.publisher import RUNS
+from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.supplies import MediaIndex
+from caliper.ports.stages import ScoreBoard
+from caliper.ports.storage import ReportSink
+from caliper.ports.telemetry import SILENT
+from caliper.serving import aggregator
+from caliper.serving.lifecycle import ServiceParts, store_check
+from caliper.wiring.grounds import Ground
+from caliper.wiring.pictures import StoredPictures
+from caliper.wiring.sinks import plain_sinks, sinks
+
+_LOG = logging.getLogger(__name__)
+
+
+def aggregator_parts(
+    ground: Ground, media_limits: MediaLimits | None = None
+) -> tuple[ServiceParts, ScoreBoard]:
+    """The aggregator and its score board. Several in an installation share the runs.
+    `media_limits` are those of the media in reports.
+    """
+    clock, telemetry = ground.clock, ground.telemetry
+    files, outlets = _report_files(ground, media_limits or MediaLimits()), _outlets(ground)
+    index = SlotIndex(ground.runs)
+    seats = Seats(ground.store, clock, lambda: dispatcher.weight)
+    boards: list[Aggregator] = []
+    followers: list[Follower] = []
+    for number in range(SLOTS):
+        slot = Slot(number, index)
+        lease = Lease(ground.store, clock, f"{slot.folder}lease.json", partial(seats.leads, number))
+        store, bounds = LeasedStore(ground.store, lease), Bounds(slot=slot)
+        board = Aggregator(store, ground.codec, clock, files, outlets, bounds)
+        boards.append(board)
+        followers.append(Follower(board, ground.logs, clock, lease=lease))
+
+    dispatcher = Dispatcher(
+        lambda: [each.table for each in followers if each.leads()],
+        ground.stream,
+        clock,
+        lambda: seats.share,
+    )
+
+    async def follow(follower: Follower) -> None:
+        await seats.entered.wait()
+        await follower.run()
+
+    async def check_topics() -> None:
+        for follower in followers:
+            await follower.check()
+
+    tasks: list[Callable[[], Awaitable[None]]] = [
+        seats.keep,
+        *(partial(follow, follower) for follower in followers),
+        dispatcher.run,
+    ]
+    if telemetry is not SILENT:
+        scope = Scope(has=lambda model: boards[slot_of(model)].leads)
+        gauges = Gauges(outlets.live, telemetry, clock, _LOG.warning, scope)
+        tasks += [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
+    scores = SlotBoard(index, boards)
+    parts = ServiceParts(
+        services=(aggregator.service(aggregator.AggregatorServicer(scores)),),
+        tasks=tuple(tasks),
+        checks={"store": store_check(ground.store), "topics": check_topics},
+        close=ground.close,
+    )
+    return parts, scores
+
+
+def _outlets(ground: Ground) -> Outlets:
+    async def announce(event: RunEnded) -> None:
+        await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
+
+    return Outlets(
+        announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), ground.telemetry
+    )
+
+
+def _report_files(ground: Ground, media_limits: MediaLimits) -> ReportFiles:
+    pictures = StoredPictures(ground.store, MediaIndex(ground.store, ground.clock), media_limits)
+
+    def files_of(spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
+        return sinks(captions, pictures(spec))
+
+    captions_of = partial(captions_of_run, partial(stored_texts, ground.store))
+    return ReportFiles(captions_of, files_of, plain=plain_sinks)
