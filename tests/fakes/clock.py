@@ -34,6 +34,16 @@ class FakeClock:
         self.seconds = max(self.seconds, waking)
 
 
+class FastClock(SystemClock):
+    """A clock on which time passes ten times as fast."""
+
+    def monotonic(self) -> float:
+        return 10 * super().monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 10)
+
+
 class AheadClock(SystemClock):
     """A clock that a test can set ahead, so that cached values expire."""
 

@@ -13,7 +13,7 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.aggregation.follower import Follower, LagMeter
-from caliper.pipeline.aggregation.lease import Lease, LeasedStore
+from caliper.pipeline.aggregation.lease import LeasedStore
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.seats import Seats
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotBoard, SlotIndex, slot_of
@@ -48,7 +48,7 @@ def aggregator_parts(
     followers: list[Follower] = []
     for number in range(SLOTS):
         slot = Slot(number, index)
-        lease = Lease(ground.store, clock, f"{slot.folder}lease.json", partial(seats.leads, number))
+        lease = seats.lease_of(slot)
         store, bounds = LeasedStore(ground.store, lease), Bounds(slot=slot)
         board = Aggregator(store, ground.codec, clock, files, outlets, bounds)
         boards.append(board)

@@ -43,6 +43,7 @@ _RENEWALS = 6
 class Lease:
     """A lease on the object `key`. `number` is that of this holder, 0 before the first. `weight`
     is for other processes to read, as `their_weight`. It is not acquired before it `is_wanted`.
+    The name of the `holder` is drawn if none is given.
 
     `pace` is the number of seconds between renewals, and between the looks of one that waits.
     """
@@ -53,10 +54,11 @@ class Lease:
         clock: Clock,
         key: str,
         is_wanted: Callable[[], bool] = lambda: True,
+        holder: str = "",
     ) -> None:
         self._store, self._clock, self._key = store, clock, key
         self.is_wanted = is_wanted
-        self._holder = secrets.token_hex(8)
+        self._holder = holder or secrets.token_hex(8)
         self._version: str | None = None
         self._held, self._lock = False, asyncio.Lock()
         # What was seen of it last, and when that had changed.

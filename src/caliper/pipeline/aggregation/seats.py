@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from caliper.core.errors import LeaseLost, StoreUnavailable
 from caliper.pipeline.aggregation.lease import Lease
-from caliper.pipeline.aggregation.slots import SLOTS
+from caliper.pipeline.aggregation.slots import SLOTS, Slot
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -24,14 +26,22 @@ class Seats:
 
     def __init__(self, store: ObjectStore, clock: Clock, weight: Callable[[], int]) -> None:
         self._clock, self._weight = clock, weight
-        self._seats = [Lease(store, clock, f"aggregator/seat-{seat}.json") for seat in range(SLOTS)]
+        self._store, self._holder = store, secrets.token_hex(8)
+        self._seats = [
+            Lease(store, clock, f"aggregator/seat-{seat}.json", holder=self._holder)
+            for seat in range(SLOTS)
+        ]
         self._earlier = Lease(store, clock, _EARLIER_RELEASE)
         self._taken: list[Lease] = []
         # Set when this was first compared with the others.
         self.entered = asyncio.Event()
 
-    def leads(self, slot: int) -> bool:
-        """Whether this aggregator is to lead a slot."""
+    def lease_of(self, slot: Slot) -> Lease:
+        """The lease of a slot, which is wanted while this aggregator is to lead it."""
+        key, leads = f"{slot.folder}lease.json", partial(self._leads, slot.number)
+        return Lease(self._store, self._clock, key, leads, self._holder)
+
+    def _leads(self, slot: int) -> bool:
         return bool(self._taken) and self._taken[slot % len(self._taken)].is_held
 
     @property
@@ -66,8 +76,8 @@ class Seats:
         free: list[Lease] = []
         for seat in self._seats:
             with suppress(LeaseLost):
+                seat.weight = self._weight()
                 if seat.is_held:
-                    seat.weight = self._weight()
                     await seat.renew()
             is_taken = seat.is_held or not await seat.is_free()
             (taken if is_taken else free).append(seat)
