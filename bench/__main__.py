@@ -16,6 +16,7 @@ BENCHES = {
     "services_sizes": "bench.services.sizes",
     "services_fairness": "bench.services.fairness",
     "aggregator_rate": "bench.aggregator_rate",
+    "aggregators_shared": "bench.aggregators_shared",
     "metrics_freshness": "bench.metrics_freshness",
     "standalone_run": "bench.standalone_run",
     "endpoint_run": "bench.endpoint_run",

@@ -72,7 +72,7 @@ def main() -> None:
     console = Console()
     for runs in _RUNS:
         with TemporaryDirectory() as folder:
-            count = asyncio.run(_prepare(Path(folder), runs))
+            count = asyncio.run(prepare(Path(folder), runs))
             console.print(f"aggregator: {count:,} outcomes in {runs} runs of CaptionQA")
             for metrics in ("silent", "metrics"):
                 _report(console, Path(folder), metrics)
@@ -149,14 +149,14 @@ class _Rows:
         return hashlib.sha256(f"{self._samples} {self._seed}".encode()).hexdigest()
 
 
-async def _prepare(folder: Path, runs: int) -> int:
+async def prepare(folder: Path, runs: int, outcomes: int = OUTCOMES) -> int:
     """Plan the runs, and write their messages to a file, in an order as from several workers."""
     store, draw = DirectoryStore(folder / "store"), random.Random(0)
     chosen = benchmark("captionqa")
     count = 0
     with gzip.open(folder / "messages", "wb", compresslevel=1) as file:
         for number in range(runs):
-            rows = _Rows(OUTCOMES // QUESTIONS // runs + 1, number)
+            rows = _Rows(outcomes // QUESTIONS // runs + 1, number)
             part = BenchmarkSpec(
                 chosen.name,
                 rows.digest(chosen.data),
@@ -184,21 +184,22 @@ async def _prepare(folder: Path, runs: int) -> int:
                         for index, _, _ in item.positions()
                     )
                     message = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
-                    file.write(base64.b64encode(ProtobufCodec().write(message)) + b"\n")
+                    line = base64.b64encode(ProtobufCodec().write(message))
+                    file.write(f"{spec.run_id} ".encode() + line + b"\n")
     return count
 
 
-async def _nothing() -> None:
+async def update_nothing() -> None:
     """Update no metrics."""
 
 
-class _Log:
+class MessageFile:
     """A ports.stream.LogReader of the file that ends after `stop` records.
 
     It calls `look` at regular intervals: the windows of the metrics would skip faster records.
     """
 
-    def __init__(self, folder: Path, look: Look, stop: int | None = None) -> None:
+    def __init__(self, folder: Path, look: Look = update_nothing, stop: int | None = None) -> None:
         self._folder, self._look, self._stop = folder, look, stop
         # All records are within the last hour, which fills the windows of the metrics.
         self._timestamp = round(time.time() * 1000)
@@ -215,9 +216,9 @@ class _Log:
                     self.records += 1
                     if self.records % _LOOK_INTERVAL == 0:
                         await self._look()
-                    yield Record(
-                        0, offset, self._timestamp, Message(VERDICTS, "", base64.b64decode(line))
-                    )
+                    run, _, data = line.decode().partition(" ")
+                    message = Message(VERDICTS, run, base64.b64decode(data))
+                    yield Record(0, offset, self._timestamp, message)
 
     async def identity(self, topic: str) -> str:
         return topic
@@ -233,13 +234,13 @@ async def _follow(folder: Path, how: str, *, shown: bool) -> dict[str, float]:
     """Catch up, from a snapshot if an earlier process left one, then end the runs."""
     limit_arenas()
     clock, store = SystemClock(), DirectoryStore(folder / "store")
-    total = (await _Log(folder, _nothing).ends(VERDICTS))[0]
+    total = (await MessageFile(folder).ends(VERDICTS))[0]
     files = report_files(JsonExport(), ParquetExport())
     scores = PrometheusTelemetry(Metrics(CollectorRegistry()))
     aggregator = Aggregator(store, ProtobufCodec(), clock, files, outlets())
     gauges = Gauges(aggregator.live, scores, clock, complain) if shown else None
     stop = round(total * (1 - _TAIL)) if how == "before" else None
-    log = _Log(folder, gauges.look if gauges else _nothing, stop)
+    log = MessageFile(folder, gauges.look if gauges else update_nothing, stop)
     follower = Follower(aggregator, log, clock, FollowerTiming(conclude=3600, snapshot=5))
     start = time.perf_counter()
     follow_task = asyncio.create_task(follower.run())

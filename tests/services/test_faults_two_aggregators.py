@@ -27,7 +27,7 @@ async def holder(there: Installation, model: str) -> str:
 
 async def taken_over(there: Installation, model: str, before: str) -> None:
     async with asyncio.timeout(ENDS_WITHIN):
-        while await holder(there, model) in ("", before):
+        while await holder(there, model) in ("", before):  # noqa: ASYNC110 - the store
             await asyncio.sleep(0.2)
 
 
