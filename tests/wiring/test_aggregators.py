@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.clock import PATIENCE, FastClock
-from tests.fakes.evaluations import CAPTIONS, CODEC, event_of, scored, standalone, stored_run
+from tests.fakes.evaluations import CAPTIONS, CODEC, House, event_of, scored, standalone, stored_run
 from tests.fakes.runs import Planned, part
 from tests.fakes.stores import MemoryStore
 
@@ -57,6 +57,12 @@ class Process:
         self.store = Connection(store)
         parts, self.scores = aggregator_parts(Ground(self.store, stream, stream, CODEC, clock))
         self.tasks = [asyncio.ensure_future(task()) for task in parts.tasks]
+
+    async def scored(self, run: Planned) -> int:
+        """How many questions are scored, as far as it tells."""
+        found = await self.scores.scores(run.spec.run_id)
+        assert found is not None
+        return found.benchmarks[0].coverage.scored
 
     async def stop(self) -> None:
         for task in self.tasks:
@@ -208,6 +214,15 @@ async def test_nobody_leads_beside_an_aggregator_of_an_earlier_release(
         await there.clock.sleep(1)
         await earlier.renew()
     assert there.holders() == [""] * SLOTS
+    run = await there.planned("ours")
+    leader = House(there.store).starting()
+    async with asyncio.timeout(PATIENCE):
+        for seen in (0, 2):
+            while await process.scored(run) != seen:
+                await there.clock.sleep(0.25)
+                await earlier.renew()
+            await leader.apply(scored(run)[:1])
+            await leader.flush()
     await earlier.release()
     await there.shared_by(1)
     await process.stop()

@@ -56,7 +56,8 @@ class Aggregator:
         self.live, self.troubles = outlets.live, self.table.troubles
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
-        self.leads = True
+        # One of several leads no earlier than it resumes.
+        self.leads = self._slot is None
 
     async def resume(self) -> None:
         """Resume from the newest intact snapshot, or without one from the first retained record.
