@@ -3,9 +3,10 @@ do and of faults, on the real gateway, planner, job filter and aggregator.
 """
 
 import itertools
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -13,17 +14,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.fakes import runs
 from tests.fakes.boards import Stages
-from tests.fakes.brokers import Broker
 from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, House
 from tests.fakes.stores import MemoryStore
+from tests.fakes.supplies import TwoSamples
 
-from caliper.adapters.streams.memory import MemoryConsumer
+from caliper.adapters.streams.memory import MemoryConsumer, MemoryStream
 from caliper.core.envelopes import Delivery, Message, Record
 from caliper.core.errors import InvalidInput, NotFound, StreamUnavailable
 from caliper.core.messages import RunEnded, Verdicts, event_key
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
-from caliper.core.run import FINAL_STATES, Identity, RunSpec, RunState
+from caliper.core.run import FINAL_STATES, Identity, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import TRANSITIONS
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
@@ -33,7 +34,6 @@ from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.store.runs import RunBook
 from caliper.ports.stages import Scores
-from caliper.ports.storage import Sources
 from caliper.wiring.roles import JobFilter
 
 SPEC = runs.spec()
@@ -49,23 +49,25 @@ GO_ON = [*2 * ["plan"], *3 * ["hear event"], "refill", *3 * ["work"], *3 * ["hea
 STEPS = {"go on": [*GO_ON, "idle", "conclude"]}
 
 
-class Supplies:
-    """ports.storage.Supplies with two samples of CaptionQA."""
+class Broker(MemoryStream):
+    """Delivers `left` more messages and then refuses them; all of them if `left` is None. The
+    clocks of publishers are `ahead` by some seconds.
+    """
 
-    error = ""
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(logs=(VERDICTS, RUNS), now=self._time)
+        self._clock = clock
+        self.left: int | None = None
+        self.ahead = 0
 
-    async def has_dataset(self, _: str) -> bool:
-        return True
+    def _time(self) -> datetime:
+        return self._clock.now() + timedelta(seconds=self.ahead)
 
-    async def has_captions(self, _: str) -> bool:
-        return True
-
-    @asynccontextmanager
-    async def sources(self, _: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
-        if self.error:
-            raise InvalidInput(self.error)
-        rows = runs.choice_rows(2, 1)
-        yield {"captionqa": runs.sources(rows, {"nat_000": "one", "nat_001": "two"})}
+    async def publish(self, message: Message) -> None:
+        if self.left == 0:
+            raise StreamUnavailable("the broker is away")
+        self.left = None if self.left is None else self.left - 1
+        await super().publish(message)
 
 
 class World(House):
@@ -75,7 +77,7 @@ class World(House):
         super().__init__(MemoryStore(), FakeClock())
         self.broker = Broker(self.clock)
         book = RunBook(self.store, self.clock, fresh=0)
-        supplies = self.supplies = Supplies()
+        supplies = self.supplies = TwoSamples()
         self.planner = Planner(self.store, self.broker, CODEC, book, supplies)
         around = self.store, self.broker, CODEC, self.clock, supplies, Stages(), self
         self.gateway = Gateway(Outside(*around), book)
