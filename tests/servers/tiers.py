@@ -29,7 +29,7 @@ LONG = {
     "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
     "local/test_endpoint_faults.py": "waits for storms of errors to pass",
-    "pipeline/aggregation/test_dispatcher.py": "simulates a hundred runs, a quarter of a second at a time",
+    "pipeline/aggregation/test_dispatcher.py": "simulates up to a hundred runs at a time",
     "pipeline/planning/test_simulated_order.py": "scores simulated runs again and again",
     "pipeline/test_run_model.py": "tries interleavings of starts, kills and cancellations",
     "servers/test_summary.py": "starts pytest of its own, to see what it counts",
