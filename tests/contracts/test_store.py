@@ -22,6 +22,7 @@ from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
+from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -185,6 +186,32 @@ class DeletableStoreContract(StoreContract):
         with pytest.raises(InvalidInput):
             await store.delete("../a")
 
+    async def test_parts_are_got(self, store: DeletableStore) -> None:
+        await store.put("packs/a", b"0123456789")
+        parts = [(0, 4), (3, 4), (8, 100), (10, 1), (50, 1)]
+        found = [await store.get_range("packs/a", *part) for part in parts]
+        assert found == [b"0123", b"3456", b"89", None, None]
+        assert await store.get_range("packs/b", 0, 1) is None
+
+    async def test_many_are_deleted_at_once(self, store: DeletableStore) -> None:
+        names = [f"jobs/{number % 7}/{number}" for number in range(30)]
+        await asyncio.gather(*(store.put(name, b"1") for name in names))
+        await store.delete()
+        await store.delete(*names[1:], "jobs/none")
+        assert await keys(store, "") == names[:1]
+
+    async def test_replies_are_written_and_deleted_under_one_key(
+        self, store: DeletableStore
+    ) -> None:
+        name = f"jobs/ab/{'ab' * 32}.json"
+        for data in (b"first", b"longer"):
+            await store.put(name, data)
+            assert await store.get(name) == data
+        assert await store.size(name)
+        await store.delete(name)
+        assert await store.get(name) is None
+        assert await store.size(name) is None
+
 
 class TestMemoryStore(DeletableStoreContract):
     kind = MemoryStore
@@ -192,6 +219,14 @@ class TestMemoryStore(DeletableStoreContract):
     @pytest.fixture
     def store(self) -> DeletableStore:
         return MemoryStore()
+
+
+class TestPackedStore(DeletableStoreContract):
+    kind = PackedStore
+
+    @pytest.fixture
+    def store(self) -> DeletableStore:
+        return PackedStore(MemoryStore(), FakeClock())
 
 
 class TestDirectoryStore(DeletableStoreContract):

@@ -48,12 +48,17 @@ class MemoryStore:
             await asyncio.to_thread(file.write_bytes, self.objects[key])
         return key in self.objects
 
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        data = self.objects.get(check_key(key))
+        return None if data is None else data[first : first + length] or None
+
     async def size(self, key: str) -> int | None:
         data = self.objects.get(check_key(key))
         return None if data is None else len(data)
 
-    async def delete(self, key: str) -> None:
-        self.objects.pop(check_key(key), None)
+    async def delete(self, *keys: str) -> None:
+        for key in keys:
+            self.objects.pop(check_key(key), None)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         for key in sorted(self.objects):

@@ -20,6 +20,7 @@ from caliper.local.directory import find_run
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story
+from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook, is_run_id
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import open_store
@@ -67,8 +68,10 @@ async def _story(run: str, sample: str, place: str | None) -> SampleStory:
         spec = directory.read_spec()
         own = directory.store(spec, Path(place) if place else None)
         return await sample_story(StoredRun(spec, own, directory.captions), sample)
-    store = open_store(read_settings(ClientSettings).model_copy(update={"store": place}))
-    spec = await RunBook(store, SystemClock()).spec(run)
+    whole = open_store(read_settings(ClientSettings).model_copy(update={"store": place}))
+    clock = SystemClock()
+    store = PackedStore(whole, clock)
+    spec = await RunBook(store, clock).spec(run)
     captions = partial(captions_of_run, partial(stored_texts, store))
     return await sample_story(StoredRun(spec, store, captions), sample)
 

@@ -16,6 +16,7 @@ from caliper.cli.installation import InstalledServer, open_gateway
 from caliper.cli.remote import as_json, run_line
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
+from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import open_store
@@ -105,9 +106,10 @@ async def _purge(
     place: str | None, retention: Retention, *, yes: bool, quiet: bool
 ) -> list[OldRun]:
     settings = read_settings(ClientSettings)
-    store = open_store(settings.model_copy(update={"store": place}) if place else settings)
-    old: list[OldRun] = []
-    for each in await old_runs(store, retention, SystemClock().now()):
+    whole = open_store(settings.model_copy(update={"store": place}) if place else settings)
+    clock, old = SystemClock(), list[OldRun]()
+    store = PackedStore(whole, clock)
+    for each in await old_runs(store, retention, clock.now()):
         if yes and not await delete_run(store, each):
             continue
         old.append(each)

@@ -61,12 +61,18 @@ class ObjectStore(Protocol):
 class DeletableStore(ObjectStore, Protocol):
     """A whole store, whose objects can be deleted. Services are given ObjectStores."""
 
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        """At most `length` bytes, not 0, under `key` from `first` on; None if there are none.
+        Raises StoreUnavailable.
+        """
+        ...
+
     async def size(self, key: str) -> int | None:
         """The number of bytes under `key`, None if it does not exist. Raises StoreUnavailable."""
         ...
 
-    async def delete(self, key: str) -> None:
-        """Delete `key`, if it exists. Raises StoreUnavailable."""
+    async def delete(self, *keys: str) -> None:
+        """Delete these keys, those that exist. Raises StoreUnavailable."""
         ...
 
 

@@ -15,6 +15,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
@@ -44,7 +45,8 @@ else:
 @dataclass(frozen=True, slots=True)
 class Ground:
     """The infrastructure that services run on. `logs` reads the topics of `stream` as logs;
-    `close` is called after the services have stopped.
+    `close` is called after the services have stopped. `whole` is `store` if it is an
+    installation's, whose objects may be deleted.
     """
 
     store: ObjectStore
@@ -54,6 +56,7 @@ class Ground:
     clock: Clock
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
     telemetry: Telemetry = SILENT
+    whole: PackedStore | None = None
 
     @property
     def runs(self) -> RunBook:
@@ -111,14 +114,14 @@ def _secret(settings: StoreSettings, name: str) -> str:
     return secret.get_secret_value()
 
 
-def memory_ground(store: ObjectStore) -> Ground:
+def memory_ground(store: DeletableStore) -> Ground:
     """The ground of services that share one process."""
     stream = MemoryStream(logs=(VERDICTS, RUNS))
     # The queues of jobs hold encoded messages.
     codec = protobuf_codec.ProtobufCodec()
-    return Ground(
-        store, stream, stream, codec, SystemClock(), telemetry=metrics.process_telemetry()
-    )
+    clock, telemetry = SystemClock(), metrics.process_telemetry()
+    packed = PackedStore(store, clock)
+    return Ground(packed, stream, stream, codec, clock, telemetry=telemetry, whole=packed)
 
 
 def kafka_access(
@@ -134,17 +137,19 @@ def kafka_access(
     return brokers.KafkaAccess(servers, security, session=session, prefix=settings.kafka_prefix)
 
 
-def kafka_ground(store: ObjectStore, access: brokers.KafkaAccess) -> Ground:
+def kafka_ground(store: DeletableStore, access: brokers.KafkaAccess) -> Ground:
     """The ground of services that communicate through a Kafka cluster."""
-    stream = kafka.KafkaStream(access)
+    stream, clock = kafka.KafkaStream(access), SystemClock()
+    packed = PackedStore(store, clock)
     return Ground(
-        store,
+        packed,
         stream,
         kafka_log.KafkaLog(access),
         protobuf_codec.ProtobufCodec(),
-        SystemClock(),
+        clock,
         close=(stream.close,),
         telemetry=metrics.process_telemetry(),
+        whole=packed,
     )
 
 

@@ -33,6 +33,7 @@ from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import MediaIndex, save_caption
@@ -210,10 +211,15 @@ def gateway_parts(
     core = Gateway(outside, runs)
     starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
     servicer = gateway.GatewayServicer(core, reader, comparer, ground.store, ground.telemetry)
+    tasks = [starts.run]
+    if ground.whole is not None:
+        tasks.append(Packer(ground.whole, ground.clock).run)
+    if telemetry is not SILENT:
+        tasks.append(meter.run)
     parts = ServiceParts(
         services=(gateway.service(servicer),),
         workers=(TopicWork(stage.worker),),
-        tasks=(starts.run,) if telemetry is SILENT else (starts.run, meter.run),
+        tasks=tuple(tasks),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )

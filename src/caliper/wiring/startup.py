@@ -28,7 +28,7 @@ from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run
 from caliper.serving.metrics import metrics_parts
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.aggregators import aggregator_parts
-from caliper.wiring.grounds import Ground, ground_of, open_store
+from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
     AggregatorSettings,
@@ -129,8 +129,8 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
         directory = sleeping = SleepingStages(stages, ground.store)
         closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
     parts = [gateway_parts(ground, directory, scores, settings.page(), settings.media_limits())]
-    if (days := settings.retention_days) is not None:
-        cleaning = partial(purge_daily, open_store(settings), days, ground.clock)
+    if (days := settings.retention_days) is not None and ground.whole is not None:
+        cleaning = partial(purge_daily, ground.whole, days, ground.clock)
         parts.append(ServiceParts((), tasks=(cleaning,)))
     return with_metrics(merge_parts([*parts, closing]), ground, settings)
 

@@ -52,11 +52,12 @@ class DyingStore(MemoryStore):
 
     left = 0
 
-    async def delete(self, key: str) -> None:
-        if not self.left:
-            raise StoreUnavailable("gone")
-        self.left -= 1
-        await super().delete(key)
+    async def delete(self, *keys: str) -> None:
+        for key in keys:
+            if not self.left:
+                raise StoreUnavailable("gone")
+            self.left -= 1
+            await super().delete(key)
 
 
 @pytest.fixture(scope="module")

@@ -55,11 +55,15 @@ class DirectoryStore:
     async def get_file(self, key: str, file: Path) -> bool:
         return await self._call(partial(_copy_if_exists, self._file(key), file))
 
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        return await self._call(partial(_read, self._file(key), length, first)) or None
+
     async def size(self, key: str) -> int | None:
         return await self._call(partial(_size_of, self._file(key)))
 
-    async def delete(self, key: str) -> None:
-        await self._call(partial(_delete, self._root, self._file(key)))
+    async def delete(self, *keys: str) -> None:
+        calls = [partial(_delete, self._root, self._file(key)) for key in keys]
+        await asyncio.gather(*map(self._call, calls))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         folder, _, _ = check_prefix(prefix).rpartition("/")
@@ -139,7 +143,12 @@ def _locked(target: Path) -> Iterator[None]:
     folder = target.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY)
+        try:
+            lock = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            # Its last file was deleted at this moment, and the folder with it.
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -195,10 +204,11 @@ def _delete(root: Path, file: Path) -> None:
             raise store_error(file, error) from error
 
 
-def _read(file: Path, size: int) -> bytes | None:
-    """The first `size` bytes of a file, -1 for all."""
+def _read(file: Path, size: int, first: int = 0) -> bytes | None:
+    """`size` bytes of a file from `first` on, -1 for all."""
     try:
         with file.open("rb") as stream:
+            stream.seek(first)
             return stream.read(size)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None

@@ -6,7 +6,7 @@ import asyncio
 import io
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ import urllib3
 from minio import Minio
 from minio.commonconfig import ENABLED, Filter
 from minio.datatypes import Object
+from minio.deleteobjects import DeleteObject
 from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
@@ -26,12 +27,12 @@ from urllib3 import BaseHTTPResponse
 from caliper.adapters.keys import check_key, check_prefix, check_size
 from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.adapters.trust import tls_context
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, StoreUnavailable
 
 _TRIES = 3
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
-_MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject"})
+_MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject", "InvalidRange"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
 # Days until objects under a prefix expire: snapshots serve while topics reach back to them.
 EXPIRE = {"aggregator/": 14}
@@ -134,14 +135,18 @@ class MinioStore:
         name = check_key(key)
         return await self._call(lambda: self._write(name, file))
 
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        name = check_key(key)
+        return await self._call(lambda: self._read(name, None, first, length))
+
     async def size(self, key: str) -> int | None:
         name = check_key(key)
         stat = await self._call(lambda: self._stat(name))
         return None if stat is None else stat.size
 
-    async def delete(self, key: str) -> None:
-        name = check_key(key)
-        await self._call(lambda: self._client.remove_object(self._bucket, name))
+    async def delete(self, *keys: str) -> None:
+        names = [DeleteObject(check_key(key)) for key in keys]
+        await self._call(lambda: self._delete(names))
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         names = self._names(check_prefix(prefix))
@@ -166,6 +171,11 @@ class MinioStore:
             self._client.fput_object(self._bucket, name, str(data), num_parallel_uploads=1)
         else:
             self._client.put_object(self._bucket, name, io.BytesIO(data), len(data))
+
+    def _delete(self, names: Sequence[DeleteObject]) -> None:
+        for error in self._client.remove_objects(self._bucket, names):
+            if error.code not in _MISSING_CODES:
+                raise StoreUnavailable(f"bucket {self._bucket}: {error.code}: {error.message}")
 
     def _version(self, name: str) -> str | None:
         stat = self._stat(name)
@@ -196,13 +206,13 @@ class MinioStore:
         current = self._version(name)
         return current if self._read(name, None) == content else None
 
-    def _read(self, name: str, size: int | None) -> bytes | None:
-        """The first `size` bytes of an object, None for all."""
-        with self._response(name) as response:
+    def _read(self, name: str, size: int | None, first: int = 0, length: int = 0) -> bytes | None:
+        """The first `size` bytes, None for all, of an object or of its part: offset, length."""
+        with self._response(name, first, length) as response:
             return None if response is None else response.read(size)
 
     def _write(self, name: str, file: Path) -> bool:
-        with self._response(name) as response:
+        with self._response(name, 0, 0) as response:
             if response is None:
                 return False
             with file.open("wb") as target:
@@ -210,10 +220,10 @@ class MinioStore:
         return True
 
     @contextmanager
-    def _response(self, name: str) -> Iterator[BaseHTTPResponse | None]:
+    def _response(self, name: str, first: int, length: int) -> Iterator[BaseHTTPResponse | None]:
         """The response to a GET, None if the object does not exist."""
         try:
-            response = self._client.get_object(self._bucket, name)
+            response = self._client.get_object(self._bucket, name, first, length)
         except S3Error as error:
             if error.code not in _MISSING_CODES:
                 raise

@@ -1,0 +1,211 @@
+"""Packs: many replies in one object, since a store with an object a reply has millions of them.
+
+    packs/<stamp>-<token>-<count>.pack   signature, `count` rows sorted by key, compressed data
+
+Packs are immutable. A row has the first half of a reply's key, its generation (`packed_store`),
+and where its data are. Of several rows of a key, the highest generation counts, then the newest
+pack. A reader knows the packs by a list that is at most `FRESH` seconds old, and keeps rows of
+those it used last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from cachetools import LRUCache
+
+from caliper.ports.clock import Clock
+from caliper.ports.storage import DeletableStore
+
+_LOG = logging.getLogger(__name__)
+FRESH = 5.0
+PREFIX = "packs/"
+_SIGNATURE = b"caliper-pack-01\n"
+_ROW = struct.Struct(">16sIII")
+_KEY = re.compile(r"(?:jobs|captions)/[0-9a-f]{2}/([0-9a-f]{32})[0-9a-f]{32}\.json", re.ASCII)
+_NAME = re.compile(r"packs/([0-9a-f]{16})-[0-9a-f]{8}-(\d{1,9})\.pack", re.ASCII)
+_HELD_BYTES = 64 << 20
+"""Bytes of rows that a reader keeps, those of two million replies: older ones are not found."""
+
+
+def pack_key(key: str) -> bytes | None:
+    """The key of a reply within packs; None if objects of this key are not packed."""
+    match = _KEY.fullmatch(key)
+    return None if match is None else bytes.fromhex(match[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Where a pack has the data of a key."""
+
+    key: bytes
+    generation: int
+    first: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A reply in a pack: its data, compressed."""
+
+    key: bytes
+    generation: int
+    data: bytes
+
+    @classmethod
+    def of(cls, key: bytes, generation: int, data: bytes) -> Frame:
+        """The frame of data that are not compressed yet."""
+        return cls(key, generation, zlib.compress(data))
+
+
+class Packs:
+    """The packs of a store, as one reader knows them."""
+
+    def __init__(self, store: DeletableStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._names: tuple[str, ...] = ()
+        self._listed = -FRESH - 1
+        self._rows: LRUCache[str, bytes] = LRUCache(_HELD_BYTES, getsizeof=len)
+        self._lock = asyncio.Lock()
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the list of packs is new enough to conclude that a key is in none."""
+        return self._clock.monotonic() - self._listed <= FRESH
+
+    async def names(self) -> tuple[str, ...]:
+        """The packs, newest first. Raises StoreUnavailable."""
+        async with self._lock:
+            if not self.is_fresh:
+                listed = self._clock.monotonic()
+                names = [key async for key in self._store.list(PREFIX) if _NAME.fullmatch(key)]
+                self._names, self._listed = tuple(reversed(names)), listed
+        return self._names
+
+    def expire(self) -> None:
+        """List the packs again before the next use."""
+        self._listed = -FRESH - 1
+
+    async def find(self, key: bytes) -> tuple[str, Row] | None:
+        """The pack and row of a key, None if it is in none. Raises StoreUnavailable."""
+        best: tuple[str, Row] | None = None
+        held = 0
+        for name in await self.names():
+            held += _bytes_of_rows(name)
+            if held > _HELD_BYTES:
+                break
+            row = _search(await self.rows(name), key)
+            if row is not None and (best is None or row.generation > best[1].generation):
+                best = name, row
+        return best
+
+    async def read(self, name: str, row: Row) -> bytes | None:
+        """The data of a row; empty, and a warning, if they are damaged; None if the pack is gone,
+        as it was merged. Raises StoreUnavailable.
+        """
+        data = await self._store.get_range(name, row.first, row.length)
+        try:
+            return None if data is None else zlib.decompress(data)
+        except zlib.error as error:
+            _LOG.warning("%s: a reply is damaged and asked again: %s", name, error)
+            return b""
+
+    async def rows(self, name: str) -> bytes:
+        """The rows of a pack; empty if it is gone, or damaged. Raises StoreUnavailable."""
+        rows = self._rows.get(name)
+        if rows is None:
+            size = len(_SIGNATURE) + _bytes_of_rows(name)
+            head = await self._store.get_range(name, 0, size)
+            rows = (head or b"").removeprefix(_SIGNATURE)
+            if head is None and await self._store.size(name) is None:
+                self.expire()
+                return b""
+            if len(rows) != size - len(_SIGNATURE):
+                _LOG.warning("%s: not a pack: its replies are asked again", name)
+                rows = b""
+            if len(rows) <= _HELD_BYTES:
+                self._rows[name] = rows
+        return rows
+
+    async def frames(self, name: str) -> list[Frame]:
+        """All of a pack, in memory. Raises StoreUnavailable."""
+        data = await self._store.get(name) or b""
+        return [
+            Frame(row.key, row.generation, data[row.first : row.first + row.length])
+            for row in _all(await self.rows(name))
+            if row.first + row.length <= len(data)
+        ]
+
+    async def size(self, name: str) -> int:
+        """The bytes of a pack by its rows, 0 for a damaged one. Raises StoreUnavailable."""
+        return max((row.first + row.length for row in _all(await self.rows(name))), default=0)
+
+    async def write(self, frames: Iterable[Frame], now: datetime) -> str | None:
+        """Write a pack, newer than all known ones, and return its name; None if there is nothing
+        to write. Of frames with one key, the last of the highest generation stays. Raises
+        StoreUnavailable or StoreFull.
+        """
+        kept: dict[bytes, Frame] = {}
+        for frame in frames:
+            if frame.key not in kept or frame.generation >= kept[frame.key].generation:
+                kept[frame.key] = frame
+        if not kept:
+            return None
+        match = _NAME.fullmatch(next(iter(await self.names()), ""))
+        since = (now - datetime.fromtimestamp(0, UTC)).total_seconds()
+        stamp = max(int(since * 1e6), int(match[1], 16) + 1 if match else 0)
+        name = f"{PREFIX}{stamp:016x}-{secrets.token_hex(4)}-{len(kept)}.pack"
+        await self._store.put(name, _encode([kept[key] for key in sorted(kept)]))
+        self.expire()
+        return name
+
+    async def drop(self, keys: Iterable[str], now: datetime) -> None:
+        """Remove the replies under these keys of the store. A pack that is merged at this moment by
+        another process may keep them. Raises StoreUnavailable or StoreFull.
+        """
+        gone = {each for each in map(pack_key, keys) if each is not None}
+        if gone:
+            self.expire()
+        for name in await self.names() if gone else ():
+            if any(row.key in gone for row in _all(await self.rows(name))):
+                kept = [each for each in await self.frames(name) if each.key not in gone]
+                await self.write(kept, now)
+                await self._store.delete(name)
+                self.expire()
+
+
+def _bytes_of_rows(name: str) -> int:
+    return _ROW.size * int(name.rpartition("-")[2].removesuffix(".pack"))
+
+
+def _encode(frames: list[Frame]) -> bytes:
+    first = len(_SIGNATURE) + _ROW.size * len(frames)
+    rows = bytearray()
+    for frame in frames:
+        rows += _ROW.pack(frame.key, frame.generation, first, len(frame.data))
+        first += len(frame.data)
+    return b"".join((_SIGNATURE, rows, *(frame.data for frame in frames)))
+
+
+def _all(rows: bytes) -> Iterator[Row]:
+    return (Row(*fields) for fields in _ROW.iter_unpack(rows))
+
+
+def _search(rows: bytes, key: bytes) -> Row | None:
+    low, high = 0, len(rows) // _ROW.size
+    while low < high:
+        middle = (low + high) // 2
+        place = middle * _ROW.size
+        found = rows[place : place + len(key)]
+        if found == key:
+            return Row(*_ROW.unpack_from(rows, place))
+        low, high = (middle + 1, high) if found < key else (low, middle)
+    return None
