@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
+from typing import cast
 
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.clock import FakeClock
 from tests.fakes.installation import installation, over
+from tests.fakes.separate import STAGES, Installation
 from tests.fakes.small_runs import example, rows_of
 from tests.fakes.stores import MemoryStore
 
@@ -17,6 +19,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packer import GRACE, Packer
+from caliper.ports.storage import DeletableStore, ObjectStore
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
@@ -29,7 +32,7 @@ async def evaluated(gateway: RemoteGateway, store: MemoryStore, name: str) -> st
     return begun.spec.run_id
 
 
-async def pack(store: MemoryStore) -> None:
+async def pack(store: DeletableStore) -> None:
     clock = FakeClock()
     packer = Packer(PackedStore(store, clock), clock)
     await packer.pack()
@@ -37,8 +40,8 @@ async def pack(store: MemoryStore) -> None:
     await packer.sweep()
 
 
-def counts(store: MemoryStore) -> Mapping[str, int]:
-    return Counter(key.partition("/")[0] for key in store.objects)
+async def counts(store: ObjectStore) -> Mapping[str, int]:
+    return Counter([key.partition("/")[0] async for key in store.list("")])
 
 
 def services(store: MemoryStore, model: str) -> AbstractAsyncContextManager[RemoteGateway]:
@@ -56,11 +59,15 @@ async def test_replies_are_packed_and_found_by_the_next_run() -> None:
         model = f"tgi:{chat.url}"
         async with services(store, model) as gateway:
             first = await evaluated(gateway, store, "first")
-            rows, asked, loose = await rows_of(gateway, first), len(chat.requests), counts(store)
+            rows, asked, loose = (
+                await rows_of(gateway, first),
+                len(chat.requests),
+                await counts(store),
+            )
         assert loose["jobs"] > 10
         assert loose["captions"] > 3
         await pack(store)
-        packed = counts(store)
+        packed = await counts(store)
         assert (packed["jobs"], packed["captions"], packed["packs"]) == (0, 0, 1)
         # Other processes, which know of no packs yet.
         async with services(store, model) as gateway:
@@ -68,6 +75,25 @@ async def test_replies_are_packed_and_found_by_the_next_run() -> None:
             assert len(chat.requests) == asked
             assert await rows_of(gateway, second) == rows
     await _purged(store, loose["captions"])
+
+
+async def test_restarted_processes_find_packed_replies(there: Installation) -> None:
+    store = cast("DeletableStore", there.store)
+    first = await there.begin(example("first"))
+    assert (await there.over(first)).state is RunState.COMPLETE
+    rows, loose = await rows_of(there.gateway, first), await counts(store)
+    assert loose["jobs"] + loose["captions"] > 100
+    await pack(store)
+    packed = await counts(store)
+    assert (packed["jobs"], packed["captions"], packed["packs"]) == (0, 0, 1)
+    for kind in STAGES:
+        await there.stop(kind)
+        await there.again(kind)
+    asked = {kind: len(chat.requests) for kind, chat in there.chats.items()}
+    second = await there.begin(example("second"))
+    assert (await there.over(second)).state is RunState.COMPLETE
+    assert {kind: len(chat.requests) for kind, chat in there.chats.items()} == asked
+    assert await rows_of(there.gateway, second) == rows
 
 
 async def _purged(store: MemoryStore, captions: int) -> None:

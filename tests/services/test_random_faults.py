@@ -9,6 +9,8 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from traceback import format_exc
@@ -29,6 +31,11 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.report import VerdictRow
 from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.packer import Packer
+from caliper.pipeline.store.packs import FRESH, PREFIX
+from caliper.ports.storage import DeletableStore
+from caliper.wiring.clock import SystemClock
 
 Server = tuple[ServerProcess, str]
 FIRST, COUNT = int(os.environ.get("FAULTS_SEED", "1")), int(os.environ.get("FAULTS_N", "5"))
@@ -51,10 +58,11 @@ async def test_random_faults(
         scene = Scene(there, servers, example(f"faults-{seed}"))
         try:
             await scene.begin(scene.config)
-            async with asyncio.TaskGroup() as group:
-                for step in steps:
-                    group.create_task(scene.perform(step))
-            repeated = await _compare(scene)
+            async with _packed_at_once(there):
+                async with asyncio.TaskGroup() as group:
+                    for step in steps:
+                        group.create_task(scene.perform(step))
+                repeated = await _compare(scene)
             assert repeated <= repeatable(steps)
         except BaseException as error:
             kept = KEPT / str(seed)
@@ -69,6 +77,18 @@ async def test_random_faults(
         f"{told}\n  the same after {took:.0f} s; {repeated} calls repeated, at most "
         f"{repeatable(steps)} allowed\n"
     )
+
+
+@asynccontextmanager
+async def _packed_at_once(there: Installation) -> AsyncIterator[None]:
+    """Replies are packed while the runs go on, and their loose objects deleted."""
+    clock, store = SystemClock(), cast("DeletableStore", there.store)
+    packer = Packer(PackedStore(store, clock), clock, pace=0.5, fewest=2, grace=2 * FRESH)
+    packing = asyncio.create_task(packer.run())
+    yield
+    packing.cancel()
+    packs = [key async for key in there.store.list(PREFIX)]
+    assert packs
 
 
 class Tampered:

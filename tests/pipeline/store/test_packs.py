@@ -361,25 +361,35 @@ def test_no_order_of_steps_loses_a_reply(seed: int) -> None:
     asyncio.run(Model(seed).run())
 
 
-async def test_a_pack_of_a_newer_form_is_left_alone(
-    there: Installation, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_packs_of_a_newer_form_are_left_alone(there: Installation) -> None:
+    newer = f"{packs.PREFIX}{0:016x}-{0:08x}-20.pack2"
+    await there.whole.put(newer, b"newer")
+    for first in range(0, 400, 10):
+        await there.fill(range(first, first + 10))
+        await there.pack()
+    await there.front.delete(key(1))
+    assert there.whole.objects[newer] == b"newer"
+
+
+async def test_rows_beyond_the_bound_are_neither_read_nor_held() -> None:
+    store, clock = MemoryStore(), FakeClock()
+    front = Packs(store, clock, held=250 * 28)
+    names = [pack_key(key(number)) or b"" for number in range(300)]
+    for first in range(0, 300, 10):
+        frames = [Frame.of(each, 0, b"x") for each in names[first : first + 10]]
+        await front.write(frames, clock.now())
+    found = [await front.find(each) is not None for each in names]
+    assert found == [False] * 50 + [True] * 250
+    oldest = (await front.names())[-1]
+    del store.objects[oldest]
+    assert await front.find(names[-1])
+
+
+async def test_a_pack_that_goes_while_it_is_read_leaves_nothing_behind(there: Installation) -> None:
     await there.fill(range(20))
     await there.pack()
-    (name,) = there.whole.objects
-    there.whole.objects[name] = there.whole.objects[name].replace(b"pack-01", b"pack-02")
-    with caplog.at_level(logging.WARNING):
-        assert await there.another().get(key(1)) is None
-    assert name in caplog.text
-
-
-async def test_rows_of_many_packs_fit_into_their_bound(there: Installation) -> None:
-    front = Packs(there.whole, there.clock)
-    for first in range(0, 100, 10):
-        frames = [
-            Frame.of(pack_key(key(each)) or b"", 0, b"x") for each in range(first, first + 10)
-        ]
-        await front.write(frames, there.clock.now())
-    for each in range(100):
-        assert await front.find(pack_key(key(each)) or b"") is not None
-    assert packs.PREFIX == "packs/"
+    front = there.another().packs
+    (name,) = await front.names()
+    await front.rows(name)
+    del there.whole.objects[name]
+    assert await front.frames(name) == []

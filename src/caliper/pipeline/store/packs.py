@@ -69,11 +69,11 @@ class Frame:
 class Packs:
     """The packs of a store, as one reader knows them."""
 
-    def __init__(self, store: DeletableStore, clock: Clock) -> None:
+    def __init__(self, store: DeletableStore, clock: Clock, held: int = _HELD_BYTES) -> None:
         self._store, self._clock = store, clock
         self._names: tuple[str, ...] = ()
         self._listed = -FRESH - 1
-        self._rows: LRUCache[str, bytes] = LRUCache(_HELD_BYTES, getsizeof=len)
+        self._rows: LRUCache[str, bytes] = LRUCache(held, getsizeof=len)
         self._lock = asyncio.Lock()
 
     @property
@@ -100,7 +100,7 @@ class Packs:
         held = 0
         for name in await self.names():
             held += _bytes_of_rows(name)
-            if held > _HELD_BYTES:
+            if held > self._rows.maxsize:
                 break
             row = _search(await self.rows(name), key)
             if row is not None and (best is None or row.generation > best[1].generation):
@@ -131,7 +131,7 @@ class Packs:
             if len(rows) != size - len(_SIGNATURE):
                 _LOG.warning("%s: not a pack: its replies are asked again", name)
                 rows = b""
-            if len(rows) <= _HELD_BYTES:
+            if len(rows) <= self._rows.maxsize:
                 self._rows[name] = rows
         return rows
 
