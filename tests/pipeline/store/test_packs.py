@@ -132,6 +132,18 @@ async def test_deleted_replies_are_gone_and_others_stay(there: Installation) -> 
     assert not there.whole.objects
 
 
+async def test_a_full_store_lets_runs_go(there: Installation) -> None:
+    await there.fill(range(20))
+    await there.pack()
+    await there.front.put("runs/1/spec.json", b"1")
+    there.whole.full = True
+    await there.front.delete(key(1), "runs/1/spec.json")
+    assert list(there.whole.objects) == list(await there.front.packs.names())
+    there.whole.full = False
+    await there.front.delete(key(1))
+    assert await there.another().get(key(1)) is None
+
+
 async def test_what_was_purged_and_asked_again_is_not_deleted(there: Installation) -> None:
     await there.fill(range(20))
     await step(there.packer)

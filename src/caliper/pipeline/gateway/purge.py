@@ -52,7 +52,6 @@ from caliper.ports.storage import DeletableStore
 _GRACE = timedelta(hours=1)
 """A run that ended within this time stays: the aggregator may still write about it."""
 _CONCURRENCY = 32
-_BATCH = 1000
 _SPEC_STEP = 2
 _INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
 _Argument = TypeVar("_Argument")
@@ -128,10 +127,7 @@ async def delete_run(store: DeletableStore, old: OldRun) -> bool:
         # It may be started at any time, until its spec is gone.
         if number <= _SPEC_STEP and not await _is_unchanged(store, old):
             return False
-        # In turns: of numbered objects, the first ones are left if it is interrupted.
-        rest = iter(step)
-        while some := list(islice(rest, _BATCH)):
-            await store.delete(*some)
+        await store.delete(*step)
     return True
 
 

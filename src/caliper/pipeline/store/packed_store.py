@@ -9,7 +9,9 @@ misses a loose object finds the pack. Clocks of two machines are never compared.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from caliper.pipeline.store.packs import Packs, pack_key
@@ -17,6 +19,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
 _TRIES = 3
+_BATCH = 1000
 
 
 def generation_key(key: str, generation: int) -> str:
@@ -72,16 +75,12 @@ class PackedStore:
         return place[1].length
 
     async def delete(self, *keys: str) -> None:
-        """Delete these keys. Packs are written anew without them. Raises StoreUnavailable or
-        StoreFull.
+        """Delete these keys, in turns: if it is interrupted, the last ones are left. Then packs are
+        written anew without them. Raises StoreUnavailable.
         """
-        loose: list[str] = []
-        for key in keys:
-            packed = pack_key(key)
-            first = await self._first_loose(packed) if packed else 0
-            count = first + len(await self._loose_sizes(key, packed)) if packed else 1
-            loose += [generation_key(key, each) for each in reversed(range(count))]
-        await self.whole.delete(*loose)
+        for first in range(0, len(keys), _BATCH):
+            some = await asyncio.gather(*map(self._objects, keys[first : first + _BATCH]))
+            await self.whole.delete(*chain.from_iterable(some))
         await self.packs.drop(keys, self._clock.now())
 
     async def version(self, key: str) -> str | None:
@@ -103,6 +102,14 @@ class PackedStore:
     def list(self, prefix: str) -> AsyncIterator[str]:
         """List the objects under a prefix. Raises StoreUnavailable."""
         return self.whole.list(prefix)
+
+    async def _objects(self, key: str) -> Sequence[str]:
+        """The objects of a key, the newest generation first."""
+        packed = pack_key(key)
+        if packed is None:
+            return (key,)
+        count = await self._first_loose(packed) + len(await self._loose_sizes(key, packed))
+        return [generation_key(key, each) for each in reversed(range(count))]
 
     async def _first_loose(self, packed: bytes) -> int:
         """The first generation that is not packed."""

@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 
 from cachetools import LRUCache
 
+from caliper.core.errors import StoreFull
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
@@ -169,15 +170,22 @@ class Packs:
 
     async def drop(self, keys: Iterable[str], now: datetime) -> None:
         """Remove the replies under these keys of the store. A pack that is merged at this moment by
-        another process may keep them. Raises StoreUnavailable or StoreFull.
+        another process may keep them, and so does a full store, whose runs can be removed all the
+        same. Raises StoreUnavailable.
         """
         gone = {each for each in map(pack_key, keys) if each is not None}
         if gone:
             self.expire()
         for name in await self.names() if gone else ():
+            # Rows are in memory: without it, other tasks would wait for all packs.
+            await asyncio.sleep(0)
             if any(row.key in gone for row in _all(await self.rows(name))):
                 kept = [each for each in await self.frames(name) if each.key not in gone]
-                await self.write(kept, now)
+                try:
+                    await self.write(kept, now)
+                except StoreFull as error:
+                    _LOG.warning("%s keeps replies of a removed run: %s", name, error)
+                    continue
                 await self._store.delete(name)
                 self.expire()
 
