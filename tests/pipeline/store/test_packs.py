@@ -1,7 +1,6 @@
 """Replies in packs: nothing is lost, whatever happens in which order, and few objects are left."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from random import Random
 
