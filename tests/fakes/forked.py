@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.sources import ROOT, python_path
-from tests.servers.process import ServerProcess
+from tests.servers.process import ENVIRONMENT, ServerProcess
 
 PLAIN = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 """What Python and libraries find in the environment when they are imported."""
@@ -48,13 +48,14 @@ class Forked:
     ) -> None:
         process_arguments = (module, list(arguments), dict(environment), folder, written)
         self._process = _CONTEXT.Process(target=_run, args=process_arguments)
-        with _ONE_AT_A_TIME, pytest.MonkeyPatch.context() as patch:
-            # The first process imports everything with this.
-            for name in [name for name in os.environ if name.startswith("PYTHON")]:
-                patch.delenv(name)
-            for name, value in PLAIN.items():
-                patch.setenv(name, value)
-            forkserver.ensure_running()
+        with _ONE_AT_A_TIME:
+            with ENVIRONMENT, pytest.MonkeyPatch.context() as patch:
+                # The first process imports everything with this.
+                for name in [name for name in os.environ if name.startswith("PYTHON")]:
+                    patch.delenv(name)
+                for name, value in PLAIN.items():
+                    patch.setenv(name, value)
+                forkserver.ensure_running()
             self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -85,8 +86,7 @@ class ForkedServer(ServerProcess):
 
     def _begun(self) -> Any:
         (module,) = self.command
-        environment = os.environ | dict(self.environment)
-        return Forked(module, [], environment, Path.cwd(), (self.log, self.log))
+        return Forked(module, [], self.variables(), Path.cwd(), (self.log, self.log))
 
 
 def _run(

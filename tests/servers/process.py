@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -17,7 +18,8 @@ from pathlib import Path
 
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 30.0
-
+ENVIRONMENT = threading.Lock()
+"""Held while this process's environment is changed for a moment, and while it is copied."""
 
 # Below those that Linux and macOS give to whoever asks for any port, and to clients.
 _ALL = range(15000, 32000)
@@ -76,10 +78,15 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | dict(self.environment),
+                env=self.variables(),
                 # Ctrl-C in the terminal ends the tests first, and they end this.
                 start_new_session=True,
             )
+
+    def variables(self) -> dict[str, str]:
+        """The environment that it starts in."""
+        with ENVIRONMENT:
+            return {**os.environ, **self.environment}
 
     @property
     def pid(self) -> int:

@@ -93,14 +93,14 @@ def test_storage_is_applied_once_and_mended_later(minio: str) -> None:
 def test_rules_of_others_are_kept(minio: str) -> None:
     access = fresh(minio)
     weekly = NoncurrentVersionExpiration(noncurrent_days=7)
-    snapshots = "aggregator/"
+    snapshots = "aggregator"
     make_bucket(
         access,
         Rule(ENABLED, Filter(prefix="logs/"), "logs", expiration=Expiration(days=30)),
         Rule(ENABLED, Filter(prefix=""), "versions", noncurrent_version_expiration=weekly),
         Rule(DISABLED, Filter(prefix="media/"), "media", expiration=Expiration(days=90)),
         # Ours, switched off.
-        Rule(DISABLED, Filter(prefix=snapshots), snapshots, expiration=Expiration(days=14)),
+        Rule(DISABLED, Filter(prefix="aggregator/"), snapshots, expiration=Expiration(days=14)),
     )
     before = rules_of(access)
     assert apply_storage(access) == [
