@@ -30,6 +30,23 @@ async def until_cancelled(model: TritonModel, before: int) -> bool:
     return False
 
 
+class BackMeanwhile(TritonClient):
+    """A client whose server is up again whenever it asks for the models."""
+
+    async def _index(self) -> dict[str, dict[str, str]]:
+        return {"captioner": {"1": "READY"}}
+
+
+async def test_a_server_that_is_back_at_once_was_away_and_not_overloaded() -> None:
+    (port,) = free_ports(1)
+    client = BackMeanwhile(address_of(f"127.0.0.1:{port}/captioner"), None, 10)
+    try:
+        with pytest.raises(BackendUnavailable):
+            await client.open()
+    finally:
+        await client.close()
+
+
 class LookedAt(TritonClient):
     """A client that counts how often it had the model described."""
 

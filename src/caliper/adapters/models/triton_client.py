@@ -15,7 +15,7 @@ from tritonclient.grpc.aio import InferenceServerClient
 from tritonclient.utils import InferenceServerException
 
 from caliper.adapters.models.triton_address import TritonAddress
-from caliper.adapters.models.triton_errors import code_of, failure
+from caliper.adapters.models.triton_errors import code_of, failure, is_queue_full
 from caliper.adapters.models.triton_metadata import ServedModel, read_model
 from caliper.adapters.trust import ca_certificates
 from caliper.core.errors import (
@@ -230,9 +230,11 @@ class TritonClient:
     async def _explain(self, error: InferenceServerException | AioRpcError) -> Exception:
         """The error for a failure; the model's state decides if the status is ambiguous.
 
-        UNAVAILABLE means a full queue if the model is ready, and otherwise a missing model,
-        version or server. NOT_FOUND means a model that does not exist or is not loaded.
+        UNAVAILABLE means a missing model, version or server, NOT_FOUND a model that does not exist
+        or is not loaded.
         """
+        if is_queue_full(error):
+            return BackendOverloaded(f"the queue of the Triton model {self._address.model} is full")
         code = code_of(error)
         if code not in (StatusCode.UNAVAILABLE, StatusCode.NOT_FOUND, None):
             return failure(error)
@@ -246,8 +248,6 @@ class TritonClient:
             return self._unknown("model of the Triton server", name, tuple(models))
         ready = tuple(version for version, state in states.items() if state == "READY")
         is_ready = bool(ready) and self._address.version in ("", *ready)
-        if code is StatusCode.UNAVAILABLE and is_ready:
-            return BackendOverloaded(f"the queue of the Triton model {name} is full")
         self._verified_until = 0.0
         return failure(error) if is_ready else self._absent(states, ready)
 

@@ -39,16 +39,21 @@ _BY_NAME = {str(code): code for code in StatusCode}
 _UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "is not in peer certificate")
 """gRPC's messages for an untrusted certificate; its status is that of an unreachable server."""
 _QUEUE_FULL = "Exceeds maximum queue size"
-"""The message of Triton's core for a full queue; in a stream it comes without a status."""
+"""The message of Triton's core for a full queue. Its status is that of a server that is away; in a
+stream it comes without one.
+"""
 
 
 def code_of(error: InferenceServerException | AioRpcError) -> StatusCode | None:
     """The status of a failure; None if a stream reported it without one."""
     if isinstance(error, AioRpcError):
         return error.code()
-    if _QUEUE_FULL in (error.message() or ""):
-        return StatusCode.UNAVAILABLE
     return _BY_NAME.get(error.status() or "")
+
+
+def is_queue_full(error: InferenceServerException | AioRpcError) -> bool:
+    """Whether the model refused a request because too many wait for it."""
+    return _QUEUE_FULL in _detail(error)
 
 
 def failure(error: InferenceServerException | AioRpcError) -> BackendError:
@@ -63,12 +68,16 @@ def failure(error: InferenceServerException | AioRpcError) -> BackendError:
     if code is not None:
         kind = _KINDS.get(code, kind)
         summary = _MESSAGES.get(code, f"{summary} ({code.name})")
-    detail = error.details() if isinstance(error, AioRpcError) else error.message()
-    text = " ".join((detail or "").split())[:200]
-    if code in _MAYBE_TOO_LONG and too_long(detail or ""):
+    detail = _detail(error)
+    text = " ".join(detail.split())[:200]
+    if code in _MAYBE_TOO_LONG and too_long(detail):
         return BackendRejected(
             f"the Triton model cannot use the request: {TOO_LONG}; it says: {text}"
         )
-    if detail and any(word in detail for word in _UNTRUSTED):
+    if any(word in detail for word in _UNTRUSTED):
         return BackendRejected(f"the Triton server's certificate is not trusted; gRPC says: {text}")
     return kind(f"{summary}; it says: {text}")
+
+
+def _detail(error: InferenceServerException | AioRpcError) -> str:
+    return (error.details() if isinstance(error, AioRpcError) else error.message()) or ""
