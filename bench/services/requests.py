@@ -23,7 +23,7 @@ from caliper.pipeline.asking.request import render
 from caliper.pipeline.planning.job_queue import count_shards, read_queue
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
-from caliper.pipeline.store.runs import last_start, run_store
+from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
@@ -96,7 +96,7 @@ async def plan_jobs(
         PlanJob(spec.run_id)
     )
     own = run_store(ground.store, spec.run_id)
-    start, _ = await last_start(own)
+    start = (await read_starts(own)).number
     shards = range(await count_shards(own, start))
     jobs = [job for number in shards for job in await read_queue(own, start, number)]
     return [job.message for job in jobs]

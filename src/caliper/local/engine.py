@@ -38,7 +38,7 @@ from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.judge_check import Sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store.plan import Captions, read_summary
-from caliper.pipeline.store.runs import last_start, run_store
+from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
@@ -139,9 +139,9 @@ class LocalRun:
     async def _resume(self, run: str, end: int | None) -> Resumption:
         """Report the progress of the planned run, and prepare for its missing jobs."""
         setup, directory, watcher = self._setup, self._directory, self._watcher
-        start, _ = await last_start(run_store(self._store, run))
+        starts = await read_starts(run_store(self._store, run))
         # Earlier releases did not count their starts: every one is new here.
-        run_ledger = await self._ledger(run, start + 1)
+        run_ledger = await self._ledger(run, starts.number + 1)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_values(setup.config))
         watcher.on_plan(run_ledger.summary)

@@ -15,7 +15,7 @@ from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.reports.judge_check import save_sitting, should_check
-from caliper.pipeline.store.runs import last_start, run_store
+from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
@@ -103,8 +103,8 @@ class RunAnchors:
         """Judge the anchors; false if this start of the run does not want them."""
         run = run_store(self._store, spec.run_id)
         try:
-            _, terms = await last_start(run)
-            if not should_check(terms, choice=self._asked):
+            starts = await read_starts(run)
+            if not should_check(starts.terms, choice=self._asked):
                 return False
             sitting = await judge_anchors(spec, models, name)
             await save_sitting(run, name, sitting)

@@ -80,6 +80,8 @@ class Conclusion:
         result = await self._write(run, ending)
         if result is None:
             return
+        if ending is RunState.FINISHED:
+            run.heals = False
         outcomes = run.ledger.digest()
         now = self._clock.now()
         await run.write_end(result, outcomes, now)

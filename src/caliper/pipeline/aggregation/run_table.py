@@ -17,7 +17,7 @@ from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot
 from caliper.pipeline.reports.rolling_scores import RollingScores
 from caliper.pipeline.store.plan import SUMMARY
-from caliper.pipeline.store.runs import STARTED, is_run_id, read_replaceable, run_store
+from caliper.pipeline.store.runs import find_starts, is_run_id, run_store
 from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
@@ -129,8 +129,8 @@ class RunTable:
     async def _last_start(self, run: str) -> int:
         """The number of starts that are stored; 0 if that cannot be read."""
         with suppress(InvalidInput):
-            started = await read_replaceable(run_store(self._store, run), STARTED)
-            return int(started.get("starts", 0))
+            starts = await find_starts(run_store(self._store, run))
+            return starts.number if starts else 0
         return 0
 
     def fail(self, run: RunLedger, error: InvalidInput) -> None:

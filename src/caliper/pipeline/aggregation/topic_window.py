@@ -54,9 +54,12 @@ class TopicWindow:
         """Forget what a run has spent, as its jobs are out."""
         self._spent.pop(run, None)
 
-    def take(self, run: str, weight: int) -> None:
-        """Note that a job of a run is published."""
+    def spend(self, run: str, weight: int) -> None:
+        """Note a turn of a run: its job is published, or a job that leads here."""
         turn = self.turn(run, weight)
         self._now = max(self._now, turn)
         self._spent[run] = turn + 1 / weight
+
+    def add(self) -> None:
+        """Note that a message is published."""
         self._waiting += 1

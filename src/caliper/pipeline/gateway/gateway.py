@@ -37,8 +37,8 @@ from caliper.pipeline.store.runs import (
     CANCELLED,
     END,
     SPEC,
-    STARTED,
     RunBook,
+    find_starts,
     forget_refusal,
     note_cancel,
     note_start,
@@ -221,7 +221,7 @@ class Gateway:
 
     async def _lost_start(self, own_store: ObjectStore, run: str) -> datetime | None:
         """When the run was first started, by the index, if its own record of that is lost."""
-        if not await read_replaceable(own_store, STARTED):
+        if await find_starts(own_store) is None:
             async for key in self._outside.store.list(_INDEX):
                 if key.endswith(f"-{run}.json"):
                     return _LAST - timedelta(milliseconds=int(key.removeprefix(_INDEX)[:15]))

@@ -27,7 +27,7 @@ from caliper.pipeline.store.runs import (
     RunBook,
     forget_refusal,
     is_cancelled,
-    last_start,
+    read_starts,
     refuse,
     run_store,
 )
@@ -91,7 +91,8 @@ class Planner:
                 summary = await plan(spec, sources, store)
         await forget_refusal(store)
         # Read after planning: the jobs then answer every start until now.
-        start, terms = await last_start(store)
+        starts = await read_starts(store)
+        start, terms = starts.number, starts.terms
         shards, end = partial(read_plan, store, summary), None
         if terms.calls is not None:
             end = await affordable_end(spec, shards, terms.calls)

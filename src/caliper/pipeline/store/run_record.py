@@ -13,7 +13,15 @@ from caliper.core.report import BenchmarkReport, Reuse
 from caliper.core.run import FINAL_STATES, RunSpec, RunState
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.store.plan import SUMMARY
-from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED, cancels, read_json
+from caliper.pipeline.store.runs import (
+    CANCELLED,
+    END,
+    REFUSED,
+    Starts,
+    cancels,
+    read_json,
+    read_starts,
+)
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
@@ -116,20 +124,23 @@ async def read_record(run: ObjectStore, spec: RunSpec) -> RunRecord:
             return await read_json(run, key) or {}
         except DataLoss as error:
             losses.append(error)
-            return {"started": _EPOCH.isoformat()} if key == STARTED else {}
+            return {}
 
     refusal, cancellation, end, summary = await asyncio.gather(
         read(REFUSED), read(CANCELLED), read(END), run.get(SUMMARY)
     )
     # Read last: a start is counted before it clears how the run ended before.
-    starts = await read(STARTED)
-    when, count = starts.get("started"), int(starts.get("starts", 0))
+    try:
+        starts = await read_starts(run)
+    except DataLoss as error:
+        losses.append(error)
+        starts = Starts(first=_EPOCH)
     return RunRecord(
         spec,
         planned=summary is not None,
-        started=datetime.fromisoformat(when) if when else None,
-        starts=count,
+        started=starts.first,
+        starts=starts.number,
         refused=str(losses[0]) if losses else str(refusal.get("error", "")),
-        cancelled=cancels(cancellation, count),
+        cancelled=cancels(cancellation, starts.number),
         end=end,
     )

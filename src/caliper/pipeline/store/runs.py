@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from cachetools import LRUCache
@@ -17,6 +17,7 @@ from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
+from caliper.pipeline.store.key_prefix import KeyPrefix
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -118,24 +119,56 @@ async def replace_unreadable(run: ObjectStore, key: str) -> None:
         await write_json(run, key)
 
 
-async def last_start(run: ObjectStore) -> tuple[int, Terms]:
-    """The number of starts of a run, and the terms of the last one.
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """How often a run was started, when `first`, and the terms of the last start.
 
-    The number is 0 if an earlier release started the run. `run` is its own part of the store.
-    Raises StoreUnavailable.
+    The `number` is 0 if an earlier release started the run.
     """
-    starts = await read_json(run, STARTED) or {}
-    priority = starts.get("priority")
-    # A newer release may know others.
-    rank = Priority(priority) if priority in set(Priority) else Priority.NORMAL
-    terms = Terms(starts.get("max_calls"), starts.get("max_tokens"), rank)
-    return int(starts.get("starts", 0)), terms
+
+    number: int = 0
+    first: datetime | None = None
+    terms: Terms = field(default_factory=Terms)
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Starts:
+        """Read started.json. Raises InvalidInput."""
+        number, first = fields.get("starts", 0), fields.get("started")
+        calls, tokens = fields.get("max_calls"), fields.get("max_tokens")
+        for each in (number, calls, tokens):
+            if each is not None and type(each) is not int:
+                raise InvalidInput(f"these are no starts of a run: {each!r:.40} is not a number")
+        priority = fields.get("priority")
+        # A newer release may know others.
+        rank = Priority(priority) if priority in list(Priority) else Priority.NORMAL
+        try:
+            when = None if first is None else datetime.fromisoformat(first)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"the first start of a run: {error}") from error
+        return cls(number or 0, when, Terms(calls, tokens, rank))
+
+
+async def read_starts(run: ObjectStore) -> Starts:
+    """The starts of a run. `run` is its own part of the store. Raises NewerSchema, DataLoss if
+    they cannot be read, StoreUnavailable.
+    """
+    return await read_as(run, STARTED, Starts.from_json) or Starts()
+
+
+async def find_starts(run: ObjectStore) -> Starts | None:
+    """The starts of a run; None if there are none, or none that can be read and that the caller
+    replaces. Raises NewerSchema, StoreUnavailable.
+    """
+    try:
+        return await read_as(run, STARTED, Starts.from_json)
+    except DataLoss:
+        return None
 
 
 async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
     mark = await read_json(run, CANCELLED) or {}
-    return bool(mark.get("cancelled")) and cancels(mark, (await last_start(run))[0])
+    return bool(mark.get("cancelled")) and cancels(mark, (await read_starts(run)).number)
 
 
 async def is_stopped(run: ObjectStore) -> bool:
@@ -150,7 +183,7 @@ async def is_stopped(run: ObjectStore) -> bool:
     if end.get("state") != RunState.FAILED:
         return False
     # An aggregator that was down when the first plan was announced reports start 0.
-    return max(int(end.get("start", 0)), 1) >= (await last_start(run))[0]
+    return max(int(end.get("start", 0)), 1) >= (await read_starts(run)).number
 
 
 def cancels(mark: Mapping[str, Any], start: int) -> bool:
@@ -161,7 +194,7 @@ def cancels(mark: Mapping[str, Any], start: int) -> bool:
 
 async def note_cancel(run: ObjectStore) -> None:
     """Record that the last start of a run is cancelled. Raises StoreUnavailable or StoreFull."""
-    start, _ = await last_start(run)
+    start = (await read_starts(run)).number
     await write_json(run, CANCELLED, cancelled=True, start=start)
 
 
@@ -174,16 +207,16 @@ async def note_start(
     starts then goes on from a number that no count reaches. `run` is its own part of the store.
     Raises StoreUnavailable or StoreFull.
     """
-    starts = await read_replaceable(run, STARTED)
-    if not starts:
-        count = 0 if first is None else int(now.timestamp())
-        starts = {"started": (first or now).isoformat(timespec="milliseconds"), "starts": count}
-    number = int(starts.get("starts", 0)) + 1
+    starts = await find_starts(run)
+    if starts is None:
+        starts = Starts(0 if first is None else int(now.timestamp()), first or now)
+    number = starts.number + 1
+    began = (starts.first or now).isoformat(timespec="milliseconds")
     limits = {"max_calls": terms.calls, "max_tokens": terms.tokens}
     fields: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
     if terms.priority is not Priority.NORMAL:
         fields["priority"] = terms.priority
-    await write_json(run, STARTED, started=starts["started"], starts=number, **fields)
+    await write_json(run, STARTED, started=began, starts=number, **fields)
     return number
 
 
@@ -220,10 +253,10 @@ class RunBook:
         run. Raises StoreUnavailable.
         """
         try:
-            starts = await read_replaceable(run_store(self._store, run), STARTED)
+            starts = await find_starts(run_store(self._store, run))
         except (InvalidInput, NotFound):
             return 0
-        return int(starts.get("starts", 0))
+        return starts.number if starts else 0
 
     async def is_stopped(self, run: str) -> bool:
         """Whether jobs of the run are to be acknowledged without work. Raises StoreUnavailable."""
@@ -253,35 +286,3 @@ class RunBook:
             call.add_done_callback(lambda _: self._in_flight.pop(key, None))
         # Shielded, so that a cancelled caller does not take the result from the others.
         return await asyncio.shield(call)
-
-
-class KeyPrefix:
-    """ports.storage.ObjectStore over the objects of `store` whose keys begin with `prefix/`.
-
-    Code for one run thus uses keys such as `plan/...`, wherever the run itself is stored.
-    """
-
-    def __init__(self, store: ObjectStore, prefix: str) -> None:
-        self._store = store
-        self._prefix = f"{prefix}/"
-
-    async def put(self, key: str, data: bytes | Path) -> None:
-        await self._store.put(self._prefix + key, data)
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        return await self._store.get(self._prefix + key, max_bytes)
-
-    async def version(self, key: str) -> str | None:
-        """The version of a key. Raises StoreUnavailable."""
-        return await self._store.version(self._prefix + key)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        """Store `data` if `key` still has this version. Raises what the port raises."""
-        return await self._store.replace(self._prefix + key, data, version)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        return await self._store.get_file(self._prefix + key, file)
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        async for key in self._store.list(self._prefix + prefix):
-            yield key.removeprefix(self._prefix)
