@@ -92,6 +92,18 @@ async def test_a_complete_run_that_is_held_gets_its_verdicts_back(how: str) -> N
     assert stored.ledger.finished
 
 
+async def test_a_complete_run_that_is_held_gets_its_last_verdicts_back() -> None:
+    site = await installation("ended")
+    ours = site.specs[0]
+    key = max(key for key, when in OBJECTS if "/verdicts/" in key and when == "ended")
+    del site.store.objects[key.replace("ID", ours.run_id)]
+    await site.start(ours)
+    await site.work()
+    stored = await Runs(site.store).open(ours.run_id, 0.0)
+    assert stored is not None
+    assert stored.ledger.finished
+
+
 def test_every_kind_of_object_is_damaged() -> None:
     kinds = {key.removeprefix("runs/ID/").split("/")[0] for key, _ in OBJECTS if "ID/" in key}
     assert None not in FILES

@@ -55,3 +55,29 @@ async def test_runs_go_once_they_are_old(caplog: pytest.LogCaptureFixture) -> No
     assert clock.seconds == 12.5 * DAY
     cleaning.cancel()
     assert caplog.messages[0] == "old runs are removed tomorrow: away"
+
+
+class CountingStore(MemoryStore):
+    """Notes how many sizes had been read at the first deletion."""
+
+    sizes, sizes_before = 0, -1
+
+    async def size(self, key: str) -> int | None:
+        self.sizes += 1
+        return await super().size(key)
+
+    async def delete(self, *keys: str) -> None:
+        if self.sizes_before < 0:
+            self.sizes_before = self.sizes
+        await super().delete(*keys)
+
+
+async def test_the_first_run_goes_before_the_objects_of_all_are_listed() -> None:
+    store, clock = CountingStore(), FakeClock()
+    names = [await ended(store, f"run {place}", clock) for place in range(20)]
+    clock.seconds = 30 * DAY
+    cleaning = asyncio.create_task(purge_daily(store, 7, clock))
+    await until(lambda: not any(f"runs/{run}/{SPEC}" in store.objects for run in names))
+    cleaning.cancel()
+    # Or else memory, and what a restart begins anew, grow with the number of old runs.
+    assert 0 <= store.sizes_before <= 10

@@ -7,11 +7,17 @@ from hypothesis import strategies as st
 from tests.fakes.evaluations import verdict
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.errors import InvalidInput, StoreFull
+from caliper.core.errors import DataLoss, InvalidInput, StoreFull
 from caliper.core.outcome import Verdict
-from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES, SegmentCache, StoreLog
+from caliper.pipeline.ledger.verdict_log import (
+    SEGMENT_BYTES,
+    SegmentCache,
+    StoreLog,
+    check_segments,
+)
+from caliper.pipeline.store.runs import END, run_store, write_json
 
-PREFIX = "runs/a/verdicts"
+PREFIX = f"runs/{16 * 'a'}/verdicts"
 VERDICTS = st.builds(verdict, st.integers(0, 99), st.integers(-1, 1), st.text(max_size=9))
 
 
@@ -134,3 +140,18 @@ async def test_the_cache_forgets_the_oldest() -> None:
     assert await log.read_many(places[-1:])
     with pytest.raises(InvalidInput):
         await log.read_many(places[:1])
+
+
+async def test_the_loss_of_the_last_segment_is_found() -> None:
+    store = MemoryStore()
+    for number in range(2):
+        log = await opened(store)
+        log.append([verdict(number, 1)])
+        await log.flush()
+    own = run_store(store, "a" * 16)
+    await write_json(own, END, segments=2)
+    await check_segments(own)
+    # A small run has no other segment.
+    del store.objects[f"{PREFIX}/00000001.jsonl.gz"]
+    with pytest.raises(DataLoss):
+        await check_segments(own)

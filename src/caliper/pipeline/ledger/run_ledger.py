@@ -256,7 +256,8 @@ class RunLedger:
         if state is not self.end_state or not self.ended_at:
             self.ended_at = now.isoformat(timespec="seconds")
         end = {"ended": state, "report": report, "state": state, "outcomes": outcomes}
-        await write_json(self.store, END, run=self.run, **(self.facts() | end))
+        segments = self.log.stored
+        await write_json(self.store, END, run=self.run, segments=segments, **(self.facts() | end))
         self.end_state, self.report = result
 
 

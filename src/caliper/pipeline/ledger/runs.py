@@ -11,7 +11,7 @@ from caliper.core.errors import DataLoss, InvalidInput, NotReady
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Columns, Ledger
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
-from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
+from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog, stored_at
 from caliper.pipeline.store.plan import SUMMARY, read_summary
 from caliper.pipeline.store.runs import END, SPEC, read_replaceable, read_spec, run_store
 from caliper.ports.storage import ObjectStore
@@ -52,7 +52,7 @@ class Runs:
         """
         # Read before the segments are listed: verdicts are stored before the end.
         end = await read_replaceable(run_store(self._store, run), END)
-        ledger = await self._open(run, None, now)
+        ledger = await self._open(run, None, now, stored_at(end))
         if ledger is not None:
             _recall_end(ledger, end)
             await ledger.load(heal=ledger.is_new(start))
@@ -80,14 +80,16 @@ class Runs:
         _recall_end(run, end)
         _recall_report(run, end)
 
-    async def _open(self, run: str, columns: Columns | None, now: float) -> RunLedger | None:
+    async def _open(
+        self, run: str, columns: Columns | None, now: float, segments: int = 0
+    ) -> RunLedger | None:
         store = run_store(self._store, run)
         spec, summary = await read_spec(store), await read_summary(store)
         if summary is None:
             return None
         if spec is None:
             raise DataLoss("lost", file=SPEC)
-        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache)
+        log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache, segments)
         return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
 
 

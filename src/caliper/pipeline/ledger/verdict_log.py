@@ -12,14 +12,16 @@ import asyncio
 import gzip
 import json
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
+from typing import Any
 
 from cachetools import LRUCache
 
 from caliper.core.errors import DataLoss, LeaseLost
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
+from caliper.pipeline.store.runs import END, read_replaceable
 from caliper.ports.storage import ObjectStore
 
 SEGMENT_BYTES = 2 << 20
@@ -99,10 +101,14 @@ class StoreLog:
         self._flushing = asyncio.Lock()
 
     @classmethod
-    async def open(cls, store: ObjectStore, prefix: str, cache: SegmentCache) -> StoreLog:
-        """Open a log that continues after all existing segments. Raises StoreUnavailable."""
+    async def open(
+        cls, store: ObjectStore, prefix: str, cache: SegmentCache, known: int = 0
+    ) -> StoreLog:
+        """Open a log that continues after all segments: those that exist, and the first `known`
+        ones, which did. Raises StoreUnavailable.
+        """
         numbers = [_number(key) async for key in store.list(f"{prefix}/")]
-        return cls(store, prefix, cache, max(numbers, default=-1) + 1)
+        return cls(store, prefix, cache, max(known, *(number + 1 for number in numbers), 0))
 
     @property
     def next_key(self) -> str:
@@ -113,6 +119,11 @@ class StoreLog:
     def segments(self) -> int:
         """The number of segments before the one that is written next."""
         return self._number
+
+    @property
+    def stored(self) -> int:
+        """The number of segments in the store."""
+        return min(self._sealed, default=self._number)
 
     def has_stored(self, place: int) -> bool:
         """Whether a place is before the segment that is written next."""
@@ -208,9 +219,17 @@ async def check_segments(run: ObjectStore) -> None:
     of the store. Raises StoreUnavailable.
     """
     cache = SegmentCache(run)
-    log = await StoreLog.open(run, "verdicts", cache)
+    log = await StoreLog.open(run, "verdicts", cache, stored_at(await read_replaceable(run, END)))
     for number in range(log.segments):
         await cache.get(segment_key("verdicts", number))
+
+
+def stored_at(end: Mapping[str, Any]) -> int:
+    """The number of segments that were stored at the end of a run, by its end.json; 0 if that is
+    lost, or from an earlier release.
+    """
+    segments = end.get("segments")
+    return segments if isinstance(segments, int) else 0
 
 
 def segment_key(prefix: str, number: int) -> str:
