@@ -99,7 +99,7 @@ async def test_restarted_processes_find_packed_replies(there: Installation) -> N
 async def _purged(store: MemoryStore, captions: int) -> None:
     clock = SystemClock()
     packed = PackedStore(store, clock)
-    old = await old_runs(packed, Retention(age=timedelta(0)), clock.now() + timedelta(hours=3))
+    old = [each async for each in old_runs(packed, Retention(), clock.now() + timedelta(hours=3))]
     assert len(old) == 2
     assert all([await delete_run(packed, each) for each in old])
     assert not any(key.startswith(("runs/", "jobs/")) for key in store.objects)

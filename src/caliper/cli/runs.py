@@ -109,7 +109,7 @@ async def _purge(
     whole = open_store(settings.model_copy(update={"store": place}) if place else settings)
     clock, old = SystemClock(), list[OldRun]()
     store = PackedStore(whole, clock)
-    for each in await old_runs(store, retention, clock.now()):
+    async for each in old_runs(store, retention, clock.now()):
         if yes and not await delete_run(store, each):
             continue
         old.append(each)

@@ -31,6 +31,9 @@ class Admin:
             for place, spec in specs.items()
         }
 
+    def close(self) -> None:
+        """There is no connection."""
+
 
 @pytest.mark.parametrize("partitions", [(0, 2), (1, 2)])
 def test_partitions_that_come_later_are_counted(partitions: tuple[int, ...]) -> None:

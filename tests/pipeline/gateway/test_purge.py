@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -19,7 +19,7 @@ from caliper.core.errors import StoreUnavailable
 from caliper.core.run import RunState
 from caliper.core.terms import Terms
 from caliper.local.config import read_config
-from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
+from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
 from caliper.pipeline.store.runs import note_start, read_spec, run_store
 from caliper.ports.storage import DeletableStore
 from caliper.wiring.clock import SystemClock
@@ -82,8 +82,12 @@ async def _three_runs() -> Stored:
     return stored
 
 
+async def old_ones(store: DeletableStore, retention: Retention, now: datetime) -> list[OldRun]:
+    return [each async for each in old_runs(store, retention, now)]
+
+
 async def purge(store: DeletableStore, retention: Retention = ALL) -> list[str]:
-    old = await old_runs(store, retention, NOW)
+    old = await old_ones(store, retention, NOW)
     assert all([await delete_run(store, each) for each in old])
     return [each.run for each in old]
 
@@ -99,7 +103,7 @@ def of(store: MemoryStore, *prefixes: str) -> set[str]:
 
 async def test_the_oldest_runs_go_and_others_keep_their_replies(stored: Stored) -> None:
     store = stored.copy()
-    (old,) = await old_runs(store, NEWEST, NOW)
+    (old,) = await old_ones(store, NEWEST, NOW)
     assert store.objects == stored.store.objects
     assert await purge(store, NEWEST) == [stored.first] == [old.run]
     gone = stored.store.objects.keys() - store.objects.keys()
@@ -135,8 +139,8 @@ async def test_replies_of_nobody_known_stay(stored: Stored) -> None:
 
 async def test_runs_that_ended_lately_stay(stored: Stored) -> None:
     for retention in (Retention(newest=2), Retention(age=timedelta(hours=4))):
-        assert await old_runs(stored.store, retention, NOW) == []
-    assert await old_runs(stored.store, ALL, SystemClock().now()) == []
+        assert await old_ones(stored.store, retention, NOW) == []
+    assert await old_ones(stored.store, ALL, SystemClock().now()) == []
 
 
 @pytest.mark.parametrize("name", ["spec.json", "started.json", "end.json", "cancelled.json"])
@@ -156,7 +160,7 @@ async def test_a_run_that_was_started_again_meanwhile_stays(stored: Stored) -> N
     store = stored.copy()
     end = f"runs/{stored.first}/end.json"
     store.objects[end] = store.objects[end].replace(b'"complete"', b'"finished"')
-    (old,) = await old_runs(store, NEWEST, NOW)
+    (old,) = await old_ones(store, NEWEST, NOW)
     await note_start(run_store(store, stored.first), Terms(), NOW)
     before = dict(store.objects)
     assert not await delete_run(store, old)
@@ -179,7 +183,7 @@ async def test_a_run_that_is_started_while_it_is_deleted_stays(stored: Stored) -
     store = stored.copy(StartingStore())
     end = f"runs/{stored.first}/end.json"
     store.objects[end] = store.objects[end].replace(b'"complete"', b'"finished"')
-    (old,) = await old_runs(store, NEWEST, NOW)
+    (old,) = await old_ones(store, NEWEST, NOW)
     store.run = stored.first
     before = of(store, f"runs/{stored.first}/")
     assert not await delete_run(store, old)
@@ -195,7 +199,7 @@ async def test_what_else_lies_beside_runs_stops_no_purge(stored: Stored) -> None
 
 async def test_a_purge_that_dies_is_completed_by_the_next(stored: Stored) -> None:
     undisturbed = stored.copy()
-    (old,) = await old_runs(undisturbed, NEWEST, NOW)
+    (old,) = await old_ones(undisturbed, NEWEST, NOW)
     await delete_run(undisturbed, old)
     own = of(stored.store, f"runs/{stored.first}")
     for deletions in range(old.objects):
@@ -224,7 +228,7 @@ async def test_a_bucket_is_left_as_any_store(stored: Stored, bucket: MinioStore)
     for key, data in stored.store.objects.items():
         await bucket.put(key, data)
     store = stored.copy()
-    assert await old_runs(bucket, NEWEST, NOW) == await old_runs(store, NEWEST, NOW)
+    assert await old_ones(bucket, NEWEST, NOW) == await old_ones(store, NEWEST, NOW)
     await purge(bucket, NEWEST)
     await purge(store, NEWEST)
     assert [key async for key in bucket.list("")] == sorted(store.objects)

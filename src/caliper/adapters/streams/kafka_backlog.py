@@ -9,13 +9,15 @@ from typing import Any
 
 from kafka import TopicPartition
 from kafka.admin import OffsetSpec
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.progress import CommitMark, PartitionProgress
 from caliper.core.errors import StreamUnavailable
 from caliper.ports.stream import Backlog
 
+_LOOK_EVERY = 240
+"""Counts after which the partitions of topics are looked up again: some may have been added."""
 # A fetch returns at least one message, however long: only its timestamp is needed.
 _FETCH = 1
 
@@ -80,6 +82,7 @@ class UntakenCounter:
         self._access, self._lock = access, Lock()
         self._admin: Any = None
         self._places: dict[str, list[Any]] = {}
+        self._counts = 0
 
     def count(self, topic: str, group: str) -> Mapping[int, int]:
         """The untaken messages by partition. Blocks. Raises KafkaError."""
@@ -94,8 +97,14 @@ class UntakenCounter:
     def _count(self, topic: str, group: str) -> Mapping[int, int]:
         if self._admin is None:
             self._admin = self._access.admin()
+        self._counts += 1
+        if self._counts % _LOOK_EVERY == 0:
+            self._places.clear()
         if topic not in self._places:
             partitions = self._admin.describe_topics([topic])[0]["partitions"]
+            if not partitions:
+                # A broker that has just started may not know it yet.
+                raise UnknownTopicOrPartitionError(topic)
             self._places[topic] = [
                 TopicPartition(topic, number) for number in range(len(partitions))
             ]

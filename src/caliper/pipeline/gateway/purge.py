@@ -97,8 +97,10 @@ class OtherRuns:
     reused_jobs: set[str]
 
 
-async def old_runs(store: DeletableStore, retention: Retention, now: datetime) -> list[OldRun]:
-    """The runs that go, oldest first, with their objects.
+async def old_runs(
+    store: DeletableStore, retention: Retention, now: datetime
+) -> AsyncIterator[OldRun]:
+    """The runs that go, oldest first, with their objects: these are read when a run's turn comes.
 
     A run that is not over, or whose record cannot be read, stays. Raises StoreUnavailable.
     """
@@ -118,7 +120,8 @@ async def old_runs(store: DeletableStore, retention: Retention, now: datetime) -
     others = OtherRuns(stored.keys() - {each.run for each in old}, set())
     for run in others.runs:
         others.reused_jobs.update(await reused_jobs(run_store(store, run)))
-    return [await _with_objects(store, each, entries.get(each.run, ()), others) for each in old]
+    for each in old:
+        yield await _with_objects(store, each, entries.get(each.run, ()), others)
 
 
 async def delete_run(store: DeletableStore, old: OldRun) -> bool:

@@ -29,7 +29,7 @@ async def purge_daily(store: DeletableStore, days: int, clock: Clock) -> None:
 
 
 async def _purge(store: DeletableStore, retention: Retention, clock: Clock) -> None:
-    for old in await old_runs(store, retention, clock.now()):
+    async for old in old_runs(store, retention, clock.now()):
         with log_subject(old.run):
             if await delete_run(store, old):
                 _LOG.info("removed run %s: %d objects, %d bytes", old.run, old.objects, old.size)
