@@ -92,3 +92,24 @@ async def test_a_renewal_whose_answer_was_lost_is_repeated() -> None:
         await lease.acquire()
     store.lost = False
     await lease.acquire()
+
+
+async def test_a_lease_outlives_a_store_that_was_down() -> None:
+    class Shaky(MemoryStore):
+        down = False
+
+        async def version(self, key: str) -> str | None:
+            if self.down:
+                raise StoreUnavailable("away")
+            return await super().version(key)
+
+    store, clock = Shaky(), FakeClock()
+    first, second = (Lease(store, clock, KEY) for _ in range(2))
+    await first.acquire()
+    assert not await second.is_free()
+    store.down = True
+    with pytest.raises(StoreUnavailable):
+        await second.is_free()
+    clock.seconds += 2 * TERM
+    store.down = False
+    assert not await second.is_free()

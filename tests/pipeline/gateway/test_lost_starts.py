@@ -1,6 +1,7 @@
 """A start whose plan-job never arrived is planned all the same."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from tests.fakes.boards import Front
@@ -58,6 +59,23 @@ async def test_a_run_that_was_refused_is_not_lost(front: Front) -> None:
     await refuse(run_store(front.store, run), "no such row")
     assert await starts.resume() == []
     assert await plan_jobs(front) == 0
+
+
+async def test_an_old_run_that_was_started_again_is_found(front: Front) -> None:
+    run, starts = await begun(front)
+    gateway = await front.gateway()
+    planner = front.stream.consumer(PLAN_JOBS, PLAN_JOBS)
+    for number in range(120):
+        front.clock.seconds += 1
+        newer, _ = await gateway.start(replace(front.asked, name=f"newer {number}"))
+        await refuse(run_store(front.store, newer.spec.run_id), "no such row")
+        delivery = await planner.receive()
+        assert delivery is not None
+        await planner.acknowledge(delivery)
+    looks = 0
+    while run not in await starts.resume():
+        looks += 1
+        assert looks < 4
 
 
 async def test_it_looks_again_after_an_error(front: Front) -> None:

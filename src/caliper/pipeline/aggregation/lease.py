@@ -87,7 +87,12 @@ class Lease:
         """Look at the lease: whether it is free, or unchanged for a term of seconds. Raises
         StoreUnavailable.
         """
-        version, now = await self._store.version(self._key), self._clock.monotonic()
+        try:
+            version, now = await self._store.version(self._key), self._clock.monotonic()
+        except StoreUnavailable:
+            # Its holder could not renew it, either.
+            self._since = float("-inf")
+            raise
         if version != self._seen[0] or self._since == float("-inf"):
             self._seen, self._since = (version, await self._read()), now
         # A holder that acquires again has given up its lease, or never heard that it has one.

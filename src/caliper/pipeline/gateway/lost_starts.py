@@ -20,7 +20,8 @@ _PACE = 60.0
 
 
 class LostStarts:
-    """Looks for them among the newest runs, and publishes their plan-jobs.
+    """Looks for them, each time among the newest runs and on one more page of older ones, and
+    publishes their plan-jobs.
 
     A start is stored before its plan-job is published. A run that is to be planned while the topic
     holds no plan-job would wait for ever.
@@ -28,6 +29,7 @@ class LostStarts:
 
     def __init__(self, gateway: Gateway, stream: JobStream, codec: Codec, clock: Clock) -> None:
         self._gateway, self._stream, self._codec, self._clock = gateway, stream, codec, clock
+        self._token = ""
 
     async def run(self) -> None:
         """Look every minute, skipping while store, stream or aggregator are down."""
@@ -44,8 +46,12 @@ class LostStarts:
 
         Raises StoreUnavailable, StreamUnavailable, or what `Gateway.get` raises.
         """
-        page = await self._gateway.list()
-        going = [each for each in page.evaluations if each.state not in FINAL_STATES]
+        newest = await self._gateway.list()
+        found = newest.evaluations
+        if token := self._token or newest.next:
+            older = await self._gateway.list(token=token)
+            found, self._token = found + older.evaluations, older.next
+        going = [each for each in found if each.state not in FINAL_STATES]
         waiting = [each.spec.run_id for each in going if await self._is_planning(each.spec.run_id)]
         if not waiting or (await self._stream.backlog(PLAN_JOBS, PLAN_JOBS)).waiting:
             return []
