@@ -86,6 +86,9 @@ _BETWEEN = frozenset(
         *_to("triton", 8001, "captioner"),
         *(arrow for each in SERVICES for arrow in _to(each, _METRICS, "prometheus")),
         *_to("triton", 8002, "prometheus"),
+        *_to("tgi-judge", _METRICS, "prometheus"),
+        *_to("tgi-reader", _METRICS, "prometheus"),
+        *_to("minio", _STORE, "prometheus"),
         *_to("prometheus", 9090, "grafana"),
         # People and programs in the cluster.
         *_to("gateway", _GRPC, CLIENT.name),
@@ -111,6 +114,8 @@ _OF = {
             *(arrow for each in _OUTWARD for arrow in _to(each, 443, *SERVICES, "storage")),
             *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
             *_to("triton", 8002, OPERATED.name),
+            *_to("tgi-judge", _METRICS, OPERATED.name),
+            *_to("tgi-reader", _METRICS, OPERATED.name),
             *_to(OPERATED.name, 9090, "grafana"),
         )
     ),
@@ -125,6 +130,9 @@ _OF = {
         (
             *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
             *_to("triton", 8002, OPERATED.name),
+            *_to("tgi-judge", _METRICS, OPERATED.name),
+            *_to("tgi-reader", _METRICS, OPERATED.name),
+            *_to("minio", _STORE, OPERATED.name),
             *_to(OPERATED.name, 9090, "grafana"),
         )
     ),

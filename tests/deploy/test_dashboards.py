@@ -173,7 +173,9 @@ def test_a_rule_keeps_installations_apart(rule: dict[str, Any]) -> None:
 @pytest.mark.parametrize("asked", [*queries(), *annotations()], ids=lambda asked: asked.place)
 def test_a_panel_shows_the_chosen_installations(asked: Asked) -> None:
     chosen = len(re.findall(r'\{[^}]*\bnamespace=~"\$namespace"', asked.expr))
-    assert chosen == len(re.findall(r"\b(?:caliper_\w+|up\b)", _TEXTS.sub("", asked.expr)))
+    assert chosen == len(
+        re.findall(r"\b(?:(?:caliper|minio)_\w+|up\b|__name__)", _TEXTS.sub("", asked.expr))
+    )
 
 
 def test_throughput_is_on_one_screen() -> None:

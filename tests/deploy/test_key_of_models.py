@@ -79,7 +79,7 @@ def test_a_call_without_the_key_ends_at_the_proxy() -> None:
         for where, what in _locations().items()
         if re.match(r"\s*if \(\$refused\) \{\s*return 401;\s*\}\s*proxy_pass http://model;", what)
     }
-    assert (passed - asked, asked) == ({"= /health"}, {"= /info", "/v1/"})
+    assert (passed - asked, asked) == ({"= /health", "= /metrics"}, {"= /info", "/v1/"})
     (checked,) = re.findall(
         r"map \$http_authorization \$refused \{\n(.*?)\n  \}", CONFIG, re.DOTALL
     )

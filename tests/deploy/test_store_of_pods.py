@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -17,7 +20,9 @@ from tests.servers.process import ServerProcess, free_ports, serves
 
 pytestmark = pytest.mark.components("MinIO")
 
-FILE = Path(__file__).parents[2] / "deploy" / "k8s" / "base" / "minio" / "statefulset.yaml"
+BASE = Path(__file__).parents[2] / "deploy" / "k8s" / "base"
+FILE = BASE / "minio" / "statefulset.yaml"
+SCRAPING = BASE / "prometheus" / "prometheus.yml"
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,18 @@ def test_the_bucket_is_made_with_the_keys_of_the_secret(
     url, secrets = store
     made = Command(tmp_path, keys(secrets))("storage", "apply", "--store", url, "--json", code=0)
     assert made.told["changes"]
+
+
+def test_prometheus_reads_how_full_it_is(store: tuple[str, Path]) -> None:
+    url, secrets = store
+    jobs = yaml.safe_load(SCRAPING.read_text("utf-8"))["scrape_configs"]
+    (job,) = (each for each in jobs if each["job_name"] == "minio")
+    trusted = ssl.create_default_context(cafile=secrets / "caliper-ca-certificate" / "ca.crt")
+    address = url.replace("https", job["scheme"]) + job["metrics_path"]
+    with urlopen(address, timeout=30, context=trusted) as answer:  # noqa: S310 - our own server
+        told = answer.read().decode()
+    for what in ("free", "total"):
+        assert re.search(rf"^minio_cluster_capacity_usable_{what}_bytes\{{", told, re.MULTILINE)
 
 
 def test_other_keys_are_refused(store: tuple[str, Path], tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_an_operator_is_told_the_same(rendering: Rendering) -> None:
         for item in of_kind(objects, "PodMonitor")
         for endpoint in item["spec"]["podMetricsEndpoints"]
         for relabeling in endpoint["relabelings"]
-        if relabeling.get("targetLabel") == "job" and endpoint["port"] == "metrics"
+        if relabeling.get("targetLabel") == "job"
     }
     assert set(by_job) >= _JOBS
     chosen = {pod.component for pod in pods(objects) if matches(by_job["caliper"], pod.labels)}

@@ -60,6 +60,13 @@ LESS_OR_EQUAL = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, math.inf)
 Sample = tuple[str, dict[str, str], float]
 
 
+def of_others(age: float) -> Iterator[Sample]:
+    """What a model server and the store say of themselves."""
+    yield "tgi_queue_size", {"service": "tgi-judge"}, 3 + age % 5
+    yield "minio_cluster_capacity_usable_free_bytes", {"server": "minio"}, 150e9 - age * 1e6
+    yield "minio_cluster_capacity_usable_total_bytes", {"server": "minio"}, 200e9
+
+
 def samples(age: float, now: float) -> Iterator[Sample]:
     """All series at `age` seconds after the start; `now` is the current time."""
     yield "caliper_build_info", {"version": "0.1.0"}, 1
@@ -156,7 +163,7 @@ def _histogram(name: str, labels: dict[str, str], count: float, mean: float) -> 
 
 def exposition(age: float, now: float) -> str:
     lines = []
-    for name, labels, value in samples(age, now):
+    for name, labels, value in (*samples(age, now), *of_others(age)):
         inside = ",".join(f'{key}="{each}"' for key, each in labels.items())
         lines.append(f"{name}{{{inside}}} {value}")
     return "\n".join((*lines, ""))
