@@ -5,17 +5,19 @@ import logging
 from collections.abc import Mapping
 
 import pytest
+from tests.fakes.evaluations import CODEC
 from tests.fakes.telemetry import until
 from tests.fakes.workshop import Workshop
 
 from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput, StreamUnavailable
 from caliper.core.outcome import Reason, Unscored
 from caliper.core.run import RunState
 from caliper.core.terms import Priority
 from caliper.pipeline.planning.job_queue import MOST_JOBS
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, QA_JOBS
+from caliper.pipeline.planning.publisher import CAPTION_JOBS, QA_JOBS, RunJobs
 
 
 @pytest.mark.parametrize("rate", [20, 200])
@@ -194,3 +196,23 @@ async def test_jobs_wait_while_the_stream_is_down(caplog: pytest.LogCaptureFixtu
     backlog = await shop.stream.backlog(QA_JOBS, QA_JOBS)
     assert backlog.waiting == 50
     assert caplog.messages == ["jobs wait: away"]
+
+
+async def test_a_run_whose_captions_are_written_leaves_others_their_share() -> None:
+    shop = Workshop(20)
+    writer = shop.stream.consumer(CAPTION_JOBS, CAPTION_JOBS)
+    planned = [await shop.start(name, 4_000, captions=name == "ours") for name in ("ours", "new")]
+    while shop.clock.seconds < 60:
+        await shop.tick()
+        # Captions are written ten times as fast as they are read.
+        for _ in range(min(50, sum((await shop.stream.untaken(*2 * (CAPTION_JOBS,))).values()))):
+            delivery = await writer.receive()
+            assert delivery is not None
+            job = CODEC.read_caption_job(delivery.message.value)
+            await writer.acknowledge(delivery)
+            caption = Caption(job.sample, "a green thing")
+            examination = RunJobs(job.run, CODEC, {}).examination(job.items, caption)
+            await shop.stream.publish(examination.message)
+    asked = [sum(run == each.spec.run_id for run, _ in shop.asked) for each in planned]
+    # Equal priorities: half of 1,200 for each, but for a window or two.
+    assert min(asked) > 400

@@ -1,19 +1,17 @@
-"""What a dispatcher must not do: forget a start, lose a job, or publish a finished run again."""
+"""What a dispatcher meets: starts that overlap, a stream that is away, jobs that are too long."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from tests.fakes.evaluations import CODEC
 from tests.fakes.workshop import Workshop
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
 from caliper.core.errors import DataLoss, InvalidInput, StreamUnavailable
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.queue_reader import QueueReader
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, QA_JOBS, RunJobs
+from caliper.pipeline.planning.publisher import QA_JOBS
 from caliper.pipeline.store.runs import STARTED
 
 
@@ -118,26 +116,6 @@ async def test_a_damaged_start_stops_no_other_run(field: bytes) -> None:
         await asyncio.sleep(0)
     assert not dispatching.done()
     dispatching.cancel()
-
-
-async def test_a_run_whose_captions_are_written_leaves_others_their_share() -> None:
-    shop = Workshop(20)
-    writer = shop.stream.consumer(CAPTION_JOBS, CAPTION_JOBS)
-    planned = [await shop.start(name, 4_000, captions=name == "ours") for name in ("ours", "new")]
-    while shop.clock.seconds < 60:
-        await shop.tick()
-        # Captions are written ten times as fast as they are read.
-        for _ in range(min(50, sum((await shop.stream.untaken(*2 * (CAPTION_JOBS,))).values()))):
-            delivery = await writer.receive()
-            assert delivery is not None
-            job = CODEC.read_caption_job(delivery.message.value)
-            await writer.acknowledge(delivery)
-            caption = Caption(job.sample, "a green thing")
-            examination = RunJobs(job.run, CODEC, {}).examination(job.items, caption)
-            await shop.stream.publish(examination.message)
-    asked = [sum(run == each.spec.run_id for run, _ in shop.asked) for each in planned]
-    # Equal priorities: half of 1,200 for each, but for a window or two.
-    assert min(asked) > 400
 
 
 async def test_jobs_in_memory_are_bounded_in_bytes() -> None:
