@@ -74,6 +74,7 @@ class ChatServer:
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/info", self._info)
         app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/metrics", self._metrics)
         # With handler cancellation, a request that is never answered ends when its client does.
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=0.02
@@ -141,6 +142,9 @@ class ChatServer:
         if self.kind != "tgi":
             raise web.HTTPNotFound
         return web.json_response({"model_id": self.models[0], "model_sha": self.revision})
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        return web.Response(text=f"tgi_queue_size {self.in_flight}\n")
 
     async def _models(self, request: web.Request) -> web.Response:
         self.model_requests += 1

@@ -46,13 +46,17 @@ class ObservedGround(Ground):
 async def observed(
     ground: ObservedGround, prometheus: ServerProcess, delay: float
 ) -> AsyncIterator[Installation]:
-    """An installation that Prometheus scrapes; its models answer after `delay` seconds."""
+    """An installation that Prometheus scrapes, with its store and models. The models answer after
+    `delay` seconds.
+    """
     chats = {
         kind: ChatServer(delay=delay, models=(name,), otherwise=opinionated)
         for kind, name in MODELS.items()
     }
     addresses = [f"127.0.0.1:{port}" for port in ground.metrics.values()]
+    addresses.append(f"{ground.minio.rpartition('@')[2]}/minio/v2/metrics/cluster")
     async with installation(ground, chats) as started:
+        addresses += [chat.url.removeprefix("http://") for chat in chats.values()]
         metrics_server.scrape(prometheus.log.parent, addresses, namespace="caliper")
         yield started
 

@@ -54,8 +54,15 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
 
 
 def scrape(folder: Path, addresses: Iterable[str], **labels: str) -> None:
-    """Let the server in `folder` scrape these from now on, each HOST:PORT, with these labels."""
-    text = yaml.safe_dump([{"targets": list(addresses), "labels": labels}])
+    """Let the server in `folder` scrape these from now on, with these labels: each HOST:PORT, or
+    HOST:PORT/PATH where the path is not /metrics.
+    """
+    split = [address.partition("/") for address in addresses]
+    groups = [
+        {"targets": [target], "labels": labels | ({"__metrics_path__": f"/{path}"} if path else {})}
+        for target, _, path in split
+    ]
+    text = yaml.safe_dump(groups)
     # In one step: a half-written file would be an error in its log.
     (folder / "targets.new").write_text(text, "utf-8")
     (folder / "targets.new").rename(folder / "targets.yaml")

@@ -33,7 +33,12 @@ def start(
         [str(binary), "--certs-dir", str(certificates), "server", str(folder / "data"), *addresses],
         folder / "minio.log",
         lambda: serves(port, "/minio/health/ready", encrypted=tls is not None),
-        {"MINIO_ROOT_USER": USER, "MINIO_ROOT_PASSWORD": password, "MINIO_BROWSER": "off"},
+        {
+            "MINIO_ROOT_USER": USER,
+            "MINIO_ROOT_PASSWORD": password,
+            "MINIO_BROWSER": "off",
+            "MINIO_PROMETHEUS_AUTH_TYPE": "public",
+        },
     )
     server.start()
     scheme = "http" if tls is None else "https"

@@ -32,6 +32,7 @@ async def test_every_query_finds_something(
     apply_topics(kafka, partitions=4)
     ground = ObservedGround(kafka, minio, bucket, tmp_path)
     prometheus = Prometheus(own_prometheus[1])
+    began = time.time()
     async with observed(ground, own_prometheus[0], delay=0.02) as there:
         await foul(there)
         for name in CHECKPOINTS:
@@ -39,19 +40,19 @@ async def test_every_query_finds_something(
         asked = [*queries(), *variables()]
         asked.append(Asked("the alert on dead letters", FIRES, over_time=False))
         deadline = time.monotonic() + WAITS
-        while missing := [each.place for each in asked if not await data(prometheus, each)]:
+        while missing := [each.place for each in asked if not await data(prometheus, each, began)]:
             assert time.monotonic() < deadline, missing
             await asyncio.sleep(1)
 
 
-async def data(prometheus: Prometheus, asked: Asked) -> bool:
-    """Whether a query finds numbers, or a variable values."""
+async def data(prometheus: Prometheus, asked: Asked, began: float) -> bool:
+    """Whether a query finds numbers since `began`, or a variable values."""
     expr = substituted(asked.expr, ALL)
     if expr.startswith("label_values("):
         return bool(await asyncio.to_thread(prometheus.values, expr))
     now = time.time()
     found = await (
-        asyncio.to_thread(prometheus.over, expr, now - 30, now, 1)
+        asyncio.to_thread(prometheus.over, expr, began, now, 1)
         if asked.over_time
         else asyncio.to_thread(prometheus.instant, expr)
     )
