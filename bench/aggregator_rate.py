@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -205,7 +205,7 @@ class MessageFile:
         self._timestamp = round(time.time() * 1000)
         self.records = 0
 
-    async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+    async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
         if topic == RUNS:
             return
         with gzip.open(self._folder / "messages", "rb") as file:

@@ -35,7 +35,7 @@ async def arrivals(
     Raises RuntimeError if the first job was not scored.
     """
     times: dict[str, float] = {}
-    async with aclosing(ground.logs.read(VERDICTS, offsets)) as records:  # type: ignore[type-var]
+    async with aclosing(ground.logs.read(VERDICTS, offsets)) as records:
         async for record in records:
             key = record.message.key
             if not key.startswith(f"{run}/") or key in times:

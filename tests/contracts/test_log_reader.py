@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, Protocol
 from uuid import uuid4
 
 import pytest
@@ -18,6 +18,7 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message, Record
+from caliper.pipeline.aggregation.shared_log import SharedLog
 from caliper.ports.stream import JobStream, LogReader
 
 
@@ -30,7 +31,7 @@ class Kafka(KafkaStream):
         super().__init__(access)
         self.logs = KafkaLog(access)
 
-    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
         return self.logs.read(topic, offsets)
 
     async def ends(self, topic: str) -> Mapping[int, int]:
@@ -43,7 +44,7 @@ class Kafka(KafkaStream):
 async def first(log: LogReader, topic: str, count: int, offsets: Mapping[int, int]) -> list[Record]:
     """So many records, from these offsets on."""
     found: list[Record] = []
-    reading = cast("AsyncGenerator[Record]", log.read(topic, offsets))
+    reading = log.read(topic, offsets)
     async with asyncio.timeout(PATIENCE), aclosing(reading):
         while len(found) < count:
             found.append(await anext(reading))
@@ -191,6 +192,46 @@ class TestMemoryLog(LogReaderContract):
         await fill(log, topic, 1)
         await log.close_topic(topic)
         assert [record.offset async for record in log.read(topic, {0: 1})] == [1, 2]
+
+
+class Plain:
+    """Reads a stream in memory past its shared log."""
+
+    def __init__(self, stream: MemoryStream) -> None:
+        self.stream = stream
+
+    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
+        return MemoryStream.read(self.stream, topic, offsets)
+
+    async def ends(self, topic: str) -> Mapping[int, int]:
+        return await self.stream.ends(topic)
+
+    async def identity(self, topic: str) -> str:
+        return await self.stream.identity(topic)
+
+
+class SharedStream(MemoryStream):
+    """A stream in memory that is read by a shared log."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(capacity=2, logs={topic})
+        self.logs = SharedLog(Plain(self))
+
+    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
+        return self.logs.read(topic, offsets)
+
+
+class TestSharedLog(LogReaderContract):
+    kind = SharedLog
+
+    @pytest.fixture
+    def log(self, topic: str) -> ReadableStream:
+        return SharedStream(topic)
+
+    @pytest.fixture
+    def reader(self, log: ReadableStream) -> LogReader:
+        assert isinstance(log, SharedStream)
+        return log.logs
 
 
 class TestKafkaLog(LogReaderContract):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -94,7 +94,7 @@ class JobStream(Protocol):
 class LogReader(Protocol):
     """Reads topics from any offset, without a consumer group: nothing is acknowledged."""
 
-    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+    def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
         """All records from the given offset of each partition, in order within a partition, then
         new ones as they are published. Ends only when the topic is closed.
 

@@ -16,6 +16,7 @@ from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.lease import LeasedStore
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.seats import Seats
+from caliper.pipeline.aggregation.shared_log import SharedLog
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotBoard, SlotIndex, slot_of
 from caliper.pipeline.live.gauges import Gauges, Scope
 from caliper.pipeline.planning.publisher import RUNS
@@ -42,7 +43,7 @@ def aggregator_parts(
     """
     clock, telemetry = ground.clock, ground.telemetry
     files, outlets = _report_files(ground, media_limits or MediaLimits()), _outlets(ground)
-    index = SlotIndex(ground.runs)
+    index, logs = SlotIndex(ground.runs), SharedLog(ground.logs)
     seats = Seats(ground.store, clock, lambda: dispatcher.weight)
     boards: list[Aggregator] = []
     followers: list[Follower] = []
@@ -52,7 +53,7 @@ def aggregator_parts(
         store, bounds = LeasedStore(ground.store, lease), Bounds(slot=slot)
         board = Aggregator(store, ground.codec, clock, files, outlets, bounds)
         boards.append(board)
-        followers.append(Follower(board, ground.logs, clock, lease=lease))
+        followers.append(Follower(board, logs, clock, lease=lease))
 
     dispatcher = Dispatcher(
         lambda: [each.table for each in followers if each.leads()],

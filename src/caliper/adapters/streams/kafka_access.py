@@ -49,6 +49,7 @@ class KafkaAccess:
             delivery_timeout_ms=_ms(self.patience),
             max_block_ms=_ms(self.patience),
             max_request_size=LARGEST_MESSAGE,
+            linger_ms=10,
             # Jobs and verdicts shrink to 45 to 75%, for a quarter of the CPU time of gzip.
             compression_type="lz4",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -146,7 +146,7 @@ class MemoryStream:
         entry.closed = True
         entry.announce()
 
-    async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncIterator[Record]:
+    async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
         """Every record from the offset on, and then new ones, until the topic is closed.
 
         Raises ValueError if the topic is not among the logs: a defect of the caller.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -136,15 +136,16 @@ class Follower:
             self._check_current(topic, ends)
             offsets = self._aggregator.places.offsets.get(topic, {})
             count = 0
-            async for record in self._reader.read(topic, dict(offsets)):
-                await self._with_retries(
-                    f"enter {topic}", partial(self._aggregator.apply, [record])
-                )
-                count += 1
-                if topic in self._behind:
-                    self._check_current(topic, ends)
-                if count % _RECORDS_PER_TURN == 0:
-                    await asyncio.sleep(0)
+            async with aclosing(self._reader.read(topic, dict(offsets))) as records:
+                async for record in records:
+                    await self._with_retries(
+                        f"enter {topic}", partial(self._aggregator.apply, [record])
+                    )
+                    count += 1
+                    if topic in self._behind:
+                        self._check_current(topic, ends)
+                    if count % _RECORDS_PER_TURN == 0:
+                        await asyncio.sleep(0)
 
         await self._with_retries(topic, read)
 

@@ -51,7 +51,7 @@ async def find_letters(
     left = dict(await logs.ends(DEAD_LETTERS))
     if left:
         # Readers are generators that hold a connection until they are closed.
-        async with aclosing(logs.read(DEAD_LETTERS, {})) as records:  # type: ignore[type-var]
+        async with aclosing(logs.read(DEAD_LETTERS, {})) as records:
             async for record in records:
                 if (name := marked_letter(record)) is not None:
                     replayed.add(name)
