@@ -77,6 +77,40 @@ def test_a_partition_that_moved_takes_its_deliveries_with_it() -> None:
     ]
 
 
+def test_what_a_living_member_works_on_waits_for_it() -> None:
+    log = Log(6)
+    first = log.member("first")
+    first.take_up_to(2, held := [])
+    log.marks |= first.handout.release([0])
+    second = log.member("second")
+    assert values(second.all_ready()) == [b"0/2", b"0/3", b"0/4", b"0/5"]
+    # If the partition moves on, so does the claim.
+    log.marks |= second.handout.release([0])
+    third = log.member("third")
+    assert third.all_ready() == []
+    log.seconds += 10.0
+    assert values(third.all_ready()) == [b"0/0", b"0/1", b"0/2", b"0/3", b"0/4", b"0/5"]
+    assert values(held) == [b"0/0", b"0/1"]
+
+
+def test_what_a_leaving_member_gave_up_goes_out_at_once() -> None:
+    log = Log(2)
+    first = log.member("first")
+    first.all_ready()
+    first.handout.give_up()
+    first.leave()
+    assert values(log.member("second").all_ready()) == [b"0/0", b"0/1"]
+
+
+def test_no_suspect_waits_for_a_living_member() -> None:
+    log = Log(2)
+    log.member("lost").all_ready()
+    first = log.member("first")
+    assert values(first.all_ready()) == [b"0/0"]
+    log.marks |= first.handout.release([0])
+    assert values(log.member("second").all_ready()) == [b"0/0"]
+
+
 def test_a_partition_that_comes_back_does_so_under_another_tenure() -> None:
     log = Log(2, 2)
     member = log.member("first")

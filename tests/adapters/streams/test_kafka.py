@@ -163,6 +163,29 @@ async def test_members_come_and_go_and_every_message_is_settled(kafka: KafkaAcce
     assert sorted(settled) == names(count)
 
 
+async def test_what_a_member_works_on_is_left_to_it_when_another_joins(kafka: KafkaAccess) -> None:
+    topic = new_topic(kafka, 2)
+    async with streaming(hasty(kafka)) as stream:
+        await publish(stream, topic, 10)
+        first = stream.consumer(topic, "judge")
+        held = [await received(first) for _ in range(10)]
+        assert {delivery.partition for delivery in held} == {0, 1}
+        other = stream.consumer(topic, "judge")
+        await members(kafka, "judge", 2)
+        await publish(stream, topic, 10)
+        moved = await received(other)
+        assert moved.offset == sum(each.partition == moved.partition for each in held)
+        await other.acknowledge(moved)
+        # Had the first died since, nothing would be lost.
+        again = {each.position for each in held if each.partition == moved.partition}
+        while again:
+            delivery = await received(other)
+            again.discard(delivery.position)
+            await other.acknowledge(delivery)
+        await other.leave()
+        await first.leave()
+
+
 async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: KafkaAccess) -> None:
     # kafka-python 3.0.12 parks what it fetched for a paused partition, and forgot some of it.
     topic, results, count = new_topic(kafka, 4), new_topic(kafka, 4), 1500

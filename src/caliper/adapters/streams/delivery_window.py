@@ -10,6 +10,9 @@ commit names the one that is alone. If the worker dies again, that message is ac
 messages go first for some seconds, then it is delivered alone. So a message that kills its worker
 is charged with every crash, and kills from outside are spread over the messages.
 
+A member that loses a partition and lives on finishes what it works on. It claims these messages in
+its last commit: the next owner lets them wait for some seconds, and then finds their replies.
+
 Shared by the polling thread and the event loop; every method takes the lock.
 """
 
@@ -18,10 +21,10 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from random import Random
 from threading import Lock
 
+from caliper.adapters.streams.owned_partition import OwnedPartition
 from caliper.adapters.streams.progress import CommitMark, PartitionProgress
 from caliper.core.envelopes import Delivery, Message, position_of
 
@@ -33,21 +36,6 @@ _LONGEST_WAIT = 10.0
 _Place = tuple[int, int]
 
 
-@dataclass(slots=True)
-class _Part:
-    """A partition: its progress, its unsettled messages and its last commit.
-
-    `tenure` is the ordinal number of this adoption among all adoptions of the member, and
-    `adopted` its time.
-    """
-
-    progress: PartitionProgress
-    committed: CommitMark | None
-    tenure: int
-    adopted: float
-    messages: dict[int, Message] = field(default_factory=dict)
-
-
 class DeliveryWindow:
     """The deliveries of the member named `member`. Fetching pauses while `room` messages wait."""
 
@@ -55,7 +43,7 @@ class DeliveryWindow:
         self._member, self._room, self._now = member, room, now
         self._wait = Random(member).uniform(0, _LONGEST_WAIT)  # noqa: S311 - no secret
         self._lock = Lock()
-        self._parts: dict[int, _Part] = {}
+        self._parts: dict[int, OwnedPartition] = {}
         self._adoptions = 0
         # `_ready` is a heap: the oldest message of a partition goes first, so a retried message
         # precedes later ones of its key.
@@ -88,7 +76,7 @@ class DeliveryWindow:
         progress = PartitionProgress.restore(mark, self._member) if mark else PartitionProgress()
         with self._lock:
             self._adoptions += 1
-            self._parts[partition] = _Part(progress, mark, self._adoptions, self._now())
+            self._parts[partition] = OwnedPartition(progress, mark, self._adoptions, self._now())
             if progress.suspicious:
                 for offset, other in self._ready:
                     self._parts[other].progress.released.discard(offset)
@@ -99,6 +87,9 @@ class DeliveryWindow:
         """Forget these partitions. Returns what to commit for their next owner."""
         with self._lock:
             leaving = [partition for partition in partitions if partition in self._parts]
+            for each in leaving:
+                in_flight = [offset for offset, other in self._in_flight if other == each]
+                self._parts[each].claim(in_flight, self._now())
             marks = {partition: self._parts[partition].progress.mark("") for partition in leaving}
             for partition in leaving:
                 del self._parts[partition]
@@ -108,6 +99,11 @@ class DeliveryWindow:
             for place in [place for place in self._in_flight if place[1] not in self._parts]:
                 del self._in_flight[place]
             return {partition: mark for partition, mark in marks.items() if mark is not None}
+
+    def give_up(self) -> None:
+        """Note that nothing is worked on any more, for a member that leaves."""
+        with self._lock:
+            self._in_flight.clear()
 
     def drain(self) -> None:
         """Deliver nothing more, and accuse no message if the worker dies from now on."""
@@ -179,13 +175,20 @@ class DeliveryWindow:
         if self._suspicious:
             ends = {number: part.progress.suspects_before for number, part in self._parts.items()}
             return [place for place in self._unaccused if place[0] < ends[place[1]]]
-        accused, due = set(self._staged).difference(self._unaccused), self._now() - self._wait
+        accused, due = filter(self._crashes, self._staged), self._now() - self._wait
         return [place for place in accused if self._parts[place[1]].adopted <= due] or None
 
     @property
     def _unaccused(self) -> list[_Place]:
-        """The staged messages that were not alone when a worker died."""
-        return [place for place in self._staged if not self._crashes(place)]
+        """The staged messages that were not alone when a worker died, and that nobody claims."""
+        return [
+            place
+            for place in self._staged
+            if not self._crashes(place) and not self._is_claimed(place)
+        ]
+
+    def _is_claimed(self, place: _Place) -> bool:
+        return self._parts[place[1]].is_claimed(place[0], self._now())
 
     def _crashes(self, place: _Place) -> int:
         offset, partition = place
@@ -277,7 +280,7 @@ class DeliveryWindow:
                 part.progress.retry(delivery.offset)
                 self._staged.append((delivery.offset, delivery.partition))
 
-    def _reclaim(self, delivery: Delivery) -> _Part | None:
+    def _reclaim(self, delivery: Delivery) -> OwnedPartition | None:
         place = delivery.offset, delivery.partition
         if self._in_flight.get(place) != delivery.attempt:
             return None

@@ -203,6 +203,7 @@ class KafkaMember:
 
     async def leave(self) -> None:
         self.drain()
+        self._window.give_up()
         self._poller.stop()
         await asyncio.to_thread(self._poller.join)
 

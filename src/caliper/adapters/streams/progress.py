@@ -12,7 +12,7 @@ impatient probe. So one death is no proof against the message that was alone wit
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -42,14 +42,16 @@ class PartitionProgress:
     """Progress in one partition. Offsets only; the messages are stored elsewhere.
 
     `open` are the offsets fetched from the broker and not settled, `released` those of them that
-    workers may have. `suspects_before`: unsettled offsets below it may have killed their worker.
-    `end` is the next offset to fetch, None while unknown.
+    workers may have, `claimed` those that earlier owners work on. `suspects_before`: unsettled
+    offsets below it may have killed their worker. `end` is the next offset to fetch, None while
+    unknown.
     """
 
     end: int | None = None
     open: set[int] = field(default_factory=set)
     released: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
+    claimed: set[int] = field(default_factory=set)
     tries: dict[int, TryCounts] = field(default_factory=dict)
     suspects_before: int = 0
 
@@ -62,10 +64,8 @@ class PartitionProgress:
         """
         progress = cls(end=mark.offset)
         state = _parse(mark.text)
-        bits = _number(state.get("done"), 16)
-        progress.done = {
-            mark.offset + place for place in range(bits.bit_length()) if bits >> place & 1
-        }
+        progress.done = _offsets(state.get("done"), mark.offset)
+        progress.claimed = _offsets(state.get("claimed"), mark.offset)
         tries = state.get("tries")
         for place, counts in tries.items() if isinstance(tries, dict) else ():
             if isinstance(counts, list) and len(counts) == 2 and None not in map(_offset, counts):
@@ -150,7 +150,9 @@ class PartitionProgress:
         if alone is not None:
             state["alone"] = alone
         if self.done:
-            state["done"] = f"{sum(1 << (offset - prefix) for offset in self.done):x}"
+            state["done"] = _bits(self.done, prefix)
+        if not member and (claimed := {each for each in self.claimed if each >= prefix}):
+            state["claimed"] = _bits(claimed, prefix)
         if self.tries:
             state["tries"] = {
                 str(offset - prefix): [counts.attempt, counts.crashes]
@@ -165,6 +167,17 @@ def _parse(text: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return state if isinstance(state, dict) else {}
+
+
+def _bits(offsets: Iterable[int], first: int) -> str:
+    """Offsets from `first` on, as hexadecimal digits."""
+    return f"{sum(1 << (offset - first) for offset in offsets):x}"
+
+
+def _offsets(text: object, first: int) -> set[int]:
+    """The offsets that `_bits` wrote; none for anything else."""
+    bits = _number(text, 16)
+    return {first + place for place in range(bits.bit_length()) if bits >> place & 1}
 
 
 def _offset(value: object) -> int | None:
