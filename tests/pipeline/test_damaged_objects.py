@@ -6,6 +6,7 @@ import pytest
 from tests.fakes.damage import DAMAGES, Installation
 
 from caliper.pipeline.ledger.runs import Runs
+from caliper.pipeline.planning.publisher import RUNS
 
 MOMENTS = ("live", "restarted", "without snapshots", "without topics")
 LEFT = {"ended": 0, "running": 4}
@@ -74,6 +75,19 @@ async def test_a_new_start_waits_for_the_captions_that_it_writes_again() -> None
     await site.start(ours)
     await site.plan()
     assert await site.error(ours) == ""
+    await site.work()
+    assert await site.files(ours) == FILES[0]
+
+
+async def test_events_that_come_twice_make_no_failed_run_whole() -> None:
+    site = await installation("running")
+    ours = site.specs[0]
+    key = next(key for key, _ in OBJECTS if "/captions/" in key)
+    site.damage(key.replace("ID", ours.run_id), "garbage")
+    await site.work()
+    for event in [record.message for record in site.log if record.message.topic == RUNS]:
+        await site.stream.publish(event)
+    await site.start(ours)
     await site.work()
     assert await site.files(ours) == FILES[0]
 

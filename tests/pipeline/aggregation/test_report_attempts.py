@@ -84,7 +84,7 @@ async def test_after_two_attempts_the_run_fails_with_the_reason() -> None:
     assert "died while writing the report, and again without pictures" in end.error
     # Started again, it has all attempts again.
     aggregator = await house.aggregator()
-    await aggregator.apply([*house.ends(), event_of(run, EventKind.PLAN, 9)])
+    await aggregator.apply([*house.ends(), event_of(run, EventKind.PLAN, 9, start=2)])
     await aggregator.conclude()
     assert sink.pictures == [True, False, True]
     assert [event.state for event in house.announced] == ["failed", "complete"]

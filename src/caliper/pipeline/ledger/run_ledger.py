@@ -118,11 +118,13 @@ class RunLedger:
         elif isinstance(event, PlanMade):
             if self.is_new(event.start):
                 self.retry(event.asked)
+                # Not by the plan of the start that failed, which may come twice.
+                self.is_broken = False
             if event.start >= self.start:
                 self.start, self.shards = event.start, event.shards
                 self.jobs_left = event.shards > 0
-            if self._early_end is None:
-                self.error, self.is_broken = "", False
+            if self._early_end is None and not self.is_broken:
+                self.error = ""
         self._forget_retries()
 
     def cancel(self, start: int) -> None:
