@@ -283,11 +283,11 @@ class TestLeasedStore(StoreContract):
         return LeasedStore(MemoryStore(), lease)
 
 
-class TestCountingStore(StoreContract):
+class TestCountingStore(DeletableStoreContract):
     kind = CountingStore
 
     @pytest.fixture
-    def store(self) -> ObjectStore:
+    def store(self) -> DeletableStore:
         return CountingStore(MemoryStore())
 
 

@@ -2,13 +2,13 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import DeletableStore
 
 
 class CountingStore:
     """Wraps a store and records every call: operation and first part of the key."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: DeletableStore) -> None:
         self._store = store
         self.calls: list[tuple[str, str]] = []
 
@@ -31,6 +31,18 @@ class CountingStore:
     async def get_file(self, key: str, file: Path) -> bool:
         self.calls.append(("GET", key))
         return await self._store.get_file(key, file)
+
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        self.calls.append(("GET", key))
+        return await self._store.get_range(key, first, length)
+
+    async def size(self, key: str) -> int | None:
+        self.calls.append(("HEAD", key))
+        return await self._store.size(key)
+
+    async def delete(self, *keys: str) -> None:
+        self.calls.extend(("DELETE", key) for key in keys)
+        await self._store.delete(*keys)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         self.calls.append(("LIST", prefix))

@@ -46,7 +46,7 @@ IN_FLIGHT = 4
 # A reader job holds all questions about one caption: in the examples, at most this many.
 _LONGEST = 7
 # A stage holds a few more jobs than calls: those being read, saved and published.
-_JOBS = IN_FLIGHT + 1
+_JOBS = IN_FLIGHT + IN_FLIGHT // 2
 # A job of the judge is one request, but for four in the examples, which make five more together.
 _MORE = 5
 # Unreadable replies of `opinions`: each is requested once more in the same job.

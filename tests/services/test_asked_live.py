@@ -109,7 +109,7 @@ async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -
     assert set(figures["comprecap"]["compreqa"]) == {"p", "cap"}
 
 
-async def test_a_job_is_one_get_and_one_put_beside_its_media(there: There) -> None:
+async def test_replies_are_put_in_packs_and_asked_for_nowhere_else(there: There) -> None:
     config = only(asked_live(NAME, limit=4), "captionqa")
     captioner = there.store
     begun = await send(config, there.gateway, there.ground.store)
@@ -118,10 +118,10 @@ async def test_a_job_is_one_get_and_one_put_beside_its_media(there: There) -> No
     samples = {row.sample for row in rows}
     asked = [row for row in rows if row.item.startswith("qa/")]
     assert {row.sample for row in asked} == samples
-    # Rules read the captions, and keep nothing: every job object is one of the captioner.
-    for method in ("GET", "PUT"):
-        assert captioner.count(method, "jobs/") == len(samples) > 1
-        assert captioner.most(method, "jobs/") == 1
+    # Rules read the captions, and keep nothing: all replies are those of the captioner.
+    assert 0 < captioner.count("PUT", "packs/") <= len(samples)
+    assert captioner.most("PUT", "packs/") == 1
+    assert captioner.count("GET", "jobs/") == captioner.count("PUT", "jobs/") == 0
 
 
 async def test_smaller_pictures_are_shown_and_asked_about_anew(

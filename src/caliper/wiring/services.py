@@ -232,9 +232,9 @@ def gateway_parts(
 def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:
     # The token budgets of capped runs are shared with all other workers.
     allowances = SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
-    # A fifth more jobs than calls keeps the model busy while some jobs are being read, saved or
-    # published. The limit of concurrent calls stays as set.
-    jobs = settings.in_flight + settings.in_flight // 5
+    # More jobs than calls keep the model busy while others are read, saved or published. The limit
+    # of concurrent calls stays as set.
+    jobs = settings.in_flight + settings.in_flight // 2
     limits = WorkerLimits(in_flight=jobs, budget=settings.retry_budget, pause=_PAUSE)
     telemetry = ground.telemetry.stage(name)
     return ModelStages(ground, gate.spec, allowances, limits, telemetry, gate.fail)

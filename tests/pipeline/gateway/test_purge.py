@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -71,7 +71,9 @@ async def _three_runs() -> Stored:
     part = config.benchmarks["captionqa"]
     config = config.model_copy(update={"benchmarks": {"captionqa": part}})
     async with ChatServer(otherwise=answer("A")) as chat:
-        ground, reader = memory_ground(stored.store), QaReaderSettings(model=f"tgi:{chat.url}")
+        # With loose replies, which can be told apart.
+        ground = replace(memory_ground(stored.store), store=stored.store, whole=None)
+        reader = QaReaderSettings(model=f"tgi:{chat.url}")
         async with installation(ground, reader=reader) as gateway:
             for name, limit in (("first", 3), ("second", 2), ("third", 1)):
                 changed = config.model_copy(update={"limit": limit, "name": name})

@@ -1,10 +1,13 @@
-"""A store whose replies are loose objects at first, and later in packs.
+"""A store whose replies are in packs, which hold those that ended at about the same time.
 
-A loose object is created, and never written again: a reply book that grew is the next generation
-of its key, `<key>.json`, `<key>.1.json` and so on. A packed generation is never created again, as
-who writes knows all packs but those of the last `FRESH` seconds; the packer deletes loose objects
-only minutes after their pack appeared. So whatever a pack replaces is in it, and whoever
-misses a loose object finds the pack. Clocks of two machines are never compared.
+A reply book that grew is the next generation of its key. Earlier releases wrote each generation as
+an object of its own, `<key>.json`, `<key>.1.json` and so on. While there are such loose objects,
+readers look for them as well, and the packer packs them: it deletes them only minutes after their
+pack appeared, so whoever misses a loose object finds the pack. Clocks of two machines are never
+compared.
+
+What other processes wrote is found after at most `FRESH` seconds. A book that grows in two
+processes within that time keeps what one of them added: the rest is asked again when needed.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from caliper.pipeline.store.packs import Packs, pack_key
+from caliper.pipeline.store.group_commit import GroupCommit
+from caliper.pipeline.store.packs import Frame, Packs, pack_key
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
@@ -35,6 +39,7 @@ class PackedStore:
     def __init__(self, whole: DeletableStore, clock: Clock) -> None:
         self.whole, self.packs = whole, Packs(whole, clock)
         self._clock = clock
+        self._frames = GroupCommit(self._write_frames, clock)
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
@@ -43,8 +48,12 @@ class PackedStore:
             await self.whole.put(key, data)
             return
         generation = await self._first_loose(packed)
-        while await self.whole.replace(generation_key(key, generation), data, None) is None:
-            generation += 1
+        generation += len(await self._loose_sizes(key, packed)) if self.packs.has_loose else 0
+        content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
+        await self._frames.add(Frame.of(packed, generation, content))
+
+    async def _write_frames(self, frames: Sequence[Frame]) -> None:
+        await self.packs.write(frames, self._clock.now())
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """Read at most `max_bytes` bytes under `key`. Raises what the port raises."""
@@ -54,7 +63,10 @@ class PackedStore:
         newest: bytes | None = None
         for _ in range(_TRIES):
             generation, newest = await self._first_loose(packed), None
-            while (data := await self._loose(key, generation, max_bytes)) is not None:
+            while (
+                self.packs.has_loose
+                and (data := await self._loose(key, generation, max_bytes)) is not None
+            ):
                 generation, newest = generation + 1, data
             place = await self.packs.find(packed) if newest is None else None
             if place is not None:

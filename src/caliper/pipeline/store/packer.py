@@ -10,7 +10,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from caliper.core.errors import CaliperError
 from caliper.pipeline.store.packed_store import PackedStore, generation_key
@@ -150,13 +150,17 @@ class Packer:
         waiting = {key for _, some in self._waiting for key in some}
         names = [name for name in reversed(await self._packs.names()) if name not in waiting]
         sizes = {name: await self._packs.size(name) for name in names}
-        small = [name for name in names if sizes[name] < _SMALL_BYTES]
-        if len(small) < self._fewest:
-            return
-        frames, merged = list[Frame](), dict[str, Sequence[int]]()
-        for name in small:
-            if sum(sizes[each] for each in merged) < _PACK_BYTES:
-                frames += await self._packs.frames(name)
-                merged[name] = (0,)
+        small = deque(name for name in names if sizes[name] < _SMALL_BYTES)
+        while len(small) >= self._fewest:
+            some = list[str]()
+            while small and sum(sizes[name] for name in some) < _PACK_BYTES:
+                some.append(small.popleft())
+            await self._merge_some(some)
+
+    async def _merge_some(self, names: Sequence[str]) -> None:
+        frames = list[Frame]()
+        for first in range(0, len(names), _CONCURRENCY):
+            some = map(self._packs.frames, names[first : first + _CONCURRENCY])
+            frames += chain.from_iterable(await asyncio.gather(*some))
         await self._packs.write(frames, self._clock.now())
-        self._delete_later(merged)
+        self._delete_later(dict.fromkeys(names, (0,)))

@@ -4,8 +4,8 @@
 
 Packs are immutable. A row has the first half of a reply's key, its generation (`packed_store`),
 and where its data are. Of several rows of a key, the highest generation counts, then the newest
-pack. A reader knows the packs by a list that is at most `FRESH` seconds old, and keeps rows of
-those it used last.
+pack. A reader knows the packs by a list that is at most `FRESH` seconds old, and its own at once.
+It keeps the rows of all small packs, and of the large ones that it used last.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from cachetools import LRUCache
 
@@ -27,12 +28,17 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
 _LOG = logging.getLogger(__name__)
-FRESH = 5.0
+FRESH = 2.0
 PREFIX = "packs/"
 _SIGNATURE = b"caliper-pack-01\n"
 _ROW = struct.Struct(">16sIII")
 _KEY = re.compile(r"(?:jobs|captions)/[0-9a-f]{2}/([0-9a-f]{32})[0-9a-f]{32}\.json", re.ASCII)
 _NAME = re.compile(r"packs/([0-9a-f]{16})-[0-9a-f]{8}-(\d{1,9})\.pack", re.ASCII)
+_SMALL_BYTES = 64 << 10
+"""Bytes of rows of a small pack: those of two thousand replies."""
+_MOST_SMALL = 8 << 20
+"""Bytes of rows of all small packs: those of three hundred thousand replies, some 50 MiB."""
+_CONCURRENCY = 8
 _HELD_BYTES = 64 << 20
 """Bytes of rows that a reader keeps, those of two million replies: older ones are not found."""
 
@@ -70,10 +76,22 @@ class Frame:
 class Packs:
     """The packs of a store, as one reader knows them."""
 
-    def __init__(self, store: DeletableStore, clock: Clock, held: int = _HELD_BYTES) -> None:
-        self._store, self._clock = store, clock
+    def __init__(
+        self,
+        store: DeletableStore,
+        clock: Clock,
+        held: int = _HELD_BYTES,
+        small: int = _SMALL_BYTES,
+    ) -> None:
+        self._store, self._clock, self._small_bytes = store, clock, small
         self._names: tuple[str, ...] = ()
         self._listed = -FRESH - 1
+        # The rows of small packs, and the pack that counts for each of their keys.
+        self._small: dict[str, bytes] = {}
+        self._pack_of: dict[bytes, str] = {}
+        # When this process wrote packs that its last list may have missed.
+        self._written: dict[str, float] = {}
+        self.has_loose = True
         self._rows: LRUCache[str, bytes] = LRUCache(held, getsizeof=len)
         self._lock = asyncio.Lock()
 
@@ -86,10 +104,59 @@ class Packs:
         """The packs, newest first. Raises StoreUnavailable."""
         async with self._lock:
             if not self.is_fresh:
-                listed = self._clock.monotonic()
-                names = [key async for key in self._store.list(PREFIX) if _NAME.fullmatch(key)]
-                self._names, self._listed = tuple(reversed(names)), listed
+                await self._list()
         return self._names
+
+    async def _list(self) -> None:
+        listed = self._clock.monotonic()
+        self.has_loose = await self._has("jobs/") or await self._has("captions/")
+        names = {key async for key in self._store.list(PREFIX) if _NAME.fullmatch(key)}
+        self._written = {name: when for name, when in self._written.items() if when >= listed}
+        names |= self._written.keys()
+        small = self._newest_small(names)
+        for name in self._small.keys() - small:
+            self._forget(name)
+        new = sorted(small - self._small.keys())
+        for first in range(0, len(new), _CONCURRENCY):
+            some = new[first : first + _CONCURRENCY]
+            for name, rows in zip(some, await asyncio.gather(*map(self.rows, some)), strict=True):
+                if name not in self._small:
+                    self._remember(name, rows)
+        names |= self._written.keys()
+        self._names, self._listed = tuple(sorted(names, reverse=True)), listed
+
+    def _newest_small(self, names: Iterable[str]) -> set[str]:
+        """The newest small packs. Older ones, which nobody merged, count as large."""
+        small = [name for name in sorted(names, reverse=True) if self._is_small(name)]
+        held = accumulate(map(_bytes_of_rows, small))
+        return {name for name, size in zip(small, held, strict=True) if size <= _MOST_SMALL}
+
+    def _is_small(self, name: str) -> bool:
+        return _bytes_of_rows(name) <= self._small_bytes
+
+    async def _has(self, prefix: str) -> bool:
+        async for _ in self._store.list(prefix):
+            return True
+        return False
+
+    def _remember(self, name: str, rows: bytes) -> None:
+        """Keep the rows of a small pack."""
+        self._small[name] = rows
+        for row in _all(rows):
+            known = self._find_small(row.key)
+            if known is None or (known[1].generation, known[0]) <= (row.generation, name):
+                self._pack_of[row.key] = name
+
+    def _forget(self, name: str) -> None:
+        for row in _all(self._small.pop(name)):
+            if self._pack_of.get(row.key) == name:
+                # A pack that has it too is newer, and large, or this reply was purged.
+                del self._pack_of[row.key]
+
+    def _find_small(self, key: bytes) -> tuple[str, Row] | None:
+        name = self._pack_of.get(key)
+        row = _search(self._small[name], key) if name else None
+        return (name, row) if name and row else None
 
     def expire(self) -> None:
         """List the packs again before the next use."""
@@ -97,9 +164,11 @@ class Packs:
 
     async def find(self, key: bytes) -> tuple[str, Row] | None:
         """The pack and row of a key, None if it is in none. Raises StoreUnavailable."""
-        best: tuple[str, Row] | None = None
-        held = 0
-        for name in await self.names():
+        names = await self.names()
+        best, held = self._find_small(key), 0
+        for name in names:
+            if name in self._small:
+                continue
             held += _bytes_of_rows(name)
             if held > self._rows.maxsize:
                 break
@@ -121,7 +190,7 @@ class Packs:
 
     async def rows(self, name: str) -> bytes:
         """The rows of a pack; empty if it is gone, or damaged. Raises StoreUnavailable."""
-        rows = self._rows.get(name)
+        rows = self._small.get(name, self._rows.get(name))
         if rows is None:
             size = len(_SIGNATURE) + _bytes_of_rows(name)
             head = await self._store.get_range(name, 0, size)
@@ -132,7 +201,7 @@ class Packs:
             if len(rows) != size - len(_SIGNATURE):
                 _LOG.warning("%s: not a pack: its replies are asked again", name)
                 rows = b""
-            if len(rows) <= self._rows.maxsize:
+            if not self._is_small(name) and len(rows) <= self._rows.maxsize:
                 self._rows[name] = rows
         return rows
 
@@ -164,8 +233,12 @@ class Packs:
         since = (now - datetime.fromtimestamp(0, UTC)).total_seconds()
         stamp = max(int(since * 1e6), int(match[1], 16) + 1 if match else 0)
         name = f"{PREFIX}{stamp:016x}-{secrets.token_hex(4)}-{len(kept)}.pack"
-        await self._store.put(name, _encode([kept[key] for key in sorted(kept)]))
-        self.expire()
+        rows, data = _encode([kept[key] for key in sorted(kept)])
+        await self._store.put(name, data)
+        self._written[name] = self._clock.monotonic()
+        if self._is_small(name):
+            self._remember(name, rows)
+        self._names = (name, *self._names)
         return name
 
     async def drop(self, keys: Iterable[str], now: datetime) -> None:
@@ -187,6 +260,7 @@ class Packs:
                     _LOG.warning("%s keeps replies of a removed run: %s", name, error)
                     continue
                 await self._store.delete(name)
+                self._written.pop(name, None)
                 self.expire()
 
 
@@ -194,13 +268,14 @@ def _bytes_of_rows(name: str) -> int:
     return _ROW.size * int(name.rpartition("-")[2].removesuffix(".pack"))
 
 
-def _encode(frames: list[Frame]) -> bytes:
+def _encode(frames: list[Frame]) -> tuple[bytes, bytes]:
+    """The rows of a pack, and all of it."""
     first = len(_SIGNATURE) + _ROW.size * len(frames)
     rows = bytearray()
     for frame in frames:
         rows += _ROW.pack(frame.key, frame.generation, first, len(frame.data))
         first += len(frame.data)
-    return b"".join((_SIGNATURE, rows, *(frame.data for frame in frames)))
+    return bytes(rows), b"".join((_SIGNATURE, rows, *(frame.data for frame in frames)))
 
 
 def _all(rows: bytes) -> Iterator[Row]:

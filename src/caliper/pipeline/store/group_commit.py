@@ -1,0 +1,37 @@
+"""Writes what comes at about the same time together: a store's cost is by the object."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+from caliper.ports.clock import Clock
+
+_REST = 0.1
+"""Seconds from one write to the next."""
+_Item = TypeVar("_Item")
+
+
+class GroupCommit(Generic[_Item]):
+    """Writes items by `write`: the first at once, and those that come meanwhile together."""
+
+    def __init__(self, write: Callable[[Sequence[_Item]], Awaitable[object]], clock: Clock) -> None:
+        self._write, self._clock = write, clock
+        self._items: list[_Item] = []
+        self._next: asyncio.Task[None] | None = None
+        self._rests_until = 0.0
+
+    async def add(self, item: _Item) -> None:
+        """Write an item. Raises what `write` raises."""
+        self._items.append(item)
+        if self._next is None:
+            self._next = asyncio.create_task(self._commit())
+        # Whoever gives up waiting does not take the others' items along.
+        await asyncio.shield(self._next)
+
+    async def _commit(self) -> None:
+        await self._clock.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
+        items, self._items, self._next = self._items, [], None
+        self._rests_until = self._clock.monotonic() + _REST
+        await self._write(items)
