@@ -78,9 +78,8 @@ async def test_restarted_processes_find_packed_replies(there: Installation) -> N
     first = await there.begin(example("first"))
     assert (await there.over(first)).state is RunState.COMPLETE
     rows, written = await rows_of(there.gateway, first), await counts(store)
-    # Replies that end together are one object.
     assert (written["jobs"], written["captions"]) == (0, 0)
-    assert 0 < written["packs"] < sum(len(chat.requests) for chat in there.chats.values()) / 2
+    assert 0 < written["packs"] <= sum(len(chat.requests) for chat in there.chats.values())
     await pack(store)
     packed = await counts(store)
     assert (packed["jobs"], packed["captions"], packed["packs"]) == (0, 0, 1)
@@ -92,6 +91,10 @@ async def test_restarted_processes_find_packed_replies(there: Installation) -> N
     assert (await there.over(second)).state is RunState.COMPLETE
     assert {kind: len(chat.requests) for kind, chat in there.chats.items()} == asked
     assert await rows_of(there.gateway, second) == rows
+    marks = [key async for key in store.list(f"runs/{second}/reused/")]
+    reused = [key async for key in PackedStore(store, FakeClock()).list(f"runs/{second}/reused/")]
+    assert all(key.endswith(".marks") for key in marks)
+    assert 0 < len(marks) <= len(reused)
 
 
 async def _purged(store: MemoryStore, captions: int) -> None:

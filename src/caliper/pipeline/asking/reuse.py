@@ -2,7 +2,7 @@
 
 A job counts once, however often it is delivered:
 
-    runs/<id>/reused/<captions or verdicts>/<job>/<count>   (empty objects)
+    runs/<id>/reused/<captions or verdicts>/<job>/<count>   (marks: empty objects)
 """
 
 from __future__ import annotations

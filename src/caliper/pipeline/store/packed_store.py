@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from caliper.pipeline.store.group_commit import GroupCommit
+from caliper.pipeline.store.marks import Marks, folder_of_marks
 from caliper.pipeline.store.packs import Frame, Packs, pack_key
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
@@ -33,17 +34,21 @@ def generation_key(key: str, generation: int) -> str:
 
 class PackedStore:
     """ports.storage.DeletableStore over `whole`: `get`, `put`, `size` and `delete` take a reply for
-    one object, wherever it is. All else is about the objects of `whole`.
+    one object, wherever it is, as `put` and `list` do with a mark (`marks`). All else is about the
+    objects of `whole`.
     """
 
     def __init__(self, whole: DeletableStore, clock: Clock) -> None:
         self.whole, self.packs = whole, Packs(whole, clock)
-        self._clock = clock
+        self._clock, self._marks = clock, Marks(whole, clock)
         self._frames = GroupCommit(self._write_frames, clock)
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
         packed = pack_key(key)
+        if data == b"" and folder_of_marks(key):
+            await self._marks.put(key)
+            return
         if packed is None:
             await self.whole.put(key, data)
             return
@@ -112,8 +117,10 @@ class PackedStore:
         return await self.whole.get_range(key, first, length)
 
     def list(self, prefix: str) -> AsyncIterator[str]:
-        """List the objects under a prefix. Raises StoreUnavailable."""
-        return self.whole.list(prefix)
+        """List the objects under a prefix, or the marks in a folder of them. Raises
+        StoreUnavailable.
+        """
+        return (self._marks if folder_of_marks(prefix) else self.whole).list(prefix)
 
     async def _objects(self, key: str) -> Sequence[str]:
         """The objects of a key, the newest generation first."""
