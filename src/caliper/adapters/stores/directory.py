@@ -20,6 +20,8 @@ from caliper.adapters.keys import check_key, check_prefix, check_size
 
 # Syncing many files to disk concurrently takes hardly longer than syncing one.
 _SYNCING_THREADS, _THREADS = 32, 4
+_FEW = 16
+"""Without syncing, fewer calls take less time than handing them to one more thread."""
 _Result = TypeVar("_Result")
 _Call = tuple[asyncio.Future[Any], Callable[[], Any]]
 
@@ -33,9 +35,11 @@ class DirectoryStore:
 
     def __init__(self, root: Path, *, synced: bool = True) -> None:
         self._root, self._synced = root, synced
-        self._size = _SYNCING_THREADS if synced else _THREADS
+        self._size, self._few = (_SYNCING_THREADS, 1) if synced else (_THREADS, _FEW)
         self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="store")
         self._waiting: list[_Call] = []
+        self._running = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def put(self, key: str, data: bytes | Path) -> None:
         await self._call(partial(_put, self._file(key), data, synced=self._synced))
@@ -73,29 +77,43 @@ class DirectoryStore:
                 yield key
 
     async def _call(self, work: Callable[[], _Result]) -> _Result:
-        """Do the work in a thread, together with other calls of this turn of the event loop: most
-        calls take less time than handing them to a thread.
-        """
+        """Do the work in a thread, together with other calls that wait for one."""
         loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            # What an earlier loop left behind will not end any more.
+            self._loop, self._waiting, self._running = loop, [], 0
         future: asyncio.Future[_Result] = loop.create_future()
-        if not self._waiting:
+        if len(self._waiting) % self._few == 0:
             loop.call_soon(self._hand_over)
         self._waiting.append((future, work))
         return await future
 
     def _hand_over(self) -> None:
+        if not self._waiting or (self._running and len(self._waiting) < self._few):
+            return
         calls, self._waiting = self._waiting, []
-        share = -(-len(calls) // self._size)
+        share = max(self._few, -(-len(calls) // self._size))
         for first in range(0, len(calls), share):
-            self._threads.submit(_work, calls[first : first + share])
+            self._running += 1
+            self._threads.submit(self._work, calls[first : first + share])
+
+    def _work(self, calls: Sequence[_Call]) -> None:
+        results = [(future, *_outcome(work)) for future, work in calls]
+        calls[0][0].get_loop().call_soon_threadsafe(self._settle, results)
+
+    def _settle(self, results: Sequence[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
+        self._running -= 1
+        for future, value, error in results:
+            if future.cancelled():
+                continue
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+        self._hand_over()
 
     def _file(self, key: str) -> Path:
-        return self._root.joinpath(*check_key(key).split("/"))
-
-
-def _work(calls: Sequence[_Call]) -> None:
-    results = [(future, *_outcome(work)) for future, work in calls]
-    calls[0][0].get_loop().call_soon_threadsafe(_settle, results)
+        return Path(f"{self._root}/{check_key(key)}")
 
 
 def _outcome(work: Callable[[], Any]) -> tuple[Any, Exception | None]:
@@ -103,16 +121,6 @@ def _outcome(work: Callable[[], Any]) -> tuple[Any, Exception | None]:
         return work(), None
     except Exception as error:  # noqa: BLE001 - raised where the call is awaited
         return None, error
-
-
-def _settle(results: Sequence[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
-    for future, value, error in results:
-        if future.cancelled():
-            continue
-        if error is None:
-            future.set_result(value)
-        else:
-            future.set_exception(error)
 
 
 def _put(target: Path, data: bytes | Path, *, synced: bool) -> None:
