@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -22,9 +21,3 @@ def lazy_module(name: str) -> Any:
     checkers and the rules about imports see the import.
     """
     return _Deferred(name)
-
-
-def import_modules(names: Iterable[str]) -> None:
-    """Import modules ahead of their first use."""
-    for name in names:
-        import_module(name)

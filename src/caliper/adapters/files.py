@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ def open_replacement(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     Creates missing folders. Raises the error that `store_error` returns for any OSError,
     including one raised in the block.
     """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         file = _create(part)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -107,6 +108,7 @@ class _LazyCommands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module, _, attribute = COMMANDS[name][0].partition(":")
         command = getattr(import_module(f"caliper.cli.{module}"), attribute)
+        gc.enable()
         group = typer.Typer(rich_markup_mode="rich")
         if isinstance(command, typer.Typer):
             group.add_typer(command, name=name)

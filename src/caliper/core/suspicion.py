@@ -175,6 +175,8 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     if len(text) > _CHARACTERS or raw.count("\n") > _LINES:
         detected.add(Sign.LONG)
     detected.update(_stuffing(lower, words, alternatives))
+    if not detected:
+        return ()
     return tuple(sign for sign in Sign if sign in detected)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
@@ -17,7 +18,6 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
-from caliper.lazy import import_modules
 from caliper.local.checks import warnings
 from caliper.local.config import config_values
 from caliper.local.directory import RunDirectory
@@ -54,8 +54,10 @@ from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
-_FOR_THE_REPORT = ("scipy.special", "caliper.adapters.exports.parquet", "jinja2")
+_FOR_THE_REPORT = ("numpy", "scipy.special", "caliper.adapters.exports.parquet", "jinja2")
 """Modules that take long to import, and that only the report needs."""
+_STEP = 0.3
+"""Seconds between these imports, in which replies are read."""
 
 
 class LocalRun:
@@ -177,8 +179,11 @@ class LocalRun:
 
     def _note_jobs(self, published: int) -> None:
         self.jobs = published
-        # The models have their first questions: there is time now.
-        asyncio.get_running_loop().run_in_executor(None, import_modules, _FOR_THE_REPORT)
+        # The models have their first questions: there is time now. Imported in a thread, they would
+        # keep replies waiting four times as long.
+        loop = asyncio.get_running_loop()
+        for number, name in enumerate(_FOR_THE_REPORT):
+            loop.call_later(number * _STEP, import_module, name)
 
     def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options
