@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.command import Command
 from tests.servers.process import free_ports
 
-from caliper.adapters.stores.minio import EXPIRE
+from caliper.adapters.stores.bucket import EXPIRE
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import TOPICS
 

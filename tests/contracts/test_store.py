@@ -16,8 +16,9 @@ from tests.fakes.stores import MemoryStore
 from tests.fakes.watching import FallibleStore
 from tests.servers.access import access_to
 
+from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.adapters.stores.minio import MinioStore, apply_storage
+from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore

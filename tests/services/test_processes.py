@@ -21,7 +21,8 @@ from tests.servers.process import ServerProcess, answers, free_ports
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.adapters.stores.minio import MinioStore, apply_storage
+from caliper.adapters.stores.bucket import apply_storage
+from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher

@@ -17,11 +17,11 @@ from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import read_settings
 
 if TYPE_CHECKING:
-    from caliper.adapters.stores import minio
+    from caliper.adapters.stores import bucket
     from caliper.adapters.streams import kafka_topics
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
-    minio = lazy_module("caliper.adapters.stores.minio")
+    bucket = lazy_module("caliper.adapters.stores.bucket")
     kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
 
 Kafka = Annotated[
@@ -100,7 +100,7 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     """
     settings = read_settings(ClientSettings, store=store)
     with name_store_errors(settings, "--store"):
-        changes = minio.apply_storage(store_access(settings))
+        changes = bucket.apply_storage(store_access(settings))
     return _show(changes, json=json, quiet=quiet)
 
 

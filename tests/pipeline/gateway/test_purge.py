@@ -13,7 +13,8 @@ from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
 from tests.servers.access import access_to
 
-from caliper.adapters.stores.minio import MinioStore, apply_storage
+from caliper.adapters.stores.bucket import apply_storage
+from caliper.adapters.stores.minio import MinioStore
 from caliper.cli.submission import send
 from caliper.core.errors import StoreUnavailable
 from caliper.core.run import RunState

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,11 +16,9 @@ from urllib.parse import urlsplit
 
 import urllib3
 from minio import Minio
-from minio.commonconfig import ENABLED, Filter
 from minio.datatypes import Object
 from minio.deleteobjects import DeleteObject
 from minio.error import S3Error
-from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 from urllib3 import BaseHTTPResponse
 
 from caliper.adapters.keys import check_key, check_prefix, check_size
@@ -30,12 +27,9 @@ from caliper.adapters.trust import tls_context
 from caliper.core.errors import InvalidInput, StoreUnavailable
 
 _TRIES = 3
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PAGE = 1000
 _MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject", "InvalidRange"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
-# Days until objects under a prefix expire: snapshots serve while topics reach back to them.
-EXPIRE = {"aggregator/": 14}
 
 _Result = TypeVar("_Result")
 
@@ -100,7 +94,7 @@ class StoreAccess:
 
 
 class MinioStore:
-    """ports.storage.ObjectStore in an existing bucket: see `apply_storage`.
+    """ports.storage.ObjectStore in an existing bucket: see `bucket.apply_storage`.
 
     An invalid key raises InvalidInput. A `put` that raises StoreUnavailable may have stored the
     object nevertheless: the server did not answer in time.
@@ -239,72 +233,3 @@ class MinioStore:
         for entry in self._client.list_objects(self._bucket, prefix=prefix, recursive=True):
             if entry.object_name is not None:
                 yield entry.object_name
-
-
-def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> list[str]:
-    """Create the bucket and update its lifecycle rules. Returns one line per change.
-
-    `expire`: days until objects under a prefix expire; other rules are preserved. Blocks. Raises
-    StoreUnavailable, InvalidInput if other rules cannot be preserved, and InvalidInput with the
-    field `url` or `bucket` if that is invalid.
-    """
-    if not _BUCKET.fullmatch(access.bucket):
-        message = (
-            f"{access.bucket!r:.80} cannot name a bucket; expected 3 to 63 lower-case letters, "
-            "digits, dots and hyphens, a letter or digit first and last"
-        )
-        raise InvalidInput(message, field="bucket")
-    with access.connections() as pool:
-        client = access.client(pool)
-        return translate_errors(lambda: _apply(client, access.bucket, expire), access.bucket)
-
-
-def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
-    lines = []
-    if not client.bucket_exists(bucket):
-        client.make_bucket(bucket)
-        lines.append(f"created bucket {bucket}")
-    try:
-        config = client.get_bucket_lifecycle(bucket)
-    except ValueError as error:
-        raise _foreign_rules_error(bucket, expire) from error
-    ours: list[Rule] = []
-    others: list[Rule] = []
-    for rule in config.rules if config else ():
-        (ours if _prefix(rule) in expire and rule.expiration else others).append(rule)
-    current = {_prefix(rule): _days(rule) for rule in ours}
-    if current != dict(expire) or len(current) != len(ours):
-        rules = [
-            Rule(
-                ENABLED,
-                rule_filter=Filter(prefix=prefix),
-                rule_id=prefix.strip("/"),
-                expiration=Expiration(days=days),
-            )
-            for prefix, days in expire.items()
-        ]
-        # Setting rules replaces all of them. The client would drop parts of rules in these forms,
-        # so that they would match more objects than before.
-        if any(rule.rule_filter is None or rule.rule_filter.and_operator for rule in others):
-            raise _foreign_rules_error(bucket, expire)
-        client.set_bucket_lifecycle(bucket, LifecycleConfig([*others, *rules]))
-        lines += [f"{prefix} expires after {days} days" for prefix, days in expire.items()]
-    return lines
-
-
-def _foreign_rules_error(bucket: str, expire: Mapping[str, int]) -> InvalidInput:
-    summary = ", ".join(f"{prefix} after {days} days" for prefix, days in expire.items())
-    return InvalidInput(
-        f"bucket {bucket} has lifecycle rules of a form that cannot be kept here; nothing was "
-        f"changed. Let expire by a rule of your own: {summary}"
-    )
-
-
-def _prefix(rule: Rule) -> str | None:
-    """The prefix in a rule's filter, if any."""
-    return rule.rule_filter.prefix if rule.rule_filter else None
-
-
-def _days(rule: Rule) -> int | None:
-    """The days until objects expire; None if the rule does not expire them."""
-    return rule.expiration.days if rule.expiration and rule.status == ENABLED else None

@@ -129,9 +129,8 @@ class Gauges:
             return
         tally, scored = now
         settings = run.spec.benchmark(item.benchmark).settings
-        score = SampleScore(
-            max(places), scored, self._cells.select(item.benchmark, tally, settings)
-        )
+        cells = self._cells.select(item.benchmark, tally, settings)
+        score = SampleScore(max(places), scored, cells)
         self._changed_samples.append(_Sample(run, item.benchmark, item.sample, places, score))
 
     def _update_windows(self, samples: Collection[_Sample]) -> None:
@@ -209,9 +208,8 @@ class Gauges:
         samples, self._changed_samples = self._changed_samples, []
         self._update_windows(samples)
         await self._record_all()
-        now = self._now()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):
-            self._telemetry.record(events.VerdictShown(max(0, now - timestamp) / 1000))
+            self._telemetry.record(events.VerdictShown(max(0, self._now() - timestamp) / 1000))
         self._live.free_idle({run.run for run in busy})
 
     def _now(self) -> int:
@@ -222,12 +220,13 @@ class Gauges:
         self._telemetry.record(events.ModelForgotten(name))
 
     async def _record_all(self) -> None:
-        now = self._now()
         for name, model in list(self._models.items()):
             if not self._scope.has(model.spec.name):
                 self._forget(name)
-        for name, model in list(self._models.items()):
-            model.changed |= {place for place, window in model.windows.items() if window.trim(now)}
+                continue
+            model.changed |= {
+                place for place, window in model.windows.items() if window.trim(self._now())
+            }
             changed, model.changed = model.changed, set()
             try:
                 await self._record_model(name, model, changed)
@@ -246,8 +245,7 @@ class Gauges:
     ) -> None:
         if not changed:
             return
-        run = model.run
-        async with self._totals(run, changed) as totals:
+        async with self._totals(model.run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
                 await self._record_benchmark(name, model, benchmark, totals, changed)
         if self._models.get(name) is model:
