@@ -135,8 +135,7 @@ class Gauges:
 
     def _update_windows(self, samples: Collection[_Sample]) -> None:
         for sample in samples:
-            model = self._models.get(_name(sample.run))
-            if model is None:
+            if (model := self._models.get(_name(sample.run))) is None:
                 continue
             model.averages[sample.benchmark] = self._live.averages(sample.run.spec)
             for kind in (Window.LAST, Window.HOUR):
@@ -153,7 +152,7 @@ class Gauges:
         return model.windows[name, kind]
 
     def on_removal(self, run: str) -> None:
-        """A run was dropped. It is kept here until its last scores are recorded."""
+        """A run was dropped. It stays here until its last scores are recorded."""
         for name, model in self._models.items():
             if model.run is not None and model.run.run == run:
                 model.held = False
@@ -162,8 +161,7 @@ class Gauges:
 
     def _watch(self, run: RunLedger, started: int) -> None:
         name = _name(run)
-        model = self._models.get(name)
-        if model is not None and model.run is run:
+        if (model := self._models.get(name)) is not None and model.run is run:
             model.started = max(model.started, started)
             return
         same_run = model is not None and model.spec.run_id == run.run
