@@ -7,10 +7,11 @@ from types import ModuleType
 
 import pytest
 import tests.contracts
+import tests.contracts.test_store
 import tests.fakes
+from tests.contracts.store_contract import StoreContract
 from tests.contracts.test_codec import CODECS
 from tests.contracts.test_log_reader import LogReaderContract
-from tests.contracts.test_store import StoreContract
 from tests.contracts.test_stream import StreamContract
 
 import caliper.adapters

@@ -144,8 +144,8 @@ async def test_what_an_earlier_release_recorded_of_an_end_still_counts(event: st
     assert ledger.due_state is None
 
 
-async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
-    house, run, aggregator = await set_up()
+async def run_slowly(house: House, aggregator: Aggregator) -> None:
+    """Twenty runs whose plans take long to read."""
     get = house.store.get
 
     async def slow(key: str, most: int | None = None) -> bytes | None:
@@ -155,6 +155,11 @@ async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
     house.store.get = slow  # type: ignore[method-assign]
     for number in range(20):
         await aggregator.apply(scored(await stored_run(house.store, f"run {number}")))
+
+
+async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
+    house, run, aggregator = await set_up()
+    await run_slowly(house, aggregator)
     name = run.spec.run_id
     await aggregator.apply([planned(name, 1), event_of(run, EventKind.FAIL, 1, "why")])
     house.clock.seconds += 5
@@ -166,15 +171,7 @@ async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
 
 async def test_a_better_report_of_the_same_end_waits_for_nobody_else() -> None:
     house, run, aggregator = await set_up(coverage_floor=0.5)
-    get = house.store.get
-
-    async def slow(key: str, most: int | None = None) -> bytes | None:
-        house.clock.seconds += 1 if "/plan/0" in key else 0
-        return await get(key, most)
-
-    house.store.get = slow  # type: ignore[method-assign]
-    for number in range(20):
-        await aggregator.apply(scored(await stored_run(house.store, f"run {number}")))
+    await run_slowly(house, aggregator)
     await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
     await aggregator.conclude()
     await aggregator.apply(scored(run))
