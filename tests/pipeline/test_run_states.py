@@ -31,8 +31,7 @@ def planned(run: str, start: int, asked: int | None = None) -> Record:
 
 
 async def state_of(aggregator: Aggregator, run: str) -> RunState | None:
-    found = await aggregator.scores(run)
-    return found and found.state
+    return (found := await aggregator.scores(run)) and found.state
 
 
 async def state(house: House, events: list[Record], *, quiet: bool = True) -> RunState | None:
@@ -145,7 +144,6 @@ async def test_what_an_earlier_release_recorded_of_an_end_still_counts(event: st
 
 
 async def run_slowly(house: House, aggregator: Aggregator) -> None:
-    """Twenty runs whose plans take long to read."""
     get = house.store.get
 
     async def slow(key: str, most: int | None = None) -> bytes | None:
@@ -295,9 +293,9 @@ async def test_a_first_start_that_is_heard_of_late_holds_nothing_up() -> None:
 
 async def test_a_run_that_is_started_again_and_ends_as_before_is_announced_again() -> None:
     house, run, _ = await set_up()
-    name = run.spec.run_id
-    assert await state(house, [planned(name, 1), *scored(run)]) is RunState.COMPLETE
+    first, second = (planned(run.spec.run_id, start) for start in (1, 2))
+    assert await state(house, [first, *scored(run)]) is RunState.COMPLETE
     assert await state(house, house.ends()) is RunState.COMPLETE
     assert len(house.announced) == 1
-    assert await state(house, [planned(name, 2)]) is RunState.COMPLETE
+    assert await state(house, [second]) is RunState.COMPLETE
     assert len(house.announced) == 2
