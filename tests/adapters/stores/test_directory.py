@@ -98,3 +98,30 @@ async def test_a_call_that_was_given_up_harms_no_other(tmp_path: Path) -> None:
     await asyncio.wait(calls)
     assert [call.cancelled() for call in calls] == [True, False] * 50
     assert [await store.get(f"some/{name}") for name in range(1, 100, 2)] == [b"it"] * 50
+
+
+@pytest.mark.parametrize("synced", [True, False])
+async def test_many_calls_at_once_all_end(tmp_path: Path, *, synced: bool) -> None:
+    store = DirectoryStore(tmp_path, synced=synced)
+    keys = [f"jobs/{number}" for number in range(200)]
+    await asyncio.gather(*(store.put(key, key.encode()) for key in keys))
+    assert await asyncio.gather(*map(store.get, keys)) == [key.encode() for key in keys]
+
+
+@pytest.mark.parametrize("synced", [True, False])
+def test_what_a_loop_left_behind_holds_up_no_later_one(tmp_path: Path, *, synced: bool) -> None:
+    store = DirectoryStore(tmp_path, synced=synced)
+
+    async def leave() -> None:
+        tasks = [asyncio.create_task(store.put(f"jobs/{number}", b"")) for number in range(40)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+
+    async def use() -> bytes | None:
+        await store.put("jobs/last", b"data")
+        return await store.get("jobs/last")
+
+    for _ in range(3):
+        asyncio.run(leave())
+    assert asyncio.run(use()) == b"data"
