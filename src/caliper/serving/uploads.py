@@ -48,7 +48,7 @@ class Uploads:
                     raise InvalidInput(f"more than {self._each} bytes in all", field="caption")
                 if self._held > self._together:
                     raise BackendOverloaded("too many captions are being uploaded; try again later")
-                captions.add([(sample, text)])
+                captions.update([(sample, text)])
             if not captions:
                 raise InvalidInput("no captions", field="caption")
             yield captions

@@ -31,7 +31,7 @@ BROKEN = "half \ud83d a face"
 
 def test_texts_come_back_in_the_order_of_their_first_names() -> None:
     texts = SpilledTexts([("b", "1"), ("a", BROKEN), ("b", "2")])
-    texts.add([("c", ""), (BROKEN, "named")])
+    texts.update([("c", ""), (BROKEN, "named")])
     assert list(texts.items()) == [("b", "2"), ("a", BROKEN), ("c", ""), (BROKEN, "named")]
     assert texts == {"a": BROKEN, "b": "2", "c": "", BROKEN: "named"}
     assert len(texts) == 4
@@ -78,7 +78,7 @@ def test_a_text_that_was_cut_short_stays_so() -> None:
     texts = SpilledTexts([("a", CutShort("A dog ru")), ("b", "A dog runs.")])
     assert isinstance(texts["a"], CutShort)
     assert not isinstance(texts["b"], CutShort)
-    texts.add([("a", "A dog runs.")])
+    texts.update([("a", "A dog runs.")])
     assert not isinstance(texts["a"], CutShort)
 
 

@@ -123,21 +123,24 @@ def _digest(file: Path) -> str:
 
 
 async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:
-    """The captions of the planned samples of a run, in plan order, spilled to disk.
+    """The captions of the planned samples of a run, in plan order: spilled to disk, unless
+    `texts_of` has them in memory as a dict.
 
     Raises what `texts_of` raises, and DataLoss if a caption is gone that was examined.
     """
     texts = {part.name: await texts_of(run.run, part) for part in run.spec.benchmarks}
-    planned = {name: SpilledTexts() for name in texts}
+    planned: dict[str, dict[str, str] | SpilledTexts] = {
+        name: {} if isinstance(known, dict) else SpilledTexts() for name, known in texts.items()
+    }
     async for items in run.plan():
-        for name, spilled in planned.items():
+        for name, of_plan in planned.items():
             samples = dict.fromkeys(item.sample for item in items if item.benchmark == name)
             captions = {sample: texts[name].get(sample) for sample in samples}
             for item in items:
                 if item.benchmark == name and captions[item.sample] is None:
                     _refuse_lost(run, item)
-            spilled.add((sample, text) for sample, text in captions.items() if text is not None)
-    return {name: spilled for name, spilled in planned.items() if spilled}
+            of_plan.update((sample, text) for sample, text in captions.items() if text is not None)
+    return {name: of_plan for name, of_plan in planned.items() if of_plan}
 
 
 def _refuse_lost(run: RunLedger, item: Item) -> None:

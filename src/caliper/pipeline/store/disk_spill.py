@@ -82,9 +82,9 @@ class SpilledTexts(Mapping[str, str]):
     def __init__(self, rows: Iterable[tuple[str, str]] = ()) -> None:
         columns = "name BLOB UNIQUE NOT NULL, text BLOB NOT NULL, cut INTEGER NOT NULL"
         self._database = _open(f"CREATE TABLE texts ({columns})")
-        self.add(rows)
+        self.update(rows)
 
-    def add(self, rows: Iterable[tuple[str, str]]) -> None:
+    def update(self, rows: Iterable[tuple[str, str]]) -> None:
         """Add (name, text) pairs. A later text replaces an earlier one of the same name."""
         insert = (
             "INSERT INTO texts VALUES (?, ?, ?) ON CONFLICT (name) "

@@ -210,7 +210,7 @@ async def read_own_captions(store: ObjectStore, run: str, name: str) -> Mapping[
     async for key in store.list(f"runs/{run}/captions/{name}/"):
         caption = await _read_caption(store, key)
         if caption is not None:
-            captions.add([(caption.sample, caption.plain)])
+            captions.update([(caption.sample, caption.plain)])
     return captions
 
 
