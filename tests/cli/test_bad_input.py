@@ -1,6 +1,8 @@
 import io
 import json
 import os
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +214,15 @@ def test_a_mask_that_does_not_fit(
     assert report(caliper.folder)["benchmarks"]["comprecap"]["s_object"] == 100
 
 
+def bomb() -> bytes:
+    """A PNG that says in its header that it has 40,000 x 40,000 pixels."""
+    made = io.BytesIO()
+    Image.new("1", (1, 1)).save(made, "PNG")
+    signature, size, rest = made.getvalue()[:12], 40_000, made.getvalue()[24:29]
+    header = b"IHDR" + struct.pack(">II", size, size) + rest
+    return signature + header + struct.pack(">I", zlib.crc32(header)) + made.getvalue()[33:]
+
+
 def test_pictures_that_cannot_be_shown(caliper: Command, tmp_path: Path) -> None:
     """Missing, truncated, a bomb, a path out of the folder: the report is made without them."""
     tiny.write_scenes(tmp_path, 5)
@@ -220,10 +231,7 @@ def test_pictures_that_cannot_be_shown(caliper: Command, tmp_path: Path) -> None
     data = tmp_path / "data"
     (data / "s00000.jpg").write_bytes(whole.getvalue())
     (data / "s00001.jpg").write_bytes(whole.getvalue()[:300])
-    # Says in its header that it has 40,000 x 40,000 pixels.
-    bomb = io.BytesIO()
-    Image.new("1", (40_000, 40_000)).save(bomb, "PNG")
-    (data / "s00002.jpg").write_bytes(bomb.getvalue())
+    (data / "s00002.jpg").write_bytes(bomb())
     made = tiny.read_lines(data / "scene.jsonl")
     made[4]["file_path"] = "../captions/scene.jsonl"
     tiny.lines(data / "scene.jsonl", made)

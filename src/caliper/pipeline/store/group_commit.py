@@ -14,13 +14,16 @@ _Item = TypeVar("_Item")
 
 
 class GroupCommit(Generic[_Item]):
-    """Writes items by `write`: the first at once, and those that come meanwhile together."""
+    """Writes items by `write`: those that come while it writes together, after a rest, and one that
+    comes alone at once.
+    """
 
     def __init__(self, write: Callable[[Sequence[_Item]], Awaitable[object]], clock: Clock) -> None:
         self._write, self._clock = write, clock
         self._items: list[_Item] = []
         self._next: asyncio.Task[None] | None = None
         self._rests_until = 0.0
+        self._writing, self._alone = 0, True
 
     async def add(self, item: _Item) -> None:
         """Write an item. Raises what `write` raises."""
@@ -31,7 +34,12 @@ class GroupCommit(Generic[_Item]):
         await asyncio.shield(self._next)
 
     async def _commit(self) -> None:
-        await self._clock.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
+        if self._writing or not self._alone:
+            await self._clock.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
         items, self._items, self._next = self._items, [], None
-        self._rests_until = self._clock.monotonic() + _REST
-        await self._write(items)
+        self._rests_until, self._alone = self._clock.monotonic() + _REST, len(items) == 1
+        self._writing += 1
+        try:
+            await self._write(items)
+        finally:
+            self._writing -= 1
