@@ -57,10 +57,9 @@ def declared(component: str) -> None:
 
 
 def cache() -> Path:
-    """Under XDG_CACHE_HOME where that is set, else `.cache` of the checkout."""
-    chosen = os.environ.get("XDG_CACHE_HOME")
-    root = Path(chosen) / "caliper" if chosen else HERE.parent.parent / ".cache"
-    return root / "servers"
+    """In the user's cache folder: all checkouts share what took minutes to build."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "caliper" / "servers"
 
 
 def llama_version() -> str:
