@@ -19,7 +19,8 @@ from pathlib import Path
 
 from caliper.pipeline.store.group_commit import GroupCommit
 from caliper.pipeline.store.marks import Marks, folder_of_marks
-from caliper.pipeline.store.packs import Frame, Packs, pack_key
+from caliper.pipeline.store.pack_rows import Frame
+from caliper.pipeline.store.packs import Packs, pack_key
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
@@ -73,12 +74,13 @@ class PackedStore:
                 and (data := await self._loose(key, generation, max_bytes)) is not None
             ):
                 generation, newest = generation + 1, data
+            since = self._clock.monotonic()
             place = await self.packs.find(packed) if newest is None else None
             if place is not None:
                 newest = await self.packs.read(*place)
             if place is not None and newest is None:
                 self.packs.expire()
-            elif self.packs.is_fresh:
+            elif self.packs.is_fresh(since):
                 break
         return newest
 

@@ -14,7 +14,8 @@ from itertools import chain, islice
 
 from caliper.core.errors import CaliperError
 from caliper.pipeline.store.packed_store import PackedStore, generation_key
-from caliper.pipeline.store.packs import Frame, pack_key
+from caliper.pipeline.store.pack_rows import Frame
+from caliper.pipeline.store.packs import pack_key
 from caliper.ports.clock import Clock
 
 _LOG = logging.getLogger(__name__)
@@ -151,6 +152,11 @@ class Packer:
         names = [name for name in reversed(await self._packs.names()) if name not in waiting]
         sizes = {name: await self._packs.size(name) for name in names}
         small = deque(name for name in names if sizes[name] < _SMALL_BYTES)
+        if len(small) >= self._fewest:
+            # Merged by another packer, or one that was interrupted.
+            merged = [name for name in small if await self._packs.is_merged(name)]
+            self._delete_later(dict.fromkeys(merged, (0,)))
+            small = deque(name for name in small if name not in merged)
         while len(small) >= self._fewest:
             some = list[str]()
             while small and sum(sizes[name] for name in some) < _PACK_BYTES:

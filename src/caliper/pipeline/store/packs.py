@@ -14,24 +14,29 @@ import asyncio
 import logging
 import re
 import secrets
-import struct
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import accumulate
 
 from cachetools import LRUCache
 
 from caliper.core.errors import StoreFull
+from caliper.pipeline.store.pack_rows import (
+    ROW_BYTES,
+    SIGNATURE,
+    Frame,
+    Row,
+    all_rows,
+    encode,
+    search,
+)
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
 _LOG = logging.getLogger(__name__)
 FRESH = 2.0
 PREFIX = "packs/"
-_SIGNATURE = b"caliper-pack-01\n"
-_ROW = struct.Struct(">16sIII")
 _KEY = re.compile(r"(?:jobs|captions)/[0-9a-f]{2}/([0-9a-f]{32})[0-9a-f]{32}\.json", re.ASCII)
 _NAME = re.compile(r"packs/([0-9a-f]{16})-[0-9a-f]{8}-(\d{1,9})\.pack", re.ASCII)
 _SMALL_BYTES = 64 << 10
@@ -49,30 +54,6 @@ def pack_key(key: str) -> bytes | None:
     return None if match is None else bytes.fromhex(match[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Where a pack has the data of a key."""
-
-    key: bytes
-    generation: int
-    first: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A reply in a pack: its data, compressed."""
-
-    key: bytes
-    generation: int
-    data: bytes
-
-    @classmethod
-    def of(cls, key: bytes, generation: int, data: bytes) -> Frame:
-        """The frame of data that are not compressed yet."""
-        return cls(key, generation, zlib.compress(data))
-
-
 class Packs:
     """The packs of a store, as one reader knows them."""
 
@@ -82,9 +63,13 @@ class Packs:
         clock: Clock,
         held: int = _HELD_BYTES,
         small: int = _SMALL_BYTES,
+        most_small: int = _MOST_SMALL,
     ) -> None:
         self._store, self._clock, self._small_bytes = store, clock, small
+        self._most_small = most_small
+        # All packs, and those whose rows are not in `_small`.
         self._names: tuple[str, ...] = ()
+        self._large: tuple[str, ...] = ()
         self._listed = -FRESH - 1
         # The rows of small packs, and the pack that counts for each of their keys.
         self._small: dict[str, bytes] = {}
@@ -95,15 +80,17 @@ class Packs:
         self._rows: LRUCache[str, bytes] = LRUCache(held, getsizeof=len)
         self._lock = asyncio.Lock()
 
-    @property
-    def is_fresh(self) -> bool:
-        """Whether the list of packs is new enough to conclude that a key is in none."""
-        return self._clock.monotonic() - self._listed <= FRESH
+    def is_fresh(self, since: float) -> bool:
+        """Whether the list of packs is new enough to conclude that a key is in none: that of the
+        last seconds, or begun `since`. To list them all may take longer than that.
+        """
+        return self._listed >= min(since, self._clock.monotonic() - FRESH)
 
     async def names(self) -> tuple[str, ...]:
         """The packs, newest first. Raises StoreUnavailable."""
+        asked = self._clock.monotonic()
         async with self._lock:
-            if not self.is_fresh:
+            if not self.is_fresh(asked):
                 await self._list()
         return self._names
 
@@ -119,17 +106,19 @@ class Packs:
         new = sorted(small - self._small.keys())
         for first in range(0, len(new), _CONCURRENCY):
             some = new[first : first + _CONCURRENCY]
-            for name, rows in zip(some, await asyncio.gather(*map(self.rows, some)), strict=True):
+            found = await asyncio.gather(*map(self._read_rows, some))
+            for name, rows in zip(some, found, strict=True):
                 if name not in self._small:
-                    self._remember(name, rows)
+                    self._remember(name, rows or b"")
         names |= self._written.keys()
         self._names, self._listed = tuple(sorted(names, reverse=True)), listed
+        self._large = tuple(name for name in self._names if name not in self._small)
 
     def _newest_small(self, names: Iterable[str]) -> set[str]:
         """The newest small packs. Older ones, which nobody merged, count as large."""
         small = [name for name in sorted(names, reverse=True) if self._is_small(name)]
         held = accumulate(map(_bytes_of_rows, small))
-        return {name for name, size in zip(small, held, strict=True) if size <= _MOST_SMALL}
+        return {name for name, size in zip(small, held, strict=True) if size <= self._most_small}
 
     def _is_small(self, name: str) -> bool:
         return _bytes_of_rows(name) <= self._small_bytes
@@ -142,20 +131,20 @@ class Packs:
     def _remember(self, name: str, rows: bytes) -> None:
         """Keep the rows of a small pack."""
         self._small[name] = rows
-        for row in _all(rows):
+        for row in all_rows(rows):
             known = self._find_small(row.key)
             if known is None or (known[1].generation, known[0]) <= (row.generation, name):
                 self._pack_of[row.key] = name
 
     def _forget(self, name: str) -> None:
-        for row in _all(self._small.pop(name)):
+        for row in all_rows(self._small.pop(name)):
             if self._pack_of.get(row.key) == name:
                 # A pack that has it too is newer, and large, or this reply was purged.
                 del self._pack_of[row.key]
 
     def _find_small(self, key: bytes) -> tuple[str, Row] | None:
         name = self._pack_of.get(key)
-        row = _search(self._small[name], key) if name else None
+        row = search(self._small[name], key) if name else None
         return (name, row) if name and row else None
 
     def expire(self) -> None:
@@ -164,18 +153,26 @@ class Packs:
 
     async def find(self, key: bytes) -> tuple[str, Row] | None:
         """The pack and row of a key, None if it is in none. Raises StoreUnavailable."""
-        names = await self.names()
+        await self.names()
         best, held = self._find_small(key), 0
-        for name in names:
-            if name in self._small:
-                continue
+        for name in self._large:
             held += _bytes_of_rows(name)
             if held > self._rows.maxsize:
                 break
-            row = _search(await self.rows(name), key)
-            if row is not None and (best is None or row.generation > best[1].generation):
+            row = search(await self.rows(name), key)
+            if row and (best is None or (row.generation, name) > (best[1].generation, best[0])):
                 best = name, row
         return best
+
+    async def is_merged(self, name: str) -> bool:
+        """Whether other packs have all replies of a pack. Raises StoreUnavailable."""
+        for row in all_rows(await self.rows(name)):
+            # Rows are in memory: without it, other tasks would wait for all of them.
+            await asyncio.sleep(0)
+            place = await self.find(row.key)
+            if place is None or place[0] == name:
+                return False
+        return True
 
     async def read(self, name: str, row: Row) -> bytes | None:
         """The data of a row; empty, and a warning, if they are damaged; None if the pack is gone,
@@ -191,32 +188,36 @@ class Packs:
     async def rows(self, name: str) -> bytes:
         """The rows of a pack; empty if it is gone, or damaged. Raises StoreUnavailable."""
         rows = self._small.get(name, self._rows.get(name))
-        if rows is None:
-            size = len(_SIGNATURE) + _bytes_of_rows(name)
-            head = await self._store.get_range(name, 0, size)
-            rows = (head or b"").removeprefix(_SIGNATURE)
-            if head is None and await self._store.size(name) is None:
-                self.expire()
-                return b""
-            if len(rows) != size - len(_SIGNATURE):
-                _LOG.warning("%s: not a pack: its replies are asked again", name)
-                rows = b""
-            if not self._is_small(name) and len(rows) <= self._rows.maxsize:
-                self._rows[name] = rows
+        if rows is None and (rows := await self._read_rows(name)) is None:
+            self.expire()
+            return b""
+        if name not in self._small and len(rows) <= self._rows.maxsize:
+            self._rows[name] = rows
         return rows
+
+    async def _read_rows(self, name: str) -> bytes | None:
+        size = len(SIGNATURE) + _bytes_of_rows(name)
+        head = await self._store.get_range(name, 0, size)
+        rows = (head or b"").removeprefix(SIGNATURE)
+        if head is None and await self._store.size(name) is None:
+            return None
+        if len(rows) == size - len(SIGNATURE):
+            return rows
+        _LOG.warning("%s: not a pack: its replies are asked again", name)
+        return b""
 
     async def frames(self, name: str) -> list[Frame]:
         """All of a pack, in memory. Raises StoreUnavailable."""
         data = await self._store.get(name) or b""
         return [
             Frame(row.key, row.generation, data[row.first : row.first + row.length])
-            for row in _all(await self.rows(name))
+            for row in all_rows(await self.rows(name))
             if row.first + row.length <= len(data)
         ]
 
     async def size(self, name: str) -> int:
         """The bytes of a pack by its rows, 0 for a damaged one. Raises StoreUnavailable."""
-        return max((row.first + row.length for row in _all(await self.rows(name))), default=0)
+        return max((row.first + row.length for row in all_rows(await self.rows(name))), default=0)
 
     async def write(self, frames: Iterable[Frame], now: datetime) -> str | None:
         """Write a pack, newer than all known ones, and return its name; None if there is nothing
@@ -233,11 +234,13 @@ class Packs:
         since = (now - datetime.fromtimestamp(0, UTC)).total_seconds()
         stamp = max(int(since * 1e6), int(match[1], 16) + 1 if match else 0)
         name = f"{PREFIX}{stamp:016x}-{secrets.token_hex(4)}-{len(kept)}.pack"
-        rows, data = _encode([kept[key] for key in sorted(kept)])
+        rows, data = encode([kept[key] for key in sorted(kept)])
         await self._store.put(name, data)
         self._written[name] = self._clock.monotonic()
         if self._is_small(name):
             self._remember(name, rows)
+        else:
+            self._large = (name, *self._large)
         self._names = (name, *self._names)
         return name
 
@@ -252,7 +255,7 @@ class Packs:
         for name in await self.names() if gone else ():
             # Rows are in memory: without it, other tasks would wait for all packs.
             await asyncio.sleep(0)
-            if any(row.key in gone for row in _all(await self.rows(name))):
+            if any(row.key in gone for row in all_rows(await self.rows(name))):
                 kept = [each for each in await self.frames(name) if each.key not in gone]
                 try:
                     await self.write(kept, now)
@@ -265,30 +268,4 @@ class Packs:
 
 
 def _bytes_of_rows(name: str) -> int:
-    return _ROW.size * int(name.rpartition("-")[2].removesuffix(".pack"))
-
-
-def _encode(frames: list[Frame]) -> tuple[bytes, bytes]:
-    """The rows of a pack, and all of it."""
-    first = len(_SIGNATURE) + _ROW.size * len(frames)
-    rows = bytearray()
-    for frame in frames:
-        rows += _ROW.pack(frame.key, frame.generation, first, len(frame.data))
-        first += len(frame.data)
-    return bytes(rows), b"".join((_SIGNATURE, rows, *(frame.data for frame in frames)))
-
-
-def _all(rows: bytes) -> Iterator[Row]:
-    return (Row(*fields) for fields in _ROW.iter_unpack(rows))
-
-
-def _search(rows: bytes, key: bytes) -> Row | None:
-    low, high = 0, len(rows) // _ROW.size
-    while low < high:
-        middle = (low + high) // 2
-        place = middle * _ROW.size
-        found = rows[place : place + len(key)]
-        if found == key:
-            return Row(*_ROW.unpack_from(rows, place))
-        low, high = (middle + 1, high) if found < key else (low, middle)
-    return None
+    return ROW_BYTES * int(name.rpartition("-")[2].removesuffix(".pack"))

@@ -1,0 +1,113 @@
+"""What a lookup among many packs costs, also while the store is slow or two packers run."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+
+from caliper.core.keys import text_digest
+from caliper.pipeline.store import packs
+from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.packer import GRACE, Packer
+from caliper.pipeline.store.pack_rows import ROW_BYTES, Frame
+from caliper.pipeline.store.packs import FRESH, Packs, pack_key
+
+
+def key(number: int) -> str:
+    digest = text_digest(f"job {number}")
+    return f"jobs/{digest[:2]}/{digest}.json"
+
+
+def packed(number: int) -> bytes:
+    return pack_key(key(number)) or b""
+
+
+class Counting(MemoryStore):
+    """Counts calls. A list of packs takes `seconds`."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self.clock, self.seconds = clock, 0.0
+        self.calls = Counter[str]()
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        if prefix == packs.PREFIX:
+            self.calls["list"] += 1
+            await asyncio.sleep(0)
+            self.clock.seconds += self.seconds
+        async for each in super().list(prefix):
+            yield each
+
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        self.calls["range"] += 1
+        return await super().get_range(key, first, length)
+
+
+@pytest.fixture
+def store() -> Counting:
+    return Counting(FakeClock())
+
+
+async def test_lookups_share_a_list_that_takes_longer_than_it_stays_fresh(store: Counting) -> None:
+    front = PackedStore(store, store.clock)
+    store.seconds = 2 * FRESH
+    found = await asyncio.gather(*(front.get(key(number)) for number in range(32)))
+    assert found == [None] * 32
+    assert store.calls["list"] <= 4
+
+
+async def test_rows_of_small_packs_beyond_the_bound_are_read_once(store: Counting) -> None:
+    front = Packs(store, store.clock, most_small=100 * ROW_BYTES)
+    for first in range(0, 300, 10):
+        frames = [Frame.of(packed(number), 0, b"x") for number in range(first, first + 10)]
+        await front.write(frames, store.clock.now())
+    reader = Packs(store, store.clock, most_small=100 * ROW_BYTES)
+    for number in range(1_000, 1_010):
+        assert await reader.find(packed(number)) is None
+    assert store.calls["range"] == 30
+    for number in range(300):
+        assert await reader.find(packed(number))
+    assert store.calls["range"] == 30
+
+
+async def test_of_two_packs_with_a_reply_the_newer_one_counts_whatever_their_sizes(
+    store: Counting,
+) -> None:
+    front = Packs(store, store.clock, small=2 * ROW_BYTES)
+    await front.write([Frame.of(packed(1), 0, b"old")], store.clock.now())
+    new = [Frame.of(packed(number), 0, b"new") for number in range(3)]
+    name = await front.write(new, store.clock.now())
+    for reader in (front, Packs(store, store.clock, small=2 * ROW_BYTES)):
+        place = await reader.find(packed(1))
+        assert place is not None
+        assert place[0] == name
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+async def test_two_packers_merge_each_pack_once(store: Counting, *, restarted: bool) -> None:
+    clock, chance = store.clock, Random(0)
+    front = PackedStore(store, clock)
+    for number in range(200):
+        await front.put(key(number), chance.randbytes(50_000))
+    size = sum(map(len, store.objects.values()))
+    one, other = (Packer(PackedStore(store, clock), clock) for _ in range(2))
+    for _ in range(4):
+        for packer in (one, other):
+            await packer.sweep()
+            await packer.pack()
+            clock.seconds += GRACE / 4
+        if restarted:
+            other = Packer(PackedStore(store, clock), clock)
+    for _ in range(3):
+        clock.seconds += GRACE
+        await one.sweep()
+        await one.pack()
+    assert sum(map(len, store.objects.values())) < 1.1 * size
+    assert len(store.objects) == 2
+    reader, chance = PackedStore(store, clock), Random(0)
+    for number in range(200):
+        assert await reader.get(key(number)) == chance.randbytes(50_000)
