@@ -11,9 +11,9 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.keys import text_digest
 from caliper.pipeline.store import packs
+from caliper.pipeline.store.pack_rows import ROW_BYTES, Frame
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packer import GRACE, Packer
-from caliper.pipeline.store.pack_rows import ROW_BYTES, Frame
 from caliper.pipeline.store.packs import FRESH, Packs, pack_key
 
 

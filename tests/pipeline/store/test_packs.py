@@ -13,9 +13,9 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.errors import StoreFull
 from caliper.core.keys import text_digest
 from caliper.pipeline.store import packs
+from caliper.pipeline.store.pack_rows import Frame
 from caliper.pipeline.store.packed_store import PackedStore, generation_key
 from caliper.pipeline.store.packer import GRACE, Packer
-from caliper.pipeline.store.pack_rows import Frame
 from caliper.pipeline.store.packs import FRESH, Packs, pack_key
 
 

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from caliper.core.errors import CaliperError
-from caliper.pipeline.store.packed_store import PackedStore, generation_key
 from caliper.pipeline.store.pack_rows import Frame
+from caliper.pipeline.store.packed_store import PackedStore, generation_key
 from caliper.pipeline.store.packs import pack_key
 from caliper.ports.clock import Clock
 
