@@ -7,19 +7,14 @@ from random import Random
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.packs import key
 from tests.fakes.stores import MemoryStore
 
-from caliper.core.keys import text_digest
 from caliper.pipeline.store import packs
 from caliper.pipeline.store.pack_rows import ROW_BYTES, Frame
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packer import GRACE, Packer
 from caliper.pipeline.store.packs import FRESH, Packs, pack_key
-
-
-def key(number: int) -> str:
-    digest = text_digest(f"job {number}")
-    return f"jobs/{digest[:2]}/{digest}.json"
 
 
 def packed(number: int) -> bytes:
