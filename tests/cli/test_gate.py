@@ -142,3 +142,11 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     assert set(told["candidates"][0]["coverage"]) == {"capability", "captionqa", "comprecap"}
     gated = ran("gate", "--policy", policy(ran, CHECK), "careless", "short", code=3)
     assert "the candidate is not complete" in " ".join(gated.out.split())
+
+
+def test_a_wrong_policy_names_file_line_and_field(caliper: Command) -> None:
+    check = "  - benchmark: capability\n    figure: average.f1\n    max_drops: 1\n"
+    text = f"level: 0.05\nchecks:\n{check}"
+    (caliper.folder / "policy.yaml").write_text(text)
+    told = caliper("gate", "--policy", "policy.yaml", "a", "b", code=2).err
+    assert "policy.yaml:5: checks.0.max_drops: unknown key; known: benchmark, figure," in told

@@ -208,3 +208,23 @@ def test_a_configuration_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         found.seed = 3
     assert isinstance(found, RunConfig)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("seed: 1\nsede: 3\n", "2: sede: unknown key"),
+        ("seed: -1\n", "1: seed: "),
+        (
+            "benchmarks:\n  captionqa:\n    data: d\n    promt: long\n",
+            "4: benchmarks.captionqa.promt",
+        ),
+        ("benchmarks:\n  captionqa:\n    data: d\n", "2: benchmarks.captionqa: give exactly one"),
+    ],
+)
+def test_errors_name_file_line_and_field(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(text if "benchmarks" in text else f"{text}benchmarks: {{captionqa: {PART}}}\n")
+    with pytest.raises(InvalidInput) as caught:
+        read_config(file)
+    assert str(caught.value).startswith(f"{file}:{told}")

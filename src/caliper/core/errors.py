@@ -6,6 +6,7 @@ The tree:
     ├── InvalidInput            a file, field or option is wrong; names it
     │   ├── UnknownName         an unknown name; lists the known ones
     │   ├── NewerSchema         written by a newer Caliper than this one
+    │   ├── RunInUse            another process works on this run directory
     │   └── DataLoss            an object of the store is missing or unreadable; names it
     ├── NotFound                no run has this id
     ├── AlreadyExists           the caller's own key already belongs to another spec
@@ -77,6 +78,10 @@ class UnknownName(InvalidInput):
 
 class NewerSchema(InvalidInput):
     """A file or message whose schema number is too new for this release."""
+
+
+class RunInUse(InvalidInput):
+    """Another process works on this run directory."""
 
 
 class DataLoss(InvalidInput):
@@ -185,6 +190,7 @@ HANDLING: dict[type[Exception], Handling] = {
     InvalidInput: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     UnknownName: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     NewerSchema: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    RunInUse: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     DataLoss: Handling("DATA_LOSS", JobFate.FAIL_RUN, None),
     NotFound: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
     AlreadyExists: Handling("ALREADY_EXISTS", JobFate.DEAD_LETTER, Reason.BAD_INPUT),

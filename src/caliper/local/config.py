@@ -10,15 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+import yaml
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from caliper.benchmarks.registry import benchmark_names, recipe_names
 from caliper.core.caption import MOST_CAPTION_TOKENS
@@ -26,15 +19,12 @@ from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.terms import Priority, Terms
 from caliper.local.recipes import recipe_values
-from caliper.local.yaml_text import read_yaml
+from caliper.local.strict import Strict, first_problem
+from caliper.local.yaml_text import read_document
 from caliper.pipeline.reports.judge_check import should_check
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class BenchmarkConfig(_Strict):
+class BenchmarkConfig(Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
 
     Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
@@ -109,7 +99,7 @@ class BenchmarkConfig(_Strict):
         return value
 
 
-class RunConfig(_Strict):
+class RunConfig(Strict):
     """A run over one or more benchmarks.
 
     `name` is the checkpoint's label, `limit` the number of items to draw per task or domain with
@@ -201,22 +191,17 @@ def _by_recipe(name: str, part: BenchmarkConfig, recipe: str | None) -> Benchmar
     return BenchmarkConfig.model_validate({**values, **merged})
 
 
-def check_config(values: Mapping[str, Any], *, file: str = "") -> RunConfig:
-    """A configuration from plain values. Raises InvalidInput naming file and field."""
+def check_config(
+    values: Mapping[str, Any], *, file: str = "", root: yaml.Node | None = None
+) -> RunConfig:
+    """A configuration from plain values. Raises InvalidInput naming file and field, and the line
+    in the document `root`, if given.
+    """
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise _first_problem(error, file) from error
-
-
-def _first_problem(error: ValidationError, file: str) -> InvalidInput:
-    problem = error.errors()[0]
-    field = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        model = BenchmarkConfig if len(problem["loc"]) > 1 else RunConfig
-        keys = ", ".join(sorted(model.model_fields))
-        return InvalidInput(f"unknown key; known: {keys}", file=file, field=field)
-    return InvalidInput(problem["msg"].removeprefix("Value error, "), file=file, field=field)
+        model = BenchmarkConfig if len(error.errors()[0]["loc"]) > 1 else RunConfig
+        raise first_problem(error, model.model_fields, file, root) from error
 
 
 def read_config(path: Path) -> RunConfig:
@@ -224,13 +209,13 @@ def read_config(path: Path) -> RunConfig:
 
     Raises InvalidInput naming file, line and field.
     """
-    values = read_yaml(path)
+    root, values = read_document(path)
     if isinstance(values, dict) and "fingerprint" in values:
         # The run.yaml of an existing run has its configuration below `config`.
-        values = values.get("config")
+        root, values = None, values.get("config")
     if not isinstance(values, dict):
         raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
-    return relative_to(check_config(values, file=str(path)), path.parent)
+    return relative_to(check_config(values, file=str(path), root=root), path.parent)
 
 
 def relative_to(config: RunConfig, folder: Path) -> RunConfig:

@@ -24,7 +24,7 @@ from caliper.adapters.files import encode_text, write_atomically, write_text
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.caption import Caption, CutShort
-from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.core.errors import InvalidInput, RunInUse, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, BenchmarkSpec, RunSpec, refuse_newer
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -85,8 +85,8 @@ class RunDirectory:
         """Lock the directory for this run; afterwards it is removed if it has no run.yaml.
 
         Raises InvalidInput when it holds another run or unrelated files, which could be
-        overwritten, or is locked by another process; NewerSchema when a newer release wrote it;
-        StoreUnavailable when it cannot be written.
+        overwritten; RunInUse when another process has locked it; NewerSchema when a newer release
+        wrote it; StoreUnavailable when it cannot be written.
         """
         self._refuse_foreign()
         state = self.path / "state"
@@ -102,7 +102,7 @@ class RunDirectory:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise InvalidInput(
+                raise RunInUse(
                     "another process is working on this run", file=str(self.path)
                 ) from error
             try:

@@ -13,7 +13,7 @@ from caliper.core.errors import InvalidInput
 
 def read_yaml(path: Path) -> Any:
     """The value in a file. Raises like `read_nodes`."""
-    return _read(path)[1]
+    return read_document(path)[1]
 
 
 def read_nodes(path: Path) -> yaml.Node | None:
@@ -22,10 +22,11 @@ def read_nodes(path: Path) -> yaml.Node | None:
     Raises InvalidInput naming file and line, for broken YAML, for an alias, and for a key that
     appears twice in one mapping.
     """
-    return _read(path)[0]
+    return read_document(path)[0]
 
 
-def _read(path: Path) -> tuple[yaml.Node | None, Any]:
+def read_document(path: Path) -> tuple[yaml.Node | None, Any]:
+    """The root node of a file, and its value. Raises like `read_nodes`."""
     try:
         text = path.read_text("utf-8")
         root: yaml.Node | None = yaml.compose(text, Loader=PlainLoader)

@@ -139,7 +139,7 @@ class Lease:
                     self._renewals -= 1
                     raise
             if not self._held:
-                raise LeaseLost(f"{self._key}: another aggregator holds the lease")
+                raise LeaseLost(f"{self._key}: another process holds the lease")
 
     async def release(self) -> None:
         """Give up the lease, if it is held, so that another need not wait. Never raises."""
