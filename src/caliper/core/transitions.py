@@ -26,7 +26,7 @@ class Cause(StrEnum):
 class Transition:
     """A change from any of the states `before` to `after`, and who sees to it."""
 
-    cause: Cause
+    cause: StrEnum
     before: str
     after: str
     owner: str

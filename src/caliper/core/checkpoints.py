@@ -1,0 +1,220 @@
+"""Checkpoints in a suite: what was delivered, where it stands, and what came out.
+
+An entry is one checkpoint revision in one version of a suite: the key under which it is evaluated
+once, however often and in whatever order it is delivered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import fields_of
+from caliper.core.run import check_name
+from caliper.core.transitions import Transition
+
+_REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
+
+
+class EntryState(StrEnum):
+    """The state of an entry. `evaluated`: it has scores, and there was nothing to compare with."""
+
+    REGISTERED = "registered"
+    WAITING = "waiting"
+    EVALUATING = "evaluating"
+    EVALUATED = "evaluated"
+    PASSED = "passed"
+    REGRESSED = "regressed"
+    INCONCLUSIVE = "inconclusive"
+    FAILED = "failed"
+    SOURCE_GONE = "source-gone"
+    SKIPPED = "skipped"
+
+
+OPEN_STATES = frozenset({EntryState.REGISTERED, EntryState.WAITING, EntryState.EVALUATING})
+"""The states that a loop sees to. All others are final until somebody retries."""
+
+
+class EntryCause(StrEnum):
+    """What changes the state of an entry."""
+
+    CLAIM = "a loop takes its lease"
+    INTERRUPTION = "the loop is interrupted"
+    TROUBLE = "an endpoint does not answer"
+    NO_GATE = "complete, without a gate or a baseline"
+    SUCCESS = "the gate passes"
+    REGRESSION = "the gate finds a regression"
+    DOUBT = "incomplete, or the gate is inconclusive"
+    FAILURE = "it cannot be evaluated"
+    LOSS = "the source is gone, or has changed"
+    RETURN = "the source is delivered again"
+    RETRY = "retried"
+    SKIP = "skipped"
+    NEW_VERSION = "the suite has another version"
+
+
+_ENDS = "evaluated passed regressed inconclusive failed source-gone skipped"
+_LOOP = "the loop that holds the lease; another one, six seconds after a crash"
+
+ENTRY_TRANSITIONS = (
+    Transition(EntryCause.CLAIM, "registered waiting evaluating", "evaluating", "a loop"),
+    Transition(EntryCause.INTERRUPTION, "evaluating", "registered", _LOOP),
+    Transition(EntryCause.TROUBLE, "evaluating", "waiting", _LOOP + "; failed at the fifth time"),
+    Transition(EntryCause.NO_GATE, "evaluating", "evaluated", _LOOP),
+    Transition(EntryCause.SUCCESS, "evaluating", "passed", _LOOP),
+    Transition(EntryCause.REGRESSION, "evaluating", "regressed", _LOOP),
+    Transition(EntryCause.DOUBT, "evaluating", "inconclusive", _LOOP),
+    Transition(EntryCause.FAILURE, "evaluating", "failed", _LOOP),
+    Transition(EntryCause.LOSS, "evaluating", "source-gone", _LOOP),
+    Transition(EntryCause.RETURN, "source-gone", "registered", "whoever delivers it"),
+    Transition(EntryCause.RETRY, _ENDS + " waiting", "registered", "a person"),
+    Transition(EntryCause.SKIP, "registered waiting evaluating failed", "skipped", "a person"),
+    Transition(EntryCause.NEW_VERSION, "registered waiting evaluating", "skipped", "a loop"),
+)
+"""All transitions, with the owner of each."""
+
+_AFTER = {
+    (EntryState(state), each.cause): EntryState(each.after)
+    for each in ENTRY_TRANSITIONS
+    for state in each.before.split()
+}
+MOST_ATTEMPTS = 5
+"""How often an entry is tried while an endpoint does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRevision:
+    """A delivered checkpoint. `source` is an absolute path, or a URI.
+
+    `revision` never changes its meaning: it is the digest of the files (`is_digest`), or a commit
+    that was given. `step` is the training step, None if unknown.
+    """
+
+    source: str
+    revision: str
+    name: str
+    step: int | None = None
+    tags: tuple[str, ...] = ()
+    is_digest: bool = False
+
+    def __post_init__(self) -> None:
+        if not _REVISION.fullmatch(self.revision):
+            message = f"expected letters, digits, dots and dashes, found {self.revision!r:.60}"
+            raise InvalidInput(message, field="revision")
+        if self.step is not None and (type(self.step) is not int or self.step < 0):
+            raise InvalidInput(f"expected 0 or more, found {self.step!r:.40}", field="step")
+        for text in (self.name, self.source, *self.tags):
+            check_name(text)
+
+    @property
+    def label(self) -> str:
+        """Its name and revision, for people."""
+        return f"{self.name} ({self.revision[:12]})"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFigure:
+    """A figure of an entry's report with its 95% interval. `path` has dots."""
+
+    benchmark: str
+    path: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointEntry:
+    """A checkpoint in a version of a suite. Times are UTC in RFC 3339.
+
+    `reason` explains the state. `run` is the name of its run directory or its run id, and
+    `is_complete` says that the run is. `figures` are those of the report, the headline of each
+    benchmark before its others; `findings` are the gate's, against the revision `baseline`.
+    `calls` and `tokens` are those of the process that ended it.
+    """
+
+    suite: str
+    version: str
+    checkpoint: CheckpointRevision
+    registered: str
+    since: str
+    state: EntryState = EntryState.REGISTERED
+    attempts: int = 0
+    reason: str = ""
+    run: str = ""
+    is_complete: bool = False
+    baseline: str = ""
+    figures: tuple[EntryFigure, ...] = ()
+    findings: tuple[Mapping[str, Any], ...] = ()
+    calls: int = 0
+    tokens: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a loop has to do something about it."""
+        return self.state in OPEN_STATES
+
+    @property
+    def order(self) -> tuple[float, str, str]:
+        """Sorts by training step; entries without one come last, as they were registered."""
+        step = self.checkpoint.step
+        return (
+            float("inf") if step is None else step,
+            self.registered if step is None else "",
+            self.checkpoint.revision,
+        )
+
+    def after(self, cause: EntryCause, now: str, **fields: Any) -> CheckpointEntry | None:
+        """The entry after `cause`, with some fields set; None if the cause cannot change it."""
+        state = _AFTER.get((self.state, cause))
+        if state is None:
+            return None
+        fields = {"reason": "", **fields}
+        return replace(self, state=state, since=now, **fields)
+
+    def headline(self, benchmark: str) -> EntryFigure | None:
+        """The headline figure of a benchmark, if it has a value."""
+        return next((each for each in self.figures if each.benchmark == benchmark), None)
+
+    def to_json(self) -> dict[str, Any]:
+        parts = {
+            "checkpoint": fields_of(self.checkpoint) | {"tags": list(self.checkpoint.tags)},
+            "figures": [fields_of(figure) for figure in self.figures],
+            "findings": [dict(finding) for finding in self.findings],
+        }
+        return fields_of(self) | parts
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> CheckpointEntry:
+        """Read an entry, ignoring fields of newer releases. Raises InvalidInput."""
+        try:
+            checkpoint = dict(fields["checkpoint"])
+            checkpoint["tags"] = tuple(checkpoint.get("tags", ()))
+            known: dict[str, Any] = _known(cls, fields) | {
+                "checkpoint": CheckpointRevision(**_known(CheckpointRevision, checkpoint)),
+                "state": EntryState(fields["state"]),
+                "figures": tuple(
+                    EntryFigure(**_known(EntryFigure, one)) for one in fields.get("figures", ())
+                ),
+                "findings": tuple(map(dict, fields.get("findings", ()))),
+            }
+            return cls(**known)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(f"no entry of a checkpoint: {error!r:.200}") from error
+
+
+def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
+    slots: tuple[str, ...] = kind.__slots__  # type: ignore[attr-defined]  # of a dataclass
+    return {name: fields[name] for name in slots if name in fields}
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableEntry:
+    """An entry whose object is damaged; `key` names it."""
+
+    key: str
+    error: str = field(default="", compare=False)

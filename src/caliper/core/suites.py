@@ -1,0 +1,151 @@
+"""Suites: what is measured of every checkpoint, against which baseline, and how it is decided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from caliper.core.errors import InvalidInput
+from caliper.core.terms import Priority
+from caliper.core.transitions import Transition
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+
+
+def check_suite_name(name: str) -> str:
+    """The name. Raises InvalidInput, with the field `name`, for one that is not usable as a key."""
+    if not _NAME.fullmatch(name):
+        message = f"expected lower-case letters, digits, - and _ only, found {name!r:.80}"
+        raise InvalidInput(message, field="name")
+    return name
+
+
+class SuiteState(StrEnum):
+    """The state of a suite. One that is paused registers checkpoints and evaluates none."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    RETIRED = "retired"
+
+
+class SuiteCause(StrEnum):
+    """What changes the state of a suite."""
+
+    PAUSE = "paused"
+    RESUMPTION = "resumed"
+    RETIREMENT = "retired"
+
+
+SUITE_TRANSITIONS = (
+    Transition(SuiteCause.PAUSE, "active paused", "paused", "a person"),
+    Transition(SuiteCause.RESUMPTION, "active paused retired", "active", "a person"),
+    Transition(SuiteCause.RETIREMENT, "active paused retired", "retired", "a person"),
+)
+_AFTER = {
+    (SuiteState(state), each.cause): SuiteState(each.after)
+    for each in SUITE_TRANSITIONS
+    for state in each.before.split()
+}
+
+
+def suite_state_after(state: SuiteState, cause: SuiteCause) -> SuiteState:
+    """The state of a suite after `cause`. Raises InvalidInput if it does not allow that."""
+    after = _AFTER.get((state, cause))
+    if after is None:
+        raise InvalidInput(f"the suite is {state} and cannot be {cause}")
+    return after
+
+
+class BaselineKind(StrEnum):
+    """Which checkpoint of the suite another is compared with."""
+
+    PREVIOUS = "previous"
+    BEST = "best"
+    PINNED = "pinned"
+    TAG = "tag"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A rule that chooses the baseline. `name` is the pinned revision, or the tag."""
+
+    kind: BaselineKind = BaselineKind.PREVIOUS
+    name: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Baseline:
+        """Read `previous`, `best`, `pinned:REVISION` or `tag:NAME`. Raises ValueError."""
+        kind, _, name = text.partition(":")
+        known = kind in list(BaselineKind)
+        if not known or bool(name) != (kind in (BaselineKind.PINNED, BaselineKind.TAG)):
+            raise ValueError(f"expected previous, best, pinned:REVISION or tag:NAME, found {text}")
+        return cls(BaselineKind(kind), name)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}" if self.name else str(self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One version of a suite. `version` is 16 digits of the digest of all that decides a result;
+    priority, budget and retention may change without a new version.
+
+    `values` is the configuration as whoever evaluates reads it, and `keep` the number of
+    checkpoints whose runs are kept, None for all.
+    """
+
+    name: str
+    version: str
+    baseline: Baseline
+    values: Mapping[str, Any]
+    priority: Priority = Priority.NORMAL
+    keep: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "version": self.version,
+            "baseline": str(self.baseline),
+            "values": dict(self.values),
+            "priority": self.priority,
+            "keep": self.keep,
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Suite:
+        """Read a suite. Raises InvalidInput."""
+        try:
+            return cls(
+                check_suite_name(fields["name"]),
+                str(fields["version"]),
+                Baseline.parse(fields["baseline"]),
+                dict(fields["values"]),
+                Priority(fields["priority"]),
+                fields.get("keep"),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(f"no suite: {error!r:.200}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRecord:
+    """A suite as it stands: its present version, and its state. `applied` is when it got it."""
+
+    suite: Suite
+    state: SuiteState
+    applied: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"suite": self.suite.to_json(), "state": self.state, "applied": self.applied}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> SuiteRecord:
+        """Read a record. Raises InvalidInput."""
+        try:
+            state = SuiteState(fields["state"])
+            return cls(Suite.from_json(fields["suite"]), state, str(fields["applied"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"no record of a suite: {error!r:.200}") from error

@@ -1,0 +1,72 @@
+"""Chooses the baseline of a checkpoint among the others of its suite.
+
+What comes before is a matter of the training step, not of arrival: a late checkpoint is compared
+with the one before it in training, and one that waits for it stays in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from caliper.benchmarks.base import Better
+from caliper.benchmarks.registry import benchmark
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.suites import Baseline, BaselineKind
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineChoice:
+    """The baseline, None if there is none. `is_pending`: it is not known yet, because another
+    entry is still open. `missing` says why there is none although the rule names one.
+    """
+
+    entry: CheckpointEntry | None = None
+    is_pending: bool = False
+    missing: str = ""
+
+
+def choose_baseline(
+    rule: Baseline, entry: CheckpointEntry, entries: Sequence[CheckpointEntry]
+) -> BaselineChoice:
+    """The baseline of `entry` among all entries of its version of the suite, by training step."""
+    if rule.kind is BaselineKind.PINNED:
+        return _pinned(rule.name, entry, entries)
+    earlier = [each for each in entries if each.order < entry.order]
+    if rule.kind is BaselineKind.TAG:
+        earlier = [each for each in earlier if rule.name in each.checkpoint.tags]
+    if any(each.is_open for each in earlier):
+        return BaselineChoice(is_pending=True)
+    complete = [each for each in earlier if each.is_complete]
+    if not complete:
+        return BaselineChoice()
+    return BaselineChoice(_best(complete) if rule.kind is BaselineKind.BEST else complete[-1])
+
+
+def _pinned(
+    name: str, entry: CheckpointEntry, entries: Sequence[CheckpointEntry]
+) -> BaselineChoice:
+    found = [each for each in entries if each.checkpoint.revision.startswith(name)]
+    if any(each.checkpoint == entry.checkpoint for each in found):
+        return BaselineChoice()
+    if len(found) != 1:
+        return BaselineChoice(missing=f"{len(found)} checkpoints have the pinned revision {name}")
+    (pinned,) = found
+    if pinned.is_open:
+        return BaselineChoice(is_pending=True)
+    if not pinned.is_complete:
+        return BaselineChoice(missing=f"the pinned {pinned.checkpoint.label} is {pinned.state}")
+    return BaselineChoice(pinned)
+
+
+def _best(entries: Sequence[CheckpointEntry]) -> CheckpointEntry:
+    """The entry with the best headline of the first benchmark; the later of equal ones."""
+
+    def rank(entry: CheckpointEntry) -> tuple[float, tuple[float, str, str]]:
+        if not entry.figures:
+            return float("-inf"), entry.order
+        first = entry.figures[0]
+        better = benchmark(first.benchmark).direction(tuple(first.path.split(".")))
+        return (-first.value if better is Better.LESS else first.value), entry.order
+
+    return max(entries, key=rank)

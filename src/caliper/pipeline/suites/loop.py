@@ -1,0 +1,279 @@
+"""The loop: registers what arrives and evaluates it, one checkpoint at a time, by training step.
+
+Several loops may share a registry. Each evaluates an entry under its lease, and writes the result
+only over the entry that it claimed; so whatever ends a loop, the entry is evaluated once more from
+where its run is, and decided once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from caliper.core.backoff import Backoff
+from caliper.core.checkpoints import (
+    MOST_ATTEMPTS,
+    CheckpointEntry,
+    CheckpointRevision,
+    EntryCause,
+    EntryState,
+)
+from caliper.core.errors import (
+    BackendError,
+    BackendRejected,
+    CaliperError,
+    LeaseLost,
+    RunInUse,
+    StoreUnavailable,
+)
+from caliper.core.suites import Suite, SuiteState
+from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+_BACKOFF = Backoff(first=10.0, longest=600.0)
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryResult:
+    """What became of an entry: the cause of its next state, and the fields to set."""
+
+    cause: EntryCause
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+class CheckpointEvaluator(Protocol):
+    """Evaluates a checkpoint and compares it with its baseline."""
+
+    async def evaluate(
+        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+    ) -> EntryResult:
+        """Evaluate to the end, resuming what an earlier process began.
+
+        Raises BackendError to be tried again later; StoreUnavailable, which ends the loop; any
+        other CaliperError, which fails the entry.
+        """
+        ...
+
+    async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
+        """Put away what the suite does not keep, now that one of these entries was decided."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEvent:
+    """Something that happened to an entry of a suite, None if it cannot be read."""
+
+    suite: str
+    event: str
+    entry: CheckpointEntry | None
+    detail: str = ""
+
+
+Arrivals = Callable[[], Awaitable[Sequence[CheckpointRevision]]]
+OnEvent = Callable[[SuiteEvent], None]
+
+
+class SuiteLoop:
+    """Evaluates the checkpoints of some suites. `arrivals` returns those that were not there at
+    the call before.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        clock: Clock,
+        evaluator: CheckpointEvaluator,
+        arrivals: Arrivals,
+        on_event: OnEvent,
+    ) -> None:
+        self._store, self._clock, self._evaluator = store, clock, evaluator
+        self._arrivals, self._on_event = arrivals, on_event
+        self._registry = SuiteRegistry(store, clock)
+        self._holder = secrets.token_hex(8)
+        self._leases: dict[str, Lease] = {}
+        self._arrived: dict[str, CheckpointRevision] = {}
+        self._registered: set[tuple[str, str, str]] = set()
+        self._unreadable: set[str] = set()
+        # When an entry that waits is tried again.
+        self._due: dict[str, float] = {}
+
+    async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
+        """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
+        that can be. Raises UnknownName, DataLoss for a damaged suite, StoreUnavailable.
+        """
+        while True:
+            suites = [await self._registry.record(name) for name in names]
+            suites.sort(key=lambda each: -each.suite.priority.weight)
+            await self._receive()
+            open_, done = 0, 0
+            for record in suites:
+                if record.state is SuiteState.RETIRED:
+                    continue
+                await self._register(record.suite)
+                if record.state is SuiteState.ACTIVE:
+                    left, decided = await self._turn(record.suite)
+                    open_, done = open_ + left, done + decided
+            if once and not open_:
+                return
+            if not done:
+                await self._clock.sleep(pace)
+
+    async def _receive(self) -> None:
+        for checkpoint in await self._arrivals():
+            revision = checkpoint.revision
+            self._arrived[revision] = checkpoint
+            # One that comes back may be gone for the registry.
+            self._registered = {key for key in self._registered if key[2] != revision}
+
+    async def _register(self, suite: Suite) -> None:
+        for checkpoint in self._arrived.values():
+            key = (suite.name, suite.version, checkpoint.revision)
+            if key not in self._registered:
+                entry, is_new = await self._registry.register(suite, checkpoint)
+                self._registered.add(key)
+                if is_new:
+                    self._tell(entry, "registered")
+
+    def _tell(self, entry: CheckpointEntry, event: str) -> None:
+        self._on_event(SuiteEvent(entry.suite, event, entry, entry.reason))
+
+    async def _turn(self, suite: Suite) -> tuple[int, bool]:
+        """Evaluate the first entry that can be. Returns how many wait for this loop or for
+        another, and whether one was evaluated.
+        """
+        stored, unreadable = await self._registry.entries(suite.name)
+        for lost in unreadable:
+            if lost.key not in self._unreadable:
+                self._unreadable.add(lost.key)
+                self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
+        left = 0
+        for each in stored:
+            if each.entry.is_open and each.entry.version != suite.version:
+                await self._supersede(suite, each)
+                left += 1
+        if left:
+            # Later ones may need these as baselines.
+            return left, False
+        present = [each for each in stored if each.entry.version == suite.version]
+        entries = [each.entry for each in present]
+        for each in present:
+            if not each.entry.is_open:
+                continue
+            choice = choose_baseline(suite.baseline, each.entry, entries)
+            if each.entry.state is EntryState.WAITING and not self._is_due(each):
+                # Those that wait for it wait with it.
+                continue
+            if choice.is_pending:
+                continue
+            left += 1
+            if await self._try(suite, each, choice):
+                return left, True
+        return left, False
+
+    def _is_due(self, stored: StoredEntry) -> bool:
+        return self._clock.monotonic() >= self._due.get(stored.key, float("-inf"))
+
+    async def _supersede(self, suite: Suite, stored: StoredEntry) -> None:
+        """Move an entry that another version of the suite left open to the present one."""
+        lease = self._lease(stored)
+        if not await lease.is_free():
+            return
+        await self._registry.register(suite, stored.entry.checkpoint)
+        reason = f"evaluated in version {suite.version}"
+        await self._registry.move(stored, EntryCause.NEW_VERSION, reason=reason)
+
+    def _lease(self, stored: StoredEntry) -> Lease:
+        new = Lease(self._store, self._clock, stored.lease_key, holder=self._holder)
+        return self._leases.setdefault(stored.key, new)
+
+    async def _try(self, suite: Suite, stored: StoredEntry, choice: BaselineChoice) -> bool:
+        """Evaluate an entry, unless another loop does. Returns whether it was evaluated."""
+        lease = self._lease(stored)
+        if not (await lease.is_free() and await lease.take()):
+            return False
+        claimed = None
+        try:
+            attempts = stored.entry.attempts + 1
+            claimed = await self._registry.move(stored, EntryCause.CLAIM, attempts=attempts)
+            if claimed is None:
+                return False
+            again = stored.entry.state is EntryState.EVALUATING
+            self._tell(claimed.entry, "taken over" if again else "started")
+            work = self._outcome(suite, claimed.entry, choice)
+            result = await _while_held(lease, self._clock, work)
+            await self._conclude(suite, claimed, result)
+            claimed = None
+        except LeaseLost:
+            self._tell(stored.entry, "lost to another loop")
+            claimed = None
+        finally:
+            with suppress(StoreUnavailable):
+                if claimed is not None:
+                    attempts = claimed.entry.attempts - 1
+                    await self._registry.move(claimed, EntryCause.INTERRUPTION, attempts=attempts)
+            await lease.release()
+            self._leases.pop(stored.key, None)
+        return True
+
+    async def _outcome(
+        self, suite: Suite, entry: CheckpointEntry, choice: BaselineChoice
+    ) -> EntryResult:
+        if entry.attempts > MOST_ATTEMPTS:
+            reason = f"{MOST_ATTEMPTS} attempts did not come to an end"
+            return EntryResult(EntryCause.FAILURE, {"reason": reason})
+        try:
+            return await self._evaluator.evaluate(suite, entry, choice)
+        except (StoreUnavailable, LeaseLost):
+            raise
+        except BackendRejected as error:
+            return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
+        except (BackendError, RunInUse) as error:
+            is_last = entry.attempts >= MOST_ATTEMPTS
+            cause = EntryCause.FAILURE if is_last else EntryCause.TROUBLE
+            return EntryResult(cause, {"reason": str(error)})
+        except CaliperError as error:
+            return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
+
+    async def _conclude(self, suite: Suite, claimed: StoredEntry, result: EntryResult) -> None:
+        moved = await self._registry.move(claimed, result.cause, **result.fields)
+        if moved is None:
+            # Somebody skipped it meanwhile.
+            self._tell(claimed.entry, "changed meanwhile; its result is not used")
+            return
+        entry = moved.entry
+        if entry.state is EntryState.WAITING:
+            wait = _BACKOFF.wait(entry.attempts, 0.0)
+            self._due[claimed.key] = self._clock.monotonic() + wait
+        self._tell(entry, str(entry.state))
+        if not entry.is_open:
+            stored, _ = await self._registry.entries(suite.name, suite.version)
+            await self._evaluator.after(suite, [each.entry for each in stored])
+
+
+async def _while_held(lease: Lease, clock: Clock, work: Coroutine[Any, Any, _Value]) -> _Value:
+    """The result of the work, which is cancelled when the lease is lost. Raises LeaseLost."""
+    task, keeper = asyncio.create_task(work), asyncio.create_task(_keep(lease, clock))
+    try:
+        await asyncio.wait((task, keeper), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            await keeper
+        return await task
+    finally:
+        for each in (task, keeper):
+            each.cancel()
+        await asyncio.gather(task, keeper, return_exceptions=True)
+
+
+async def _keep(lease: Lease, clock: Clock) -> None:
+    while True:
+        await clock.sleep(lease.pace)
+        with suppress(StoreUnavailable):
+            await lease.renew()

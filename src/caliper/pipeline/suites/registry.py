@@ -1,0 +1,228 @@
+"""The registry of suites and checkpoints: one object each, changed by compare and swap.
+
+suites/<name>/suite.json                          the suite's present version, and its state
+suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
+suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
+
+A damaged entry harms only itself: it is listed as unreadable, and replaced when its checkpoint is
+delivered again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from caliper.core.checkpoints import (
+    CheckpointEntry,
+    CheckpointRevision,
+    EntryCause,
+    UnreadableEntry,
+)
+from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
+from caliper.core.keys import canonical_json
+from caliper.core.run import SCHEMA
+from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState, suite_state_after
+from caliper.pipeline.store.runs import read_as
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+_ROOT = "suites/"
+_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """An entry as it was read; `tag` is the version of its object."""
+
+    entry: CheckpointEntry
+    tag: str | None
+
+    @property
+    def key(self) -> str:
+        """The key of its object."""
+        return _key(self.entry.suite, self.entry.version, self.entry.checkpoint.revision)
+
+    @property
+    def lease_key(self) -> str:
+        """The key of its lease."""
+        return self.key.replace("/entries/", "/leases/", 1)
+
+
+class SuiteRegistry:
+    """The suites and checkpoints of a store."""
+
+    def __init__(self, store: ObjectStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    def now(self) -> str:
+        """The present time, as records hold it."""
+        return self._clock.now().isoformat(timespec="milliseconds")
+
+    async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
+        """Make this the present version of the suite; also whether that is a new version. The
+        state stays, except that of a record that cannot be read. Raises StoreUnavailable.
+        """
+        key = f"{_ROOT}{suite.name}/suite.json"
+        for _ in range(_TRIES):
+            tag = await self._store.version(key)
+            try:
+                before = await read_as(self._store, key, SuiteRecord.from_json)
+            except DataLoss:
+                before = None
+            if before is not None and before.suite == suite:
+                return before, False
+            is_new = before is None or before.suite.version != suite.version
+            applied = self.now() if before is None or is_new else before.applied
+            state = SuiteState.ACTIVE if before is None else before.state
+            record = SuiteRecord(suite, state, applied)
+            if await self._replace(key, record.to_json(), tag):
+                return record, is_new
+        raise _contended(key)
+
+    async def record(self, name: str) -> SuiteRecord:
+        """A suite. Raises UnknownName, DataLoss if it is damaged, StoreUnavailable."""
+        key = f"{_ROOT}{name}/suite.json"
+        if "/" in name:
+            raise UnknownName("suite", name, tuple(await self.names()))
+        record = await read_as(self._store, key, SuiteRecord.from_json)
+        if record is None:
+            raise UnknownName("suite", name, tuple(await self.names()))
+        return record
+
+    async def names(self) -> list[str]:
+        """The names of all suites."""
+        keys = [key async for key in self._store.list(_ROOT)]
+        return [key.split("/")[1] for key in keys if key.endswith("/suite.json")]
+
+    async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
+        """Pause, resume or retire a suite. Raises what `record` raises, and InvalidInput."""
+        key = f"{_ROOT}{name}/suite.json"
+        for _ in range(_TRIES):
+            tag, before = await self._store.version(key), await self.record(name)
+            after = replace(before, state=suite_state_after(before.state, cause))
+            if await self._replace(key, after.to_json(), tag):
+                return after
+        raise _contended(key)
+
+    async def register(
+        self, suite: Suite, checkpoint: CheckpointRevision
+    ) -> tuple[CheckpointEntry, bool]:
+        """The entry of a checkpoint, and whether it is to be evaluated for the first time.
+
+        One that is known keeps what is known of it and gains tags, and a step if it had none. One
+        whose source was gone is registered again. Raises StoreUnavailable.
+        """
+        key = _key(suite.name, suite.version, checkpoint.revision)
+        now = self.now()
+        new = CheckpointEntry(suite.name, suite.version, checkpoint, now, now)
+        for _ in range(_TRIES):
+            tag = await self._store.version(key)
+            try:
+                before = await read_as(self._store, key, CheckpointEntry.from_json)
+            except DataLoss:
+                before = None
+            after = new if before is None else _merged(before, checkpoint, now)
+            if after == before or await self._replace(key, after.to_json(), tag):
+                return after, before is None
+        raise _contended(key)
+
+    async def entries(
+        self, suite: str, version: str = ""
+    ) -> tuple[list[StoredEntry], list[UnreadableEntry]]:
+        """The entries of one version of a suite, or of all, by training step, and those that
+        cannot be read. Raises StoreUnavailable.
+        """
+        prefix = f"{_ROOT}{suite}/entries/" + (f"{version}/" if version else "")
+        keys = [key async for key in self._store.list(prefix)]
+        found = await asyncio.gather(*map(self._read_or_name, keys))
+        stored = [each for each in found if isinstance(each, StoredEntry)]
+        unreadable = [each for each in found if isinstance(each, UnreadableEntry)]
+        return sorted(stored, key=lambda each: each.entry.order), unreadable
+
+    async def read(self, key: str) -> StoredEntry | None:
+        """The entry under a key; None if it does not exist. Raises DataLoss, NewerSchema,
+        StoreUnavailable.
+        """
+        tag = await self._store.version(key)
+        entry = await read_as(self._store, key, CheckpointEntry.from_json)
+        return None if entry is None else StoredEntry(entry, tag)
+
+    async def _read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
+        try:
+            stored = await self.read(key)
+        except InvalidInput as error:
+            return UnreadableEntry(key, str(error))
+        return UnreadableEntry(key, "misplaced") if stored and stored.key != key else stored
+
+    async def move(
+        self, stored: StoredEntry, cause: EntryCause, **fields: Any
+    ) -> StoredEntry | None:
+        """Change an entry, if it is still what was read; None if it is not, or the cause cannot
+        change it. Raises StoreUnavailable.
+        """
+        after = stored.entry.after(cause, self.now(), **fields)
+        if after is None:
+            return None
+        tag = await self._replace(stored.key, after.to_json(), stored.tag)
+        return None if tag is None else StoredEntry(after, tag)
+
+    async def change_entry(self, key: str, cause: EntryCause, **fields: Any) -> CheckpointEntry:
+        """Change an entry whoever else does. Raises InvalidInput if the cause cannot change it,
+        and what `read` raises.
+        """
+        for _ in range(_TRIES):
+            stored = await self.read(key)
+            if stored is None:
+                raise InvalidInput("no such entry", file=key)
+            if stored.entry.after(cause, "") is None:
+                label, state = stored.entry.checkpoint.label, stored.entry.state
+                raise InvalidInput(f"{label} is {state} and cannot be {cause}", file=key)
+            moved = await self.move(stored, cause, **fields)
+            if moved is not None:
+                return moved.entry
+        raise _contended(key)
+
+    async def _replace(self, key: str, fields: dict[str, Any], tag: str | None) -> str | None:
+        # Equal contents count as one write: of two equal ones, only one is to succeed.
+        data = canonical_json({"schema": SCHEMA, "write": secrets.token_hex(8), **fields})
+        return await self._store.replace(key, data, tag)
+
+
+def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:
+    """The entries whose revision begins with a text, or whose name it is. Raises UnknownName if
+    there are none, InvalidInput if they are of several checkpoints.
+    """
+    found = [each for each in stored if text and _is_named(each.entry.checkpoint, text)]
+    if not found:
+        raise UnknownName("checkpoint", text, tuple(each.entry.checkpoint.label for each in stored))
+    if len({each.entry.checkpoint.revision for each in found}) > 1:
+        labels = ", ".join(each.entry.checkpoint.label for each in found)
+        raise InvalidInput(f"several checkpoints: {labels}", field=text)
+    return found
+
+
+def _is_named(checkpoint: CheckpointRevision, text: str) -> bool:
+    return checkpoint.revision.startswith(text) or checkpoint.name == text
+
+
+def _key(suite: str, version: str, revision: str) -> str:
+    return f"{_ROOT}{suite}/entries/{version}/{revision}.json"
+
+
+def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> CheckpointEntry:
+    known = before.checkpoint
+    tags = tuple(sorted({*known.tags, *again.tags}))
+    step = again.step if known.step is None else known.step
+    returned = before.after(EntryCause.RETURN, now, attempts=0)
+    if returned is not None or before.is_open:
+        # The source that was delivered last exists.
+        known = replace(known, source=again.source, is_digest=again.is_digest)
+    return replace(returned or before, checkpoint=replace(known, tags=tags, step=step))
+
+
+def _contended(key: str) -> StoreUnavailable:
+    return StoreUnavailable(f"{key}: others change it all the time")

@@ -1,0 +1,274 @@
+"""The loop: each checkpoint is evaluated once, whatever happens to the loop."""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+from tests.fakes.suites import FakeEvaluator, checkpoint, suite
+
+from caliper.core.checkpoints import (
+    MOST_ATTEMPTS,
+    CheckpointEntry,
+    CheckpointRevision,
+    EntryCause,
+    EntryState,
+)
+from caliper.core.errors import BackendUnavailable, InvalidInput, RunInUse, StoreUnavailable
+from caliper.core.suites import Suite, SuiteCause
+from caliper.pipeline.aggregation.lease import TERM, Lease
+from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.registry import SuiteRegistry
+
+
+class Surroundings:
+    """A registry with a suite, and loops on it."""
+
+    def __init__(self) -> None:
+        self.store, self.clock = MemoryStore(), FakeClock()
+        self.registry = SuiteRegistry(self.store, self.clock)
+        self.evaluator = FakeEvaluator()
+        self.events: list[tuple[str, str]] = []
+        self.arriving: list[CheckpointRevision] = []
+
+    async def applied(self, **fields: Any) -> Suite:
+        await self.registry.apply(suite(**fields))
+        return suite(**fields)
+
+    def loop(self) -> SuiteLoop:
+        async def arrivals() -> Sequence[CheckpointRevision]:
+            arrived, self.arriving = self.arriving, []
+            return arrived
+
+        return SuiteLoop(self.store, self.clock, self.evaluator, arrivals, self.on_event)
+
+    def on_event(self, event: SuiteEvent) -> None:
+        name = event.entry.checkpoint.name if event.entry else event.detail
+        self.events.append((name, event.event))
+
+    async def once(self, *names: str) -> None:
+        await self.loop().run(names or ("nightly",), once=True)
+
+    async def until_evaluated(self, count: int) -> None:
+        """Run a loop without an end until so many were evaluated."""
+        self.evaluator.wanted = count
+        loop = asyncio.create_task(self.loop().run(("nightly",), once=False))
+        await self.evaluator.done.wait()
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+
+    async def entries(self, name: str = "nightly") -> list[CheckpointEntry]:
+        return [each.entry for each in (await self.registry.entries(name))[0]]
+
+    async def states(self) -> dict[str, EntryState]:
+        return {each.checkpoint.name: each.state for each in await self.entries()}
+
+    def leases(self) -> list[bytes]:
+        return [data for key, data in self.store.objects.items() if "/leases/" in key]
+
+
+@pytest.fixture
+def around() -> Surroundings:
+    return Surroundings()
+
+
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))))
+async def test_what_is_delivered_twice_and_out_of_order_is_evaluated_once(
+    around: Surroundings, order: tuple[int, ...]
+) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(step) for step in (*order, *order)]
+    await around.once()
+    around.arriving = [checkpoint(step) for step in order]
+    await around.once()
+    assert around.evaluator.evaluated == [
+        ("nightly", "step-1", ""),
+        ("nightly", "step-2", "step-1"),
+        ("nightly", "step-3", "step-2"),
+    ]
+    assert [event for event in around.events if event[1] == "registered"] == [
+        (f"step-{step}", "registered") for step in order
+    ]
+    assert all(b'"holder":""' in lease for lease in around.leases())
+
+
+async def test_a_late_checkpoint_is_compared_with_the_one_before_it_in_training(
+    around: Surroundings,
+) -> None:
+    await around.applied()
+    for steps in ((10, 30), (20,)):
+        around.arriving = [checkpoint(step) for step in steps]
+        await around.once()
+    assert around.evaluator.evaluated[-1] == ("nightly", "step-20", "step-10")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "against"), [("best", "step-2"), ("pinned:rev1", "step-1"), ("tag:good", "step-1")]
+)
+async def test_the_baseline_is_chosen_by_the_rule(
+    around: Surroundings, baseline: str, against: str
+) -> None:
+    around.evaluator = FakeEvaluator(lambda name: {"step-2": 60.0}.get(name, 50.0))
+    await around.applied(baseline=baseline)
+    around.arriving = [checkpoint(1, tags=("good",)), *map(checkpoint, (2, 3, 4))]
+    await around.once()
+    assert around.evaluator.evaluated[-1] == ("nightly", "step-4", against)
+    assert around.evaluator.evaluated[0] == ("nightly", "step-1", "")
+
+
+async def test_a_paused_suite_registers_and_a_retired_one_does_not(around: Surroundings) -> None:
+    await around.applied()
+    await around.registry.change("nightly", SuiteCause.PAUSE)
+    around.arriving = [checkpoint(1)]
+    await around.once()
+    assert await around.states() == {"step-1": EntryState.REGISTERED}
+    await around.registry.change("nightly", SuiteCause.RESUMPTION)
+    await around.once()
+    assert await around.states() == {"step-1": EntryState.EVALUATED}
+    await around.registry.change("nightly", SuiteCause.RETIREMENT)
+    around.arriving = [checkpoint(2)]
+    await around.once()
+    assert len(await around.entries()) == 1
+    with pytest.raises(InvalidInput, match="the suite is retired and cannot be paused"):
+        await around.registry.change("nightly", SuiteCause.PAUSE)
+
+
+async def test_an_endpoint_that_is_down_is_waited_for(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1), checkpoint(2)]
+    around.evaluator.errors = {"step-1": [BackendUnavailable("refused"), RunInUse("in use")]}
+    await around.once()
+    # The second waits with the first: it is its baseline.
+    (first, second) = await around.entries()
+    assert (first.state, first.reason) == (EntryState.WAITING, "refused")
+    assert second.state is EntryState.REGISTERED
+    await around.until_evaluated(2)
+    assert (await around.entries())[0].attempts == 3
+
+
+async def test_what_never_succeeds_fails_and_does_not_block(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1), checkpoint(2), checkpoint(3)]
+    around.evaluator.errors = {
+        "step-1": [BackendUnavailable("refused") for _ in range(MOST_ATTEMPTS)],
+        "step-2": [InvalidInput("no captions")],
+    }
+    for _ in range(MOST_ATTEMPTS):
+        await around.once()
+    first, second, third = await around.entries()
+    assert (first.state, first.reason) == (EntryState.FAILED, "refused")
+    assert (second.state, second.reason) == (EntryState.FAILED, "no captions")
+    assert third.state is EntryState.EVALUATED
+    stored, _ = await around.registry.entries("nightly")
+    await around.registry.change_entry(stored[0].key, EntryCause.RETRY, attempts=0)
+    await around.once()
+    assert (await around.states())["step-1"] is EntryState.EVALUATED
+
+
+async def test_an_interrupted_entry_goes_on_at_once(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    around.evaluator.hold = asyncio.Event()
+    loop = asyncio.create_task(around.loop().run(("nightly",), once=True))
+    await around.evaluator.began.wait()
+    assert await around.states() == {"step-1": EntryState.EVALUATING}
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+    (entry,) = await around.entries()
+    assert (entry.state, entry.attempts) == (EntryState.REGISTERED, 0)
+    assert all(b'"holder":""' in lease for lease in around.leases())
+    around.evaluator.hold, before = None, around.clock.seconds
+    # Nobody waits for a term: the lease was released.
+    await around.once()
+    assert await around.states() == {"step-1": EntryState.EVALUATED}
+    assert around.clock.seconds < before + TERM
+
+
+async def crashed(around: Surroundings) -> None:
+    """Leave an entry as a loop does that is killed while it evaluates."""
+    await around.registry.register(suite(), checkpoint(1))
+    (stored,), _ = await around.registry.entries("nightly")
+    lease = Lease(around.store, around.clock, stored.lease_key)
+    assert await lease.is_free()
+    assert await lease.take()
+    assert await around.registry.move(stored, EntryCause.CLAIM, attempts=1)
+
+
+async def test_after_a_crash_another_loop_takes_over(around: Surroundings) -> None:
+    await around.applied()
+    await crashed(around)
+    await around.once()
+    assert around.clock.seconds >= TERM
+    assert around.events == [("step-1", "taken over"), ("step-1", "evaluated")]
+    assert around.evaluator.evaluated == [("nightly", "step-1", "")]
+    assert all(b'"holder":""' in lease for lease in around.leases())
+
+
+async def test_a_checkpoint_that_ends_its_loop_again_and_again_fails(around: Surroundings) -> None:
+    await around.applied()
+    await crashed(around)
+    (stored,), _ = await around.registry.entries("nightly")
+    await around.registry.move(stored, EntryCause.CLAIM, attempts=MOST_ATTEMPTS)
+    await around.once()
+    (entry,) = await around.entries()
+    assert (entry.state, entry.reason) == (EntryState.FAILED, "5 attempts did not come to an end")
+
+
+async def test_two_loops_share_the_work(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(step) for step in range(6)]
+    await asyncio.gather(*(around.once() for _ in range(3)))
+    assert [name for _, name, _ in around.evaluator.evaluated] == [f"step-{n}" for n in range(6)]
+
+
+async def test_a_result_that_comes_after_a_skip_is_not_used(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    around.evaluator.hold = asyncio.Event()
+    loop = asyncio.create_task(around.loop().run(("nightly",), once=True))
+    await around.evaluator.began.wait()
+    (stored,), _ = await around.registry.entries("nightly")
+    await around.registry.change_entry(stored.key, EntryCause.SKIP)
+    around.evaluator.hold.set()
+    await loop
+    assert await around.states() == {"step-1": EntryState.SKIPPED}
+
+
+async def test_open_entries_move_to_the_new_version_of_a_suite(around: Surroundings) -> None:
+    await around.applied()
+    await crashed(around)
+    await around.registry.register(suite(), checkpoint(2))
+    await around.applied(version="b" * 16)
+    await around.once()
+    states = {
+        (each.version[0], each.checkpoint.step): each.state for each in await around.entries()
+    }
+    assert states == {
+        ("a", 1): EntryState.SKIPPED,
+        ("a", 2): EntryState.SKIPPED,
+        ("b", 1): EntryState.EVALUATED,
+        ("b", 2): EntryState.PASSED,
+    }
+
+
+async def test_a_store_that_is_gone_ends_the_loop(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    around.evaluator.errors = {"step-1": [StoreUnavailable("disk")]}
+    with pytest.raises(StoreUnavailable):
+        await around.once()
+    assert await around.states() == {"step-1": EntryState.REGISTERED}
+
+
+async def test_a_damaged_entry_is_named_once_and_harms_no_other(around: Surroundings) -> None:
+    await around.applied()
+    for step in (1, 2):
+        await around.registry.register(suite(), checkpoint(step))
+    (first, _), _ = await around.registry.entries("nightly")
+    await around.store.put(first.key, b"{")
+    await around.once()
+    assert around.events[0] == (first.key, "unreadable")
+    assert around.evaluator.evaluated == [("nightly", "step-2", "")]
