@@ -32,8 +32,9 @@ class _Option:
         return self.names.partition(",")[0].strip("`").partition(" ")[0]
 
     @property
-    def row(self) -> tuple[str, str]:
-        return self.names, self.meaning + " Required." * self.required
+    def line(self) -> str:
+        """The option as an element of a list, where `|` needs no escape."""
+        return f"- {self.names}: {_unmarked(self.meaning)}{' Required.' * self.required}"
 
     def same(self, other: _Option) -> bool:
         """Whether both have the same names and meaning; `required` may differ."""
@@ -94,7 +95,7 @@ class CommandReference:
     def sections(self) -> Iterator[str]:
         """The blocks of the page: shared options, then each command."""
         yield _SHARED
-        yield table(("option", "meaning"), (option.row for option in self._shared))
+        yield "\n".join(option.line for option in self._shared)
         group = self._root
         for each in self._described():
             depth = each.name.count(" ")
@@ -109,9 +110,11 @@ class CommandReference:
 
     def _options(self, command: _Command, group: _Command | None) -> Iterator[str]:
         shared = [one for one in command.options if any(map(one.same, self._shared))]
-        own = [one for one in (*command.arguments, *command.options) if one not in shared]
+        # An argument without a help text is explained by its name.
+        described = (one for one in command.arguments if one.meaning)
+        own = [one for one in (*described, *command.options) if one not in shared]
         if own:
-            yield table(("option", "meaning"), (option.row for option in own))
+            yield "\n".join(option.line for option in own)
         if shared:
             flags = (f"`{one.flag}`{' (required)' * one.required}" for one in shared)
             yield f"Shared: {', '.join(flags)}."
@@ -126,7 +129,7 @@ def _command(name: str, declared: Any, above: tuple[_Option, ...]) -> _Command:
     options = []
     for entry in declared.params:
         if entry.param_type_name == "argument":
-            arguments.setdefault(plain(entry.help), []).append(entry.metavar)
+            arguments.setdefault(plain(entry.help or ""), []).append(entry.metavar)
         else:
             options.append(_option(entry))
     groups_first = sorted(below.items(), key=lambda entry: not hasattr(entry[1], "commands"))
@@ -177,7 +180,12 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Escape a cell: `|` everywhere, and `<` outside of backticks."""
-    parts = text.replace("|", "\\|").split("`")
+    """Escape a cell of a table: `|` everywhere, and `<` outside of backticks."""
+    return _unmarked(text.replace("|", "\\|"))
+
+
+def _unmarked(text: str) -> str:
+    """Escape `<` outside of backticks."""
+    parts = text.split("`")
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
     return "`".join(parts)

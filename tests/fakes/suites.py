@@ -46,7 +46,7 @@ class FakeEvaluator:
         if errors := self.errors.get(name):
             raise errors.pop(0)
         self.evaluated.append((suite.name, name, base))
-        figure = EntryFigure("capability", "average.f1", self._headlines(name))
+        figure = EntryFigure("capability", "average.f1", self._headlines(name), is_headline=True)
         fields = {"figures": (figure,), "is_complete": True, "run": f"{name}-run"}
         return EntryResult(EntryCause.SUCCESS if base else EntryCause.NO_GATE, fields)
 

@@ -24,6 +24,7 @@ LONG = {
     "cli/test_server.py": "serves every time from a Python of its own",
     "cli/test_start.py": "starts every command as a Python of its own",
     "cli/test_stuffing.py": "evaluates the longest captions that there may be",
+    "cli/test_suites.py": "kills loops, and waits for their leases to end",
     "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
     "core/test_suspicion.py": "has examples by the hundred for each pattern",
     "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",

@@ -125,6 +125,7 @@ class EntryFigure:
     value: float
     low: float | None = None
     high: float | None = None
+    is_headline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,8 @@ class CheckpointEntry:
     """A checkpoint in a version of a suite. Times are UTC in RFC 3339.
 
     `reason` explains the state. `run` is the name of its run directory or its run id, and
-    `is_complete` says that the run is. `figures` are those of the report, the headline of each
-    benchmark before its others; `findings` are the gate's, against the revision `baseline`.
-    `calls` and `tokens` are those of the process that ended it.
+    `is_complete` says that the run is. `figures` are those of the report, `findings` the gate's,
+    against the revision `baseline`. `calls` and `tokens` are those of the process that ended it.
     """
 
     suite: str
@@ -176,9 +176,15 @@ class CheckpointEntry:
         fields = {"reason": "", **fields}
         return replace(self, state=state, since=now, **fields)
 
-    def headline(self, benchmark: str) -> EntryFigure | None:
-        """The headline figure of a benchmark, if it has a value."""
-        return next((each for each in self.figures if each.benchmark == benchmark), None)
+    @property
+    def headline(self) -> EntryFigure | None:
+        """The headline of the first benchmark that has a value of it."""
+        return next((figure for figure in self.figures if figure.is_headline), None)
+
+    def figure(self, benchmark: str, path: str) -> EntryFigure | None:
+        """A figure, if it has a value."""
+        wanted = (benchmark, path)
+        return next((one for one in self.figures if (one.benchmark, one.path) == wanted), None)
 
     def to_json(self) -> dict[str, Any]:
         parts = {

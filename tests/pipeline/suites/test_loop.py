@@ -43,7 +43,7 @@ class Surroundings:
             arrived, self.arriving = self.arriving, []
             return arrived
 
-        return SuiteLoop(self.store, self.clock, self.evaluator, arrivals, self.on_event)
+        return SuiteLoop(self.store, self.clock, self.evaluator, self.on_event, arrivals)
 
     def on_event(self, event: SuiteEvent) -> None:
         name = event.entry.checkpoint.name if event.entry else event.detail

@@ -40,7 +40,7 @@ def choose_baseline(
     complete = [each for each in earlier if each.is_complete]
     if not complete:
         return BaselineChoice()
-    return BaselineChoice(_best(complete) if rule.kind is BaselineKind.BEST else complete[-1])
+    return BaselineChoice(best_entry(complete) if rule.kind is BaselineKind.BEST else complete[-1])
 
 
 def _pinned(
@@ -59,13 +59,13 @@ def _pinned(
     return BaselineChoice(pinned)
 
 
-def _best(entries: Sequence[CheckpointEntry]) -> CheckpointEntry:
+def best_entry(entries: Sequence[CheckpointEntry]) -> CheckpointEntry:
     """The entry with the best headline of the first benchmark; the later of equal ones."""
 
     def rank(entry: CheckpointEntry) -> tuple[float, tuple[float, str, str]]:
-        if not entry.figures:
+        first = entry.headline
+        if first is None:
             return float("-inf"), entry.order
-        first = entry.figures[0]
         better = benchmark(first.benchmark).direction(tuple(first.path.split(".")))
         return (-first.value if better is Better.LESS else first.value), entry.order
 

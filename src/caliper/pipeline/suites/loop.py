@@ -83,7 +83,7 @@ OnEvent = Callable[[SuiteEvent], None]
 
 class SuiteLoop:
     """Evaluates the checkpoints of some suites. `arrivals` returns those that were not there at
-    the call before.
+    the call before; without it, others register them.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class SuiteLoop:
         store: ObjectStore,
         clock: Clock,
         evaluator: CheckpointEvaluator,
-        arrivals: Arrivals,
         on_event: OnEvent,
+        arrivals: Arrivals | None = None,
     ) -> None:
         self._store, self._clock, self._evaluator = store, clock, evaluator
         self._arrivals, self._on_event = arrivals, on_event
@@ -127,7 +127,7 @@ class SuiteLoop:
                 await self._clock.sleep(pace)
 
     async def _receive(self) -> None:
-        for checkpoint in await self._arrivals():
+        for checkpoint in await self._arrivals() if self._arrivals else ():
             revision = checkpoint.revision
             self._arrived[revision] = checkpoint
             # One that comes back may be gone for the registry.
@@ -154,23 +154,16 @@ class SuiteLoop:
             if lost.key not in self._unreadable:
                 self._unreadable.add(lost.key)
                 self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
-        left = 0
-        for each in stored:
-            if each.entry.is_open and each.entry.version != suite.version:
-                await self._supersede(suite, each)
-                left += 1
-        if left:
-            # Later ones may need these as baselines.
-            return left, False
         present = [each for each in stored if each.entry.version == suite.version]
-        entries = [each.entry for each in present]
-        for each in present:
-            if not each.entry.is_open:
-                continue
+        old = [each for each in stored if each.entry.is_open and each not in present]
+        if old:
+            # First: later ones may need these as baselines.
+            for each in old:
+                await self._supersede(suite, each)
+            return len(old), False
+        entries, left = [each.entry for each in present], 0
+        for each in filter(self._is_due, present):
             choice = choose_baseline(suite.baseline, each.entry, entries)
-            if each.entry.state is EntryState.WAITING and not self._is_due(each):
-                # Those that wait for it wait with it.
-                continue
             if choice.is_pending:
                 continue
             left += 1
@@ -179,7 +172,10 @@ class SuiteLoop:
         return left, False
 
     def _is_due(self, stored: StoredEntry) -> bool:
-        return self._clock.monotonic() >= self._due.get(stored.key, float("-inf"))
+        """Whether an entry is open, and not waiting for its next attempt."""
+        if stored.entry.state is EntryState.WAITING:
+            return self._clock.monotonic() >= self._due.get(stored.key, float("-inf"))
+        return stored.entry.is_open
 
     async def _supersede(self, suite: Suite, stored: StoredEntry) -> None:
         """Move an entry that another version of the suite left open to the present one."""

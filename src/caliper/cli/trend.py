@@ -1,0 +1,105 @@
+"""`caliper trend`: the figures of a suite by training step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.adapters.exports.trend import trend_csv
+from caliper.adapters.files import write_text
+from caliper.adapters.pages.trend import render_trend
+from caliper.cli.console import ERR, OUT, plain, write_json
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json, output_file
+from caliper.cli.options import command_taking
+from caliper.cli.show import format_estimate
+from caliper.cli.suites import Name, registry
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.errors import UnknownName
+from caliper.core.report import Estimate
+
+Figures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--figure",
+        metavar="BENCHMARK.PATH",
+        help="A figure of report.json; repeatable. Default: the headlines.",
+    ),
+]
+HELP = "Show the figures of a suite by training step."
+
+
+@dataclass(frozen=True, slots=True)
+class TrendOptions:
+    """The arguments and options of `trend`."""
+
+    suite: Name
+    figures: Figures = None
+    csv: Annotated[Path | None, output_file("--csv", "all figures as CSV")] = None
+    html: Annotated[Path | None, output_file("--html", "charts as a page")] = None
+    json: Json = False
+
+
+def trend(options: TrendOptions) -> int:
+    """Read the entries, and show or write them."""
+    entries = asyncio.run(_scored(options.suite))
+    figures = _figures(entries, options.figures or ())
+    if options.csv is not None:
+        write_text(options.csv, trend_csv(entries))
+    if options.html is not None:
+        write_text(options.html, render_trend(options.suite, entries, figures))
+    if options.json:
+        write_json([entry.to_json() for entry in entries])
+    else:
+        _show(entries, figures)
+    return Exit.DONE if entries else Exit.INCONCLUSIVE
+
+
+async def _scored(name: str) -> list[CheckpointEntry]:
+    whole = registry()
+    record = await whole.record(name)
+    stored, unreadable = await whole.entries(name, record.suite.version)
+    for lost in unreadable:
+        ERR.print(f"[yellow]Unreadable:[/yellow] {plain(lost.error)}", soft_wrap=True)
+    return [each.entry for each in stored if each.entry.figures]
+
+
+def _figures(entries: Sequence[CheckpointEntry], wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """The figures to show. Raises UnknownName for one that no entry has."""
+    every = [figure for entry in entries for figure in entry.figures]
+    if not wanted:
+        return list(dict.fromkeys((one.benchmark, one.path) for one in every if one.is_headline))
+    by_name = {f"{one.benchmark}.{one.path}": (one.benchmark, one.path) for one in every}
+    for name in wanted:
+        if name not in by_name:
+            raise UnknownName("figure", name, tuple(by_name))
+    return [by_name[name] for name in wanted]
+
+
+def _show(entries: Sequence[CheckpointEntry], figures: Sequence[tuple[str, str]]) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("step", justify="right")
+    for column in ("checkpoint", "state"):
+        table.add_column(column, overflow="fold")
+    for name, path in figures:
+        table.add_column(escape(f"{name} {path}"), justify="right")
+    for entry in entries:
+        step = "" if entry.checkpoint.step is None else f"{entry.checkpoint.step:,}"
+        incomplete = "" if entry.is_complete else ", incomplete"
+        cells = []
+        for figure in figures:
+            one = entry.figure(*figure)
+            estimate = Estimate(None) if one is None else Estimate(one.value, one.low, one.high)
+            cells.append(format_estimate(estimate))
+        table.add_row(step, plain(entry.checkpoint.name), f"{entry.state}{incomplete}", *cells)
+    OUT.print(table)
+
+
+command = command_taking(trend, TrendOptions, help_text=HELP)

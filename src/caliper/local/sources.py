@@ -1,0 +1,147 @@
+"""Checkpoints on disk: their revision, what a folder delivers, and where captions are in them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import InvalidInput
+
+_STEP = re.compile(r"(\d+)$", re.ASCII)
+_UNFINISHED = (".tmp", ".part", ".partial", ".incomplete")
+_Signature = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A checkpoint as somebody names it: a path, or a URI with a `revision`. What is not given is
+    taken from the source: the digest of its files, its name, and the number at the name's end as
+    the training step.
+    """
+
+    source: str
+    revision: str = ""
+    name: str = ""
+    step: int | None = None
+    tags: tuple[str, ...] = ()
+
+    def read(self) -> CheckpointRevision:
+        """The checkpoint. Raises InvalidInput for a source that does not exist or is empty."""
+        path, is_uri = Path(self.source), "://" in self.source
+        if is_uri and not self.revision:
+            raise InvalidInput("a URI needs --revision", file=self.source, field="revision")
+        if not is_uri and not path.exists():
+            raise InvalidInput("there is no such file or folder", file=self.source)
+        name = self.name or (Path(self.source.rstrip("/")).name if is_uri else _stem(path))
+        found = _STEP.search(name)
+        return CheckpointRevision(
+            self.source if is_uri else str(path.absolute()),
+            self.revision or digest_of(path),
+            name,
+            int(found[1]) if found and self.step is None else self.step,
+            tuple(sorted(set(self.tags))),
+            is_digest=not self.revision,
+        )
+
+
+def _stem(path: Path) -> str:
+    real = path.absolute()
+    return real.name if real.is_dir() else real.stem
+
+
+def is_gone(checkpoint: CheckpointRevision) -> str:
+    """Why a checkpoint cannot be evaluated as it was registered; empty if it can."""
+    if "://" in checkpoint.source:
+        return ""
+    path = Path(checkpoint.source)
+    if not path.exists():
+        return f"{path} does not exist any more"
+    if not checkpoint.is_digest:
+        return ""
+    try:
+        current = digest_of(path)
+    except InvalidInput as error:
+        return str(error)
+    return "" if current == checkpoint.revision else f"{path} holds other files now"
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of the names and contents of a file or of all visible files below a folder, wherever
+    it is. Raises InvalidInput when there are none, or one cannot be read.
+    """
+    whole, files = hashlib.sha256(), _files(path)
+    if not files:
+        raise InvalidInput("there are no files in it", file=str(path))
+    for file in files:
+        try:
+            with file.open("rb") as content:
+                inner = hashlib.file_digest(content, "sha256").digest()
+        except OSError as error:
+            raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
+        name = b"" if file == path else os.fsencode(file.relative_to(path))
+        whole.update(name + b"\0" + inner)
+    return whole.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    found = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return sorted(
+        file for file in found if not any(_is_hidden(part) for part in file.relative_to(path).parts)
+    )
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name.endswith(_UNFINISHED)
+
+
+@dataclass(slots=True)
+class WatchedFolder:
+    """A folder in which each visible file or folder is a checkpoint.
+
+    One counts when it looks the same in two scans, so that it is not read while it is written;
+    with `once`, at the first.
+    """
+
+    path: Path
+    once: bool = False
+    _seen: dict[str, _Signature] = field(default_factory=dict)
+    _read: dict[str, _Signature] = field(default_factory=dict)
+
+    async def arrivals(self) -> Sequence[CheckpointRevision]:
+        """What is new since the last call, or changed. Raises InvalidInput without the folder."""
+        return await asyncio.to_thread(self._scan)
+
+    def _scan(self) -> list[CheckpointRevision]:
+        try:
+            names = sorted(file.name for file in self.path.iterdir() if not _is_hidden(file.name))
+        except OSError as error:
+            raise InvalidInput(f"cannot watch it: {error.strerror}", file=str(self.path)) from error
+        found = []
+        signatures = {name: self._signature(name) for name in names}
+        for name, signature in signatures.items():
+            is_settled = self.once or self._seen.get(name) == signature
+            if signature and is_settled and self._read.get(name) != signature:
+                try:
+                    found.append(Delivery(str(self.path / name)).read())
+                except InvalidInput:
+                    # Removed at this moment, or with a name that nobody can show.
+                    continue
+                self._read[name] = signature
+        self._seen = signatures
+        self._read = {name: read for name, read in self._read.items() if name in signatures}
+        return found
+
+    def _signature(self, name: str) -> _Signature:
+        try:
+            files = [(file, file.stat()) for file in _files(self.path / name)]
+        except OSError:
+            return ()
+        return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in files)

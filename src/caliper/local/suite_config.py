@@ -1,0 +1,277 @@
+"""The YAML file of a suite: what a run's file has, and how checkpoints are compared.
+
+A benchmark of a suite has no source of captions, or a `captions` file within each checkpoint, or a
+`captioner` in whose SPEC {source}, {revision}, {name} and {step} stand for those of a checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError, field_validator
+
+from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.analysis.gate import Policy
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import canonical_json, digest, run_id
+from caliper.core.suites import Baseline, Suite, check_suite_name
+from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
+from caliper.local.policy import check_policy, read_policy
+from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
+from caliper.local.sources import digest_of
+from caliper.local.strict import Strict, first_problem, line_of
+from caliper.local.yaml_text import read_document
+from caliper.version import __version__
+
+_RUN_KEYS = frozenset(
+    {
+        *("recipe", "benchmarks", "seed", "limit", "share_replies", "coverage_floor"),
+        *("concurrency", "priority", "anchors", "pack"),
+    }
+)
+_NOT_MEASURED = {"concurrency", "priority", "anchors", "share_replies", "max_calls", "max_tokens"}
+_PLACES = {"data", "captions", "media", "qa", "qa_replies", "taxonomy"}
+_FIELDS = ("source", "revision", "name", "step")
+_PLACEHOLDER = "captions-of-the-checkpoint"
+
+
+class SuiteBudget(Strict):
+    """The most that the evaluation of one checkpoint may spend."""
+
+    calls: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+
+
+class SuiteRetention(Strict):
+    """How many checkpoints keep their run directories: the last by training step."""
+
+    keep: int | None = Field(default=None, ge=1)
+
+
+class SuiteKeys(Strict):
+    """The keys of a suite that a run does not have."""
+
+    name: str
+    gate: str | dict[str, Any] | None = None
+    baseline: str = "previous"
+    margin: float | None = Field(default=None, ge=0)
+    budget: SuiteBudget = SuiteBudget()
+    retention: SuiteRetention = SuiteRetention()
+
+    @field_validator("name")
+    @classmethod
+    def _usable(cls, value: str) -> str:
+        try:
+            return check_suite_name(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+
+    @field_validator("baseline")
+    @classmethod
+    def _known_rule(cls, value: str) -> str:
+        return str(Baseline.parse(value))
+
+
+def read_suite(path: Path) -> Suite:
+    """The suite in a YAML file; its paths are relative to the file's folder.
+
+    Raises InvalidInput naming file, line and field.
+    """
+    root, values = read_document(path)
+    if not isinstance(values, dict):
+        raise InvalidInput("expected a mapping with the keys name and benchmarks", file=str(path))
+    own = {key: value for key, value in values.items() if key not in _RUN_KEYS}
+    try:
+        keys = SuiteKeys.model_validate(own)
+    except ValidationError as error:
+        first, *rest = error.errors()[0]["loc"]
+        nested: dict[Any, type[Strict]] = {"budget": SuiteBudget, "retention": SuiteRetention}
+        known = (
+            nested.get(first, SuiteKeys).model_fields
+            if rest
+            else {*SuiteKeys.model_fields, *_RUN_KEYS}
+        )
+        raise first_problem(error, known, str(path), root) from error
+    captions = _captions_of(values.get("benchmarks"), path, root)
+    run = {key: value for key, value in values.items() if key in _RUN_KEYS}
+    if isinstance(run.get("benchmarks"), dict):
+        run["benchmarks"] = {name: _with_captions(part) for name, part in run["benchmarks"].items()}
+    run |= {f"max_{name}": cap for name, cap in keys.budget.model_dump(exclude_none=True).items()}
+    config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
+    for name, part in config.benchmarks.items():
+        _check_part(name, part, path, root)
+    policy = _policy_of(keys, path, root)
+    values = {
+        "run": config.model_dump(mode="json", exclude_defaults=True),
+        "captions": captions,
+        "policy": policy and asdict(policy),
+        "margin": keys.margin,
+    }
+    # As it is when it is read back: lists for tuples.
+    values = json.loads(canonical_json(values))
+    baseline = Baseline.parse(keys.baseline)
+    version = run_id(digest(_deciding(config, values, baseline)))
+    return Suite(keys.name, version, baseline, values, config.priority, keys.retention.keep)
+
+
+def _captions_of(benchmarks: Any, path: Path, root: yaml.Node | None) -> dict[str, str]:
+    """The captions file of each benchmark within a checkpoint, where the suite names one."""
+    parts = benchmarks if isinstance(benchmarks, dict) else {}
+    named = {
+        name: part["captions"]
+        for name, part in parts.items()
+        if isinstance(part, dict) and part.get("captions") is not None
+    }
+    for name, file in named.items():
+        if not isinstance(file, str) or Path(file).is_absolute() or ".." in Path(file).parts:
+            place = ("benchmarks", str(name), "captions")
+            message = "expected a path within each checkpoint"
+            line = line_of(root, place)
+            raise InvalidInput(message, file=str(path), line=line, field=".".join(place))
+    return named
+
+
+def _with_captions(part: Any) -> Any:
+    if isinstance(part, dict) and part.get("captioner") is None:
+        return {**part, "captions": _PLACEHOLDER}
+    return part
+
+
+def _check_part(name: str, part: BenchmarkConfig, path: Path, root: yaml.Node | None) -> None:
+    """Raise InvalidInput for a role that the benchmark lacks, or an unknown field of a SPEC."""
+    try:
+        answerer_spec(name, part)
+        _check_template(part.captioner or "")
+    except InvalidInput as error:
+        place = ("benchmarks", name, error.field)
+        line = line_of(root, place)
+        raise InvalidInput(
+            error.message, file=str(path), line=line, field=".".join(place)
+        ) from error
+
+
+def _check_template(captioner: str) -> None:
+    try:
+        found = [field for _, field, _, _ in Formatter().parse(captioner) if field is not None]
+    except ValueError:
+        found = ["{"]
+    if unknown := [field for field in found if field not in _FIELDS]:
+        message = f"unknown field {unknown[0]!r}; known: {', '.join(_FIELDS)}"
+        raise InvalidInput(message, field="captioner")
+
+
+def _policy_of(keys: SuiteKeys, path: Path, root: yaml.Node | None) -> Policy | None:
+    if isinstance(keys.gate, str):
+        return read_policy(path.parent / keys.gate)
+    if keys.gate is None:
+        return None
+    try:
+        return check_policy(keys.gate)
+    except InvalidInput as error:
+        place = (
+            "gate",
+            *(int(part) if part.isdigit() else part for part in error.field.split(".")),
+        )
+        field, line = f"gate.{error.field}", line_of(root, place)
+        raise InvalidInput(error.message, file=str(path), line=line, field=field) from error
+
+
+def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) -> dict[str, Any]:
+    """All that decides a result: files by digest, and never a place, cost or rank."""
+    measured = config.model_dump(
+        mode="json",
+        exclude_defaults=True,
+        exclude={*_NOT_MEASURED, "pack"},
+    )
+    for name, part in config.benchmarks.items():
+        kept = {
+            key: value for key, value in measured["benchmarks"][name].items() if key not in _PLACES
+        }
+        sources = open_sources(name, part.model_copy(update={"captions": None}))
+        if part.taxonomy is not None:
+            kept["taxonomy"] = digest_of(part.taxonomy)
+        if part.qa_replies is not None:
+            kept["qa_replies"] = digest_of(part.qa_replies)
+        measured["benchmarks"][name] = {**kept, **digests(name, sources), "qa": part.qa is True}
+    return {
+        "caliper": __version__,
+        "prompts": open_pack(config).digest,
+        "run": measured,
+        "captions": values["captions"],
+        "policy": values["policy"],
+        "margin": values["margin"],
+        "baseline": str(baseline),
+    }
+
+
+def suite_run(suite: Suite, checkpoint: CheckpointRevision) -> RunConfig:
+    """The configuration of the run that evaluates a checkpoint. Raises InvalidInput."""
+    config = check_config(suite.values["run"], file=f"suite {suite.name}")
+    known = {field: getattr(checkpoint, field) for field in _FIELDS}
+    parts = {}
+    for name, part in config.benchmarks.items():
+        if part.captioner is not None:
+            update: dict[str, Any] = {"captioner": part.captioner.format(**known)}
+        else:
+            file = suite.values["captions"].get(name)
+            update = {
+                "captions": _captions_in(
+                    Path(checkpoint.source), name, file, len(config.benchmarks)
+                )
+            }
+        parts[name] = part.model_copy(update=update)
+    return config.model_copy(update={"benchmarks": parts, "name": checkpoint.name})
+
+
+def _captions_in(source: Path, name: str, file: str | None, benchmarks: int) -> Path:
+    """The captions of a benchmark in a checkpoint: the file that the suite names, else the one
+    named after the benchmark, else the checkpoint itself, if there is only one benchmark.
+    """
+    if source.is_file() and file is None and benchmarks == 1:
+        return source
+    names = (name, f"{name}.json", f"{name}.jsonl", f"{name}.parquet") if file is None else (file,)
+    for each in names:
+        if (source / each).exists():
+            return source / each
+    if file is None and benchmarks == 1 and source.is_dir():
+        return source
+    raise InvalidInput(
+        f"there are no captions: expected {' or '.join(names)} in it", file=str(source)
+    )
+
+
+def suite_policy(suite: Suite) -> Policy | None:
+    """The policy of a suite's gate; None if it has only a margin, or no gate."""
+    policy, margin = suite.values["policy"], suite.values["margin"]
+    if policy is None:
+        return None
+    checks = [
+        check
+        if check["max_drop"] is not None or check["max_relative_drop"] is not None
+        else {**check, "max_drop": margin}
+        for check in policy["checks"]
+    ]
+    return check_policy({**policy, "checks": checks})
+
+
+def without_revision(suite: Suite) -> list[str]:
+    """Judges and readers whose SPEC names no revision: unless their server reports one, nothing is
+    reused between checkpoints.
+    """
+    config = check_config(suite.values["run"])
+    specs = {name: answerer_spec(name, part) for name, part in config.benchmarks.items()}
+    return [f"{name}: {spec}" for name, spec in specs.items() if _lacks_revision(spec)]
+
+
+def _lacks_revision(spec: str) -> bool:
+    kind, _, rest = spec.partition(":")
+    if kind == "tgi":
+        return not parse_endpoints(rest)[0].revision
+    return kind == "triton" and "revision=" not in rest

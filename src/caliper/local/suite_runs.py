@@ -1,0 +1,192 @@
+"""Evaluates the checkpoints of suites in this process, by the engine of local runs."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.phrases import state
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.analysis.gate import Check, Decision, GateFinding, Policy
+from caliper.benchmarks.registry import benchmark
+from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
+from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
+from caliper.core.report import Report
+from caliper.core.suites import BaselineKind, Suite
+from caliper.local.directory import DEFAULT_ROOT, RunDirectory
+from caliper.local.run import RunResult, evaluate
+from caliper.local.setup import RunSetup, prepare
+from caliper.local.sources import is_gone
+from caliper.local.suite_config import suite_policy, suite_run
+from caliper.pipeline.comparing.comparison import Comparison, compare_runs
+from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
+from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
+from caliper.pipeline.suites.loop import EntryResult
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.clock import Clock
+from caliper.ports.watcher import Watcher
+from caliper.wiring.settings import access, decoders
+
+_CAUSES = {
+    Decision.PASSED: EntryCause.SUCCESS,
+    Decision.REGRESSION: EntryCause.REGRESSION,
+    Decision.INCONCLUSIVE: EntryCause.DOUBT,
+}
+
+
+def suite_store() -> DirectoryStore:
+    """The registry of this folder, beside its runs."""
+    return DirectoryStore(DEFAULT_ROOT / ".suites")
+
+
+class LocalEvaluator:
+    """pipeline.suites.loop.CheckpointEvaluator."""
+
+    def __init__(self, watcher: Watcher, clock: Clock) -> None:
+        self._watcher, self._clock = watcher, clock
+
+    async def evaluate(
+        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+    ) -> EntryResult:
+        gone = await asyncio.to_thread(is_gone, entry.checkpoint)
+        if gone:
+            return EntryResult(EntryCause.LOSS, {"reason": gone})
+        try:
+            result = await self._run(suite, entry)
+        except (BackendError, StoreUnavailable):
+            raise
+        except CaliperError:
+            gone = await asyncio.to_thread(is_gone, entry.checkpoint)
+            if not gone:
+                raise
+            return EntryResult(EntryCause.LOSS, {"reason": gone})
+        fields = _result_fields(result)
+        cause, decided = await _decide(suite, result, baseline)
+        return EntryResult(cause, fields | decided)
+
+    async def _run(self, suite: Suite, entry: CheckpointEntry) -> RunResult:
+        config = suite_run(suite, entry.checkpoint)
+        async with prepare(config, access(config.concurrency), self._clock) as setup:
+            self._warn(setup, shares=config.share_replies)
+            return await evaluate(setup, self._watcher, self._clock, decoders())
+
+    def _warn(self, setup: RunSetup, *, shares: bool) -> None:
+        for part in setup.spec.benchmarks:
+            model = part.models[benchmark(part.name).role]
+            if not model.revision and not shares:
+                self._watcher.on_warning(
+                    f"{part.name}: {model.name} has no revision: no verdict of it is reused"
+                )
+
+    async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
+        """Remove the run directories that neither the suite keeps nor another one has."""
+        outdated = set(outdated_runs(suite, entries))
+        if not outdated:
+            return
+        registry = SuiteRegistry(suite_store(), self._clock)
+        for name in await registry.names():
+            if name != suite.name:
+                stored, _ = await registry.entries(name)
+                outdated -= {each.entry.run for each in stored}
+        for run in outdated:
+            # Only what is a run below our folder, whatever an entry says.
+            if Path(run).name == run and (DEFAULT_ROOT / run / "run.yaml").is_file():
+                await asyncio.to_thread(shutil.rmtree, DEFAULT_ROOT / run, ignore_errors=True)
+
+
+def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
+    """The runs of all but the last checkpoints, and of those that stay or may become a baseline:
+    the best one, tagged ones, the pinned one.
+    """
+    if suite.keep is None:
+        return []
+    ended = [each for each in entries if each.run and not each.is_open]
+    kept = [*ended[-suite.keep :], *(each for each in ended if each.checkpoint.tags)]
+    if complete := [each for each in ended if each.is_complete]:
+        kept.append(best_entry(complete))
+    if suite.baseline.kind is BaselineKind.PINNED:
+        pin = suite.baseline.name
+        kept += [each for each in ended if each.checkpoint.revision.startswith(pin)]
+    runs = {each.run for each in kept}
+    return [each.run for each in ended if each.run not in runs]
+
+
+def _result_fields(result: RunResult) -> dict[str, Any]:
+    costs = result.spent.values()
+    return {
+        "run": result.directory.name,
+        "is_complete": not result.report.partial,
+        "figures": tuple(_figures(result.report)),
+        "calls": sum(cost.calls for cost in costs),
+        "tokens": sum(cost.prompt_tokens + cost.completion_tokens for cost in costs),
+    }
+
+
+def _figures(report: Report) -> Iterator[EntryFigure]:
+    for part in report.benchmarks:
+        for path, estimate in part.estimates.items():
+            if estimate.value is not None:
+                bounds, name = (estimate.low, estimate.high), ".".join(path)
+                is_headline = path == part.headline
+                yield EntryFigure(part.name, name, estimate.value, *bounds, is_headline=is_headline)
+
+
+async def _decide(
+    suite: Suite, result: RunResult, baseline: BaselineChoice
+) -> tuple[EntryCause, dict[str, Any]]:
+    """Compare with the baseline and apply the gate. What cannot be compared is inconclusive."""
+    policy, margin = suite_policy(suite), suite.values["margin"]
+    base = baseline.entry
+    if result.report.partial:
+        return EntryCause.DOUBT, {"reason": state(result.report)}
+    if baseline.missing:
+        return EntryCause.DOUBT, {"reason": baseline.missing}
+    if base is None or (policy is None and margin is None):
+        return EntryCause.NO_GATE, {}
+    against: dict[str, Any] = {"baseline": base.checkpoint.revision}
+    directories = (RunDirectory(DEFAULT_ROOT / base.run), RunDirectory(result.directory))
+    try:
+        comparison = await compare_runs([each.stored_run for each in directories], GATE_REQUEST)
+    except StoreUnavailable:
+        raise
+    except CaliperError as error:
+        return EntryCause.DOUBT, {**against, "reason": str(error)}
+    gated = gate_comparison(policy or _headline_policy(comparison, margin), comparison)
+    decisive = [each for each in gated.findings if each.decision is gated.decision]
+    reason = "" if gated.decision is Decision.PASSED else "; ".join(map(_describe, decisive))
+    findings = tuple(map(_finding_json, gated.findings))
+    return _CAUSES[gated.decision], {**against, "reason": reason, "findings": findings}
+
+
+def _headline_policy(comparison: Comparison, margin: float) -> Policy:
+    (against,) = comparison.candidates
+    headlines = ((part.name, ".".join(part.headline)) for part in against.parts)
+    return Policy(tuple(Check(name, figure, max_drop=margin) for name, figure in headlines))
+
+
+def _describe(finding: GateFinding) -> str:
+    difference = finding.difference
+    change = ""
+    if difference is not None and difference.value is not None:
+        change = f" {difference.value:+.2f}"
+    why = f": {finding.reason}" if finding.reason else ""
+    return f"{finding.check.benchmark} {finding.figure}{change}{why}"
+
+
+def _finding_json(finding: GateFinding) -> dict[str, Any]:
+    difference = finding.difference
+    values = {} if difference is None else asdict(difference)
+    shown = ("value", "low", "high", "paired")
+    return {
+        "benchmark": finding.check.benchmark,
+        "figure": finding.figure,
+        "tier": finding.check.tier,
+        "decision": finding.decision,
+        "margin": finding.margin,
+        "reason": finding.reason,
+        **{name: values.get(name) for name in shown},
+    }

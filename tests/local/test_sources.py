@@ -1,0 +1,91 @@
+"""Checkpoints on disk: revisions, and what a watched folder delivers."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+
+from caliper.core.errors import InvalidInput
+from caliper.local.sources import Delivery, WatchedFolder, digest_of, is_gone
+
+
+def write(folder: Path, name: str, text: str = "a") -> Path:
+    tiny.text(folder / name / "captions.json", text)
+    return folder / name
+
+
+def test_a_revision_is_of_the_files_wherever_they_are(tmp_path: Path) -> None:
+    first, second = write(tmp_path, "step-1"), write(tmp_path / "moved", "other")
+    assert digest_of(first) == digest_of(second)
+    tiny.text(first / ".hidden", "x")
+    tiny.text(first / "weights.tmp", "x")
+    assert digest_of(first) == digest_of(second)
+    tiny.text(first / "more" / "captions.json", "a")
+    assert digest_of(first) != digest_of(second)
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("checkpoint-1500", 1500), ("step_7", 7), ("42", 42), ("qwen2-7b", None), ("last", None)],
+)
+def test_the_step_is_the_number_at_the_end_of_the_name(
+    tmp_path: Path, name: str, step: int | None
+) -> None:
+    delivered = Delivery(str(write(tmp_path, name))).read()
+    assert (delivered.name, delivered.step, delivered.is_digest) == (name, step, True)
+    assert Delivery(str(tmp_path / name), step=3).read().step == 3
+
+
+def test_what_cannot_be_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    for delivery, told in (
+        (Delivery("hf://org/model"), "a URI needs --revision"),
+        (Delivery(str(tmp_path / "none")), "no such file"),
+        (Delivery(str(tmp_path)), "there are no files in it"),
+        (Delivery("hf://org/model", revision="a/b"), "revision"),
+    ):
+        with pytest.raises(InvalidInput, match=told):
+            delivery.read()
+    named = Delivery("hf://org/model-12", revision="abc").read()
+    assert (named.source, named.name, named.step) == ("hf://org/model-12", "model-12", 12)
+    assert is_gone(named) == ""
+
+
+def test_a_source_that_was_removed_or_changed_is_gone(tmp_path: Path) -> None:
+    path = write(tmp_path, "step-1")
+    delivered = Delivery(str(path)).read()
+    assert is_gone(delivered) == ""
+    tiny.text(path / "captions.json", "b")
+    assert "holds other files now" in is_gone(delivered)
+    assert is_gone(Delivery(str(path), revision="commit").read()) == ""
+    shutil.rmtree(path)
+    assert "does not exist any more" in is_gone(delivered)
+
+
+async def test_a_folder_delivers_what_has_settled(tmp_path: Path) -> None:
+    folder = WatchedFolder(tmp_path)
+    path = write(tmp_path, "step-1")
+    assert await folder.arrivals() == []
+    tiny.text(path / "captions.json", "longer")
+    assert await folder.arrivals() == []
+    (arrived,) = await folder.arrivals()
+    assert (arrived.step, arrived.revision) == (1, digest_of(path))
+    assert await folder.arrivals() == []
+    write(tmp_path, "step-2.tmp")
+    write(tmp_path, ".step-3")
+    (tmp_path / "empty").mkdir()
+    for _ in range(2):
+        assert await folder.arrivals() == []
+    # One that is removed and comes back is delivered again.
+    shutil.rmtree(path)
+    await folder.arrivals()
+    write(tmp_path, "step-1", "longer")
+    await folder.arrivals()
+    assert [each.revision for each in await folder.arrivals()] == [arrived.revision]
+
+
+async def test_once_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path, "step-1")
+    assert len(await WatchedFolder(tmp_path, once=True).arrivals()) == 1
+    with pytest.raises(InvalidInput, match="cannot watch it"):
+        await WatchedFolder(tmp_path / "none").arrivals()

@@ -1,0 +1,150 @@
+"""Files of suites: what they may say, and what makes another version."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.fakes import tiny
+from tests.fakes.suites import checkpoint
+
+from caliper.analysis.gate import Check, Policy
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.errors import InvalidInput
+from caliper.core.suites import Baseline, Suite
+from caliper.local.suite_config import read_suite, suite_policy, suite_run, without_revision
+from caliper.local.suite_runs import outdated_runs
+
+PART = {"data": "data"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tiny.write_scenes(tmp_path, 2)
+    return tmp_path
+
+
+def written(folder: Path, **more: Any) -> Path:
+    values = {"name": "nightly", "benchmarks": {"capability": PART}, **more}
+    return tiny.text(folder / "suite.yaml", yaml.safe_dump(values, sort_keys=False))
+
+
+def read(folder: Path, **more: Any) -> Suite:
+    return read_suite(written(folder, **more))
+
+
+def part(**more: Any) -> dict[str, Any]:
+    return {"capability": {**PART, **more}}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"wacth": 1}, ":5: wacth: unknown key; known: anchors, baseline, benchmarks, "),
+        ({"name": "A b"}, ":1: name: expected lower-case letters"),
+        ({"benchmarks": part(promt="x")}, ":5: benchmarks.capability.promt: unknown key"),
+        ({"benchmarks": part(captions="../x")}, ":5: benchmarks.capability.captions: expected a "),
+        (
+            {"benchmarks": part(reader="lexical")},
+            ":5: benchmarks.capability.reader: capability has no reader",
+        ),
+        ({"benchmarks": {"captionq": PART}}, ":2: benchmarks: unknown benchmark 'captionq'"),
+        ({"benchmarks": part(captioner="tgi:http://h#{nme}")}, "captioner: unknown field 'nme'"),
+        ({"benchmarks": part(captioner="tgi:http://h#{name.x}")}, "unknown field 'name.x'"),
+        ({"baseline": "last"}, ":5: baseline: expected previous, best, pinned:REVISION or tag:"),
+        ({"margin": -1}, ":5: margin: "),
+        ({"budget": {"call": 1}}, ":6: budget.call: unknown key; known: calls, tokens"),
+        ({"retention": {"keep": 0}}, ":6: retention.keep: "),
+        ({"gate": {"checks": []}}, ":6: gate.checks: "),
+        ({"gate": {"checks": [{"benchmark": "x", "figure": "y"}]}}, ":7: gate.checks.0.benchmark"),
+        ({"gate": "none.yaml"}, "none.yaml: cannot read it"),
+        ({"seed": -1}, ":5: seed: "),
+    ],
+)
+def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read(folder, **more)
+    assert told in str(caught.value)
+
+
+def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
+    first = read(folder)
+    for same in (
+        {"priority": "high"},
+        {"budget": {"calls": 5}},
+        {"retention": {"keep": 2}},
+        {"concurrency": 3},
+        {"baseline": "previous"},
+        {"seed": 0},
+        {"benchmarks": part(data=str(folder / "data"))},
+    ):
+        assert read(folder, **same).version == first.version, same
+    others = [
+        {"seed": 1},
+        {"margin": 1.0},
+        {"baseline": "best"},
+        {"benchmarks": part(judge="replay:captions")},
+        {"benchmarks": part(captions="x")},
+        {"benchmarks": part(set={"reply_reading": "strict"})},
+        {"gate": {"checks": [{"benchmark": "capability", "figure": "average.f1"}]}},
+    ]
+    versions = {read(folder, **other).version for other in others}
+    assert len(versions | {first.version}) == len(others) + 1
+    tiny.write_scenes(folder, 3)
+    assert read(folder).version != first.version
+
+
+def test_a_suite_is_read_as_it_was_stored(folder: Path) -> None:
+    gate = {"checks": [{"benchmark": "capability", "figure": "average.f1"}]}
+    suite = read(folder, gate=gate, margin=2.0, retention={"keep": 3})
+    assert Suite.from_json(suite.to_json()) == suite
+    assert suite_policy(suite) == Policy((Check("capability", "average.f1", max_drop=2.0),))
+    assert suite_policy(read(folder, margin=2.0)) is None
+
+
+def test_the_captions_of_a_checkpoint(folder: Path) -> None:
+    path = folder / "step-1"
+    delivered = checkpoint(1, source=str(path))
+    with pytest.raises(InvalidInput, match="there are no captions: expected capability or "):
+        suite_run(read(folder), delivered)
+    tiny.text(path / "scene.jsonl", "")
+    assert suite_run(read(folder), delivered).benchmarks["capability"].captions == path
+    tiny.text(path / "capability" / "scene.jsonl", "")
+    run = suite_run(read(folder, budget={"calls": 7}), delivered)
+    assert run.benchmarks["capability"].captions == path / "capability"
+    assert (run.name, run.max_calls) == ("step-1", 7)
+    named = read(folder, benchmarks=part(captions="scene.jsonl"))
+    assert suite_run(named, delivered).benchmarks["capability"].captions == path / "scene.jsonl"
+    captioner = read(folder, benchmarks=part(captioner="tgi:http://h#{name}@{revision}"))
+    parts = suite_run(captioner, checkpoint(1, source="hf://x")).benchmarks
+    assert parts["capability"].captioner == "tgi:http://h#step-1@rev1"
+
+
+def test_a_judge_without_a_revision_is_named(folder: Path) -> None:
+    for judge, told in (
+        ("lexical", []),
+        ("tgi:http://h#m@r", []),
+        ("tgi:http://h#m", ["capability: tgi:http://h#m"]),
+        ("triton:h:1/m", ["capability: triton:h:1/m"]),
+        ("replay:captions", []),
+    ):
+        assert without_revision(read(folder, benchmarks=part(judge=judge))) == told
+
+
+def test_runs_that_a_suite_does_not_keep() -> None:
+    entries = [
+        CheckpointEntry("s", "v", checkpoint(step), "t", "t", run=f"run-{step}")
+        for step in range(5)
+    ]
+    closed = [
+        CheckpointEntry.from_json({**entry.to_json(), "state": "passed"}) for entry in entries
+    ]
+
+    def outdated(keep: int | None, baseline: str = "previous") -> list[str]:
+        suite = Suite("s", "v", Baseline.parse(baseline), {}, keep=keep)
+        return outdated_runs(suite, closed)
+
+    assert outdated(None) == []
+    assert outdated(2) == ["run-0", "run-1", "run-2"]
+    assert outdated(2, "pinned:rev1") == ["run-0", "run-2"]
+    assert outdated(9) == []
