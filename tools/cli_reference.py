@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 import typer
-from command_reference import CommandReference, table
+from command_reference import CommandReference
 from generated import ROOT, written
 from pydantic import BaseModel
 
@@ -46,7 +46,7 @@ _ENVIRONMENT = """## Environment
 
 The environment says how things are reached, never what is measured.
 [services.md](services.md#settings) has the variables of services and of `--server`, `--kafka` and
-`--store`, [media.md](media.md#bounds) the bounds of media. For calls of models:"""
+`--store`, [media.md](media.md#bounds) the bounds of media. For calls of models, with defaults:"""
 
 
 def page() -> str:
@@ -72,8 +72,9 @@ def _models() -> str:
         ("tagger", TAGGERS),
         ("embedder", EMBEDDERS),
     )
-    cells = ((role, ", ".join(f"`{kind}`" for kind in kinds)) for role, kinds in rows)
-    return table(("what", "known"), cells)
+    return "\n".join(
+        f"- {role}: {', '.join(f'`{kind}`' for kind in kinds)}" for role, kinds in rows
+    )
 
 
 def _keys(flags: set[str]) -> Iterator[str]:
@@ -104,7 +105,7 @@ def _environment() -> str:
         (_field(CallSettings, name, f"CALIPER_{name.upper()}"), _one_line(meanings[name.upper()]))
         for name in fields
     )
-    return table(("variable (default)", "meaning"), rows)
+    return "\n".join(f"- {variable}: {meaning}" for variable, meaning in rows)
 
 
 def _one_line(text: str) -> str:

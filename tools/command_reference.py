@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,17 +171,6 @@ def plain(text: str) -> str:
     """Help text without markup, with one line per paragraph."""
     paragraphs = Text.from_markup(text).plain.split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A Markdown table."""
-    first, *others = (f"| {' | '.join(map(_cell, line))} |" for line in (head, *rows))
-    return "\n".join([first, f"|{'---|' * len(head)}", *others])
-
-
-def _cell(text: str) -> str:
-    """Escape a cell of a table: `|` everywhere, and `<` outside of backticks."""
-    return _unmarked(text.replace("|", "\\|"))
 
 
 def _unmarked(text: str) -> str:

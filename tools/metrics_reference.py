@@ -62,8 +62,7 @@ def _table(metrics: Iterable[Metric]) -> str:
 
 
 def _labels() -> str:
-    rows = (f"| {label.name} | {_values(label)} |" for label in LABELS)
-    return "\n".join(["| label | values |", "|---|---|", *rows])
+    return "\n".join(f"- {label.name}: {_values(label)}" for label in LABELS)
 
 
 def _values(label: Label) -> str:

@@ -139,7 +139,7 @@ def test_every_key_of_a_configuration_is_there() -> None:
 
 def test_every_environment_variable_of_calls_is_there() -> None:
     part = PAGE.partition("\n## Environment\n")[2]
-    found = re.findall(r"^\| `(CALIPER_\w+)`.* \| \w", part, re.MULTILINE)
+    found = re.findall(r"^- `(CALIPER_\w+)`.*: \w", part, re.MULTILINE)
     assert found == [variable(CallSettings, field) for field in CallSettings.model_fields]
 
 
