@@ -11,8 +11,9 @@ from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
 from tests.servers.access import access_to
 
+from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.adapters.stores.minio import MinioStore, apply_storage
+from caliper.adapters.stores.minio import MinioStore
 from caliper.core.checkpoints import (
     ENTRY_TRANSITIONS,
     OPEN_STATES,
