@@ -137,6 +137,23 @@ def test_what_cannot_be_evaluated_fails_and_harms_no_other(caliper: Command) -> 
     assert states(caliper) == {"step-1": "skipped", "step-2": "evaluated"}
 
 
+def test_a_damaged_suite_harms_no_other(caliper: Command) -> None:
+    for name in ("broken", "nightly"):
+        suite(caliper.folder, name=name)
+        caliper("suite", "apply", "suite.yaml", code=0)
+    record = caliper.folder / "runs/.suites/suites/broken/suite.json"
+    record.write_text("{")
+    assert "broken/suite.json" in caliper("suite", "list", code=0).err
+    deliver(caliper.folder, 1, "careful")
+    caliper("checkpoint", "add", "checkpoints/step-1", code=0)
+    assert states(caliper) == {"step-1": "registered"}
+    assert "broken/suite.json" in caliper("suite", "run", "broken", "--once", code=2).err
+    shown = yaml.safe_load(caliper("checkpoint", "show", "step-1", code=0).out)
+    assert shown == caliper("checkpoint", "show", "step-1", "--json", code=0).told
+    shown = yaml.safe_load(caliper("suite", "show", "nightly", code=0).out)
+    assert shown == caliper("suite", "show", "nightly", "--json", code=0).told
+
+
 def test_old_runs_are_put_away(caliper: Command) -> None:
     suite(caliper.folder, retention={"keep": 1})
     for step, captions in ((1, "careful"), (2, "careless"), (3, "careless")):
