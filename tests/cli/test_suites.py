@@ -233,3 +233,25 @@ async def test_an_endpoint_that_is_down_leaves_the_checkpoint_waiting(served: Pa
     ended = await asyncio.to_thread(quick, *RUN, code=4)
     assert "waiting" in ended.out
     assert states(quick) == {"step-0": "waiting", "step-1": "registered", "step-2": "registered"}
+
+
+async def test_a_server_captions_the_checkpoint_of_a_uri(caliper: Command) -> None:
+    folder = caliper.folder
+    tiny.write_pictures(folder, 3)
+    async with ChatServer(otherwise=fake.answer("A park.")) as server:
+        captioner = f"tgi:{server.url}#{{name}}@{{revision}}"
+        suite(folder, benchmarks={"capability": {"data": "data", "captioner": captioner}})
+        add = ("checkpoint", "add", f"hf://{fake.MODEL}", "--name", fake.MODEL, "--step", 5)
+
+        async def run(*words: object, code: int) -> str:
+            return (await asyncio.to_thread(caliper, *words, code=code)).out
+
+        await run("suite", "apply", "suite.yaml", code=0)
+        await run(*add, "--revision", fake.REVISION, code=0)
+        assert "step 5  evaluated" in await run("suite", "run", "nightly", "--once", code=0)
+        assert len(server.requests) == 3
+        # The server has another revision than this one.
+        await run(*add, "--revision", "other", code=0)
+        told = await run("suite", "run", "nightly", "--once", code=1)
+    assert "failed" in told
+    assert "not other" in told
