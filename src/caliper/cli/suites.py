@@ -227,9 +227,9 @@ async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Eve
         if record.state is SuiteState.RETIRED:
             raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
         names.append(record.suite.name)
-    folder = None if watch is None else WatchedFolder(watch, once=once)
-    clock = SystemClock()
-    evaluator = LocalEvaluator(WarningWatcher(), clock)
+    watcher, clock = WarningWatcher(), SystemClock()
+    evaluator = LocalEvaluator(watcher, clock)
+    folder = None if watch is None else WatchedFolder(watch, watcher.on_warning, once)
     arrivals = None if folder is None else folder.arrivals
     loop = SuiteLoop(suite_store(), clock, evaluator, shown, arrivals)
     await loop.run(list(dict.fromkeys(names)), once=once)

@@ -159,7 +159,9 @@ class SuiteLoop:
                 self._unreadable.add(lost.key)
                 self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
         present = [each for each in stored if each.entry.version == suite.version]
-        old = [each for each in stored if each.entry.is_open and each not in present]
+        old = [
+            each for each in stored if each.entry.is_open and each.entry.version != suite.version
+        ]
         if old:
             # First: later ones may need these as baselines.
             for each in old:
