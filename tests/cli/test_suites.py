@@ -137,6 +137,23 @@ def test_what_cannot_be_evaluated_fails_and_harms_no_other(caliper: Command) -> 
     assert states(caliper) == {"step-1": "skipped", "step-2": "evaluated"}
 
 
+def test_a_damaged_suite_harms_no_other(caliper: Command) -> None:
+    for name in ("broken", "nightly"):
+        suite(caliper.folder, name=name)
+        caliper("suite", "apply", "suite.yaml", code=0)
+    record = caliper.folder / "runs/.suites/suites/broken/suite.json"
+    record.write_text("{")
+    assert "broken/suite.json" in caliper("suite", "list", code=0).err
+    deliver(caliper.folder, 1, "careful")
+    caliper("checkpoint", "add", "checkpoints/step-1", code=0)
+    assert states(caliper) == {"step-1": "registered"}
+    assert "broken/suite.json" in caliper("suite", "run", "broken", "--once", code=2).err
+    shown = yaml.safe_load(caliper("checkpoint", "show", "step-1", code=0).out)
+    assert shown == caliper("checkpoint", "show", "step-1", "--json", code=0).told
+    shown = yaml.safe_load(caliper("suite", "show", "nightly", code=0).out)
+    assert shown == caliper("suite", "show", "nightly", "--json", code=0).told
+
+
 def test_old_runs_are_put_away(caliper: Command) -> None:
     suite(caliper.folder, retention={"keep": 1})
     for step, captions in ((1, "careful"), (2, "careless"), (3, "careless")):
@@ -216,3 +233,25 @@ async def test_an_endpoint_that_is_down_leaves_the_checkpoint_waiting(served: Pa
     ended = await asyncio.to_thread(quick, *RUN, code=4)
     assert "waiting" in ended.out
     assert states(quick) == {"step-0": "waiting", "step-1": "registered", "step-2": "registered"}
+
+
+async def test_a_server_captions_the_checkpoint_of_a_uri(caliper: Command) -> None:
+    folder = caliper.folder
+    tiny.write_pictures(folder, 3)
+    async with ChatServer(otherwise=fake.answer("A park.")) as server:
+        captioner = f"tgi:{server.url}#{{name}}@{{revision}}"
+        suite(folder, benchmarks={"capability": {"data": "data", "captioner": captioner}})
+        add = ("checkpoint", "add", f"hf://{fake.MODEL}", "--name", fake.MODEL, "--step", 5)
+
+        async def run(*words: object, code: int) -> str:
+            return (await asyncio.to_thread(caliper, *words, code=code)).out
+
+        await run("suite", "apply", "suite.yaml", code=0)
+        await run(*add, "--revision", fake.REVISION, code=0)
+        assert "step 5  evaluated" in await run("suite", "run", "nightly", "--once", code=0)
+        assert len(server.requests) == 3
+        # The server has another revision than this one.
+        await run(*add, "--revision", "other", code=0)
+        told = await run("suite", "run", "nightly", "--once", code=1)
+    assert "failed" in told
+    assert "not other" in told

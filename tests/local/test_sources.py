@@ -63,7 +63,8 @@ def test_a_source_that_was_removed_or_changed_is_gone(tmp_path: Path) -> None:
 
 
 async def test_a_folder_delivers_what_has_settled(tmp_path: Path) -> None:
-    folder = WatchedFolder(tmp_path)
+    warnings: list[str] = []
+    folder = WatchedFolder(tmp_path, warnings.append)
     path = write(tmp_path, "step-1")
     assert await folder.arrivals() == []
     tiny.text(path / "captions.json", "longer")
@@ -76,6 +77,11 @@ async def test_a_folder_delivers_what_has_settled(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for _ in range(2):
         assert await folder.arrivals() == []
+    write(tmp_path, "step\u202e4")
+    for _ in range(3):
+        assert await folder.arrivals() == []
+    assert len(warnings) == 1
+    assert "expected printable characters" in warnings[0]
     # One that is removed and comes back is delivered again.
     shutil.rmtree(path)
     await folder.arrivals()
@@ -86,6 +92,6 @@ async def test_a_folder_delivers_what_has_settled(tmp_path: Path) -> None:
 
 async def test_once_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
     write(tmp_path, "step-1")
-    assert len(await WatchedFolder(tmp_path, once=True).arrivals()) == 1
+    assert len(await WatchedFolder(tmp_path, print, once=True).arrivals()) == 1
     with pytest.raises(InvalidInput, match="cannot watch it"):
-        await WatchedFolder(tmp_path / "none").arrivals()
+        await WatchedFolder(tmp_path / "none", print).arrivals()

@@ -1,11 +1,13 @@
 """Files of suites: what they may say, and what makes another version."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.fakes import tiny
+from tests.fakes.sources import ROOT
 from tests.fakes.suites import checkpoint
 
 from caliper.analysis.gate import Check, Policy
@@ -90,6 +92,14 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
     ]
     versions = {read(folder, **other).version for other in others}
     assert len(versions | {first.version}) == len(others) + 1
+    prompts = ROOT / "src" / "caliper" / "benchmarks" / "capability" / "prompts"
+    shutil.copytree(prompts, folder / "pack" / "capability" / "prompts")
+    ours = read(folder, pack="pack").version
+    with (folder / "pack" / "capability" / "prompts" / "OCR.yaml").open("a") as template:
+        template.write("\n# another\n")
+    assert read(folder, pack="pack").version == ours
+    shutil.copy(prompts / "OCR.yaml", folder / "pack" / "capability" / "prompts" / "more.yaml")
+    assert read(folder, pack="pack").version != ours
     tiny.write_scenes(folder, 3)
     assert read(folder).version != first.version
 

@@ -14,7 +14,7 @@ from caliper.cli.console import ERR, OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.options import command_taking
-from caliper.cli.suites import registry
+from caliper.cli.suites import registry, show_values, suite_records
 from caliper.core.checkpoints import CheckpointEntry, EntryCause
 from caliper.core.errors import InvalidInput
 from caliper.core.suites import SuiteState
@@ -71,8 +71,7 @@ app.command("add")(command_taking(add, DeliveryOptions, help_text=_ADD_HELP))
 
 
 async def _add(delivery: Delivery, suites: list[str]) -> list[CheckpointEntry]:
-    whole = registry()
-    records = [await whole.record(name) for name in suites or await whole.names()]
+    whole, records = registry(), await suite_records(suites)
     takers = [record.suite for record in records if record.state is not SuiteState.RETIRED]
     if not takers:
         raise InvalidInput("no suite takes checkpoints: apply one, or resume it")
@@ -88,10 +87,10 @@ def list_checkpoints(suites: InSuite = None, json: Json = False) -> int:
 
 
 @app.command("show")
-def show(checkpoint: Named, suites: InSuite = None) -> int:
-    """Show all about a checkpoint as JSON. CHECKPOINT is its name, or the start of its revision."""
-    stored = sorted(_found(checkpoint, suites), key=lambda each: each.entry.registered)
-    write_json([each.entry.to_json() for each in stored])
+def show(checkpoint: Named, suites: InSuite = None, json: Json = False) -> int:
+    """Show all about a checkpoint. CHECKPOINT is its name, or the start of its revision."""
+    entries = [each.entry.to_json() for each in _found(checkpoint, suites)]
+    show_values(entries, json=json)
     return Exit.DONE
 
 
@@ -114,7 +113,7 @@ def _change(checkpoint: str, suites: list[str] | None, cause: EntryCause, *, jso
 
     async def change() -> list[CheckpointEntry]:
         whole = registry()
-        return [await whole.change_entry(each.key, cause, attempts=0) for each in found]
+        return [await whole.change_entry(each.key, cause, attempts=0, crashes=0) for each in found]
 
     _show(asyncio.run(change()), json=json)
     return Exit.DONE
@@ -128,9 +127,8 @@ async def _stored(suites: list[str] | None) -> list[StoredEntry]:
     """The entries of the present versions of suites, of all by default."""
     whole = registry()
     stored: list[StoredEntry] = []
-    for name in suites or await whole.names():
-        version = (await whole.record(name)).suite.version
-        entries, unreadable = await whole.entries(name, version)
+    for record in await suite_records(suites or ()):
+        entries, unreadable = await whole.entries(record.suite.name, record.suite.version)
         stored += entries
         for lost in unreadable:
             ERR.print(f"[yellow]Unreadable:[/yellow] {plain(lost.error)}", soft_wrap=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import Counter
+from collections.abc import Sequence
+from json import loads
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import uvloop
+import yaml
 from rich.table import Table
 
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
@@ -72,7 +75,7 @@ async def _apply(file: Path) -> tuple[SuiteRecord, bool]:
 @app.command("list")
 def list_suites(json: Json = False) -> int:
     """List the suites."""
-    records = asyncio.run(_records(""))
+    records = asyncio.run(suite_records())
     if json:
         write_json([_as_json(record) for record in records])
         return Exit.DONE
@@ -82,11 +85,11 @@ def list_suites(json: Json = False) -> int:
     return Exit.DONE
 
 
-async def _records(name: str) -> list[SuiteRecord]:
-    """The suite of this name, or all. A damaged one is named on standard error."""
+async def suite_records(names: Sequence[str] = ()) -> list[SuiteRecord]:
+    """The suites of these names, or all. Of all, a damaged one is named on standard error."""
     whole = registry()
-    if name:
-        return [await whole.record(name)]
+    if names:
+        return [await whole.record(name) for name in names]
     records = []
     for each in await whole.names():
         try:
@@ -97,11 +100,20 @@ async def _records(name: str) -> list[SuiteRecord]:
 
 
 @app.command("show")
-def show(name: Name) -> int:
-    """Show a suite, resolved, as JSON."""
-    (record,) = asyncio.run(_records(name))
-    write_json({**_as_json(record), "values": record.suite.values})
+def show(name: Name, json: Json = False) -> int:
+    """Show a suite, resolved."""
+    (record,) = asyncio.run(suite_records([name]))
+    show_values({**_as_json(record), "values": record.suite.values}, json=json)
     return Exit.DONE
+
+
+def show_values(values: Any, *, json: bool) -> None:
+    """Print nested values as JSON, or as YAML for people."""
+    if json:
+        write_json(values)
+    else:
+        plain_values = loads(canonical_json(values))
+        write_out(yaml.safe_dump(plain_values, sort_keys=False, allow_unicode=True))
 
 
 @app.command("pause")
@@ -152,7 +164,7 @@ def status(name: SomeName = "", json: Json = False) -> int:
 
 async def _status(name: str) -> list[dict[str, Any]]:
     shown = []
-    for record in await _records(name):
+    for record in await suite_records([name] if name else ()):
         suite = record.suite
         stored, unreadable = await registry().entries(suite.name, suite.version)
         entries = [each.entry for each in stored]
@@ -215,9 +227,9 @@ async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Eve
         if record.state is SuiteState.RETIRED:
             raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
         names.append(record.suite.name)
-    folder = None if watch is None else WatchedFolder(watch, once=once)
-    clock = SystemClock()
-    evaluator = LocalEvaluator(WarningWatcher(), clock)
+    watcher, clock = WarningWatcher(), SystemClock()
+    evaluator = LocalEvaluator(watcher, clock)
+    folder = None if watch is None else WatchedFolder(watch, watcher.on_warning, once)
     arrivals = None if folder is None else folder.arrivals
     loop = SuiteLoop(suite_store(), clock, evaluator, shown, arrivals)
     await loop.run(list(dict.fromkeys(names)), once=once)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -84,6 +84,8 @@ _AFTER = {
 }
 MOST_ATTEMPTS = 5
 """How often an entry is tried while an endpoint does not answer."""
+MOST_CRASHES = 12
+"""How many loops may crash while they evaluate an entry, before it counts as the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ class EntryFigure:
 class CheckpointEntry:
     """A checkpoint in a version of a suite. Times are UTC in RFC 3339.
 
-    `reason` explains the state. `run` is the name of its run directory or its run id, and
+    `attempts` counts those that an endpoint ended, `crashes` the loops that left it. `reason`
+    explains the state. `run` is the name of its run directory or its run id, and
     `is_complete` says that the run is. `figures` are those of the report, `findings` the gate's,
     against the revision `baseline`. `calls` and `tokens` are those of the process that ended it.
     """
@@ -144,6 +147,7 @@ class CheckpointEntry:
     since: str
     state: EntryState = EntryState.REGISTERED
     attempts: int = 0
+    crashes: int = 0
     reason: str = ""
     run: str = ""
     is_complete: bool = False
@@ -160,21 +164,17 @@ class CheckpointEntry:
 
     @property
     def order(self) -> tuple[float, str, str]:
-        """Sorts by training step; entries without one come last, as they were registered."""
+        """Sorts by training step, without one last; equal ones as they were registered."""
         step = self.checkpoint.step
-        return (
-            float("inf") if step is None else step,
-            self.registered if step is None else "",
-            self.checkpoint.revision,
-        )
+        place = float("inf") if step is None else step
+        return place, self.registered, self.checkpoint.revision
 
-    def after(self, cause: EntryCause, now: str, **fields: Any) -> CheckpointEntry | None:
+    def after(self, cause: EntryCause, now: str, **update: Any) -> CheckpointEntry | None:
         """The entry after `cause`, with some fields set; None if the cause cannot change it."""
         state = _AFTER.get((self.state, cause))
         if state is None:
             return None
-        fields = {"reason": "", **fields}
-        return replace(self, state=state, since=now, **fields)
+        return replace(self, **{"reason": "", **update, "state": state, "since": now})
 
     @property
     def headline(self) -> EntryFigure | None:
@@ -195,27 +195,43 @@ class CheckpointEntry:
         return fields_of(self) | parts
 
     @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> CheckpointEntry:
+    def from_json(cls, values: Mapping[str, Any]) -> CheckpointEntry:
         """Read an entry, ignoring fields of newer releases. Raises InvalidInput."""
         try:
-            checkpoint = dict(fields["checkpoint"])
+            checkpoint = dict(values["checkpoint"])
             checkpoint["tags"] = tuple(checkpoint.get("tags", ()))
-            known: dict[str, Any] = _known(cls, fields) | {
+            known: dict[str, Any] = _known(cls, values) | {
                 "checkpoint": CheckpointRevision(**_known(CheckpointRevision, checkpoint)),
-                "state": EntryState(fields["state"]),
+                "state": EntryState(values["state"]),
                 "figures": tuple(
-                    EntryFigure(**_known(EntryFigure, one)) for one in fields.get("figures", ())
+                    EntryFigure(**_known(EntryFigure, one)) for one in values.get("figures", ())
                 ),
-                "findings": tuple(map(dict, fields.get("findings", ()))),
+                "findings": tuple(map(dict, values.get("findings", ()))),
             }
             return cls(**known)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidInput(f"no entry of a checkpoint: {error!r:.200}") from error
 
 
-def _known(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
-    slots: tuple[str, ...] = kind.__slots__  # type: ignore[attr-defined]  # of a dataclass
-    return {name: fields[name] for name in slots if name in fields}
+_TYPES: dict[Any, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "bool": (bool,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+}
+
+
+def _known(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a dataclass's fields. Raises TypeError for one of another type."""
+    known = {}
+    for each in fields(kind):
+        if each.name in values:
+            value = values[each.name]
+            if not isinstance(value, _TYPES.get(each.type, (object,))):
+                raise TypeError(f"{each.name}: {value!r:.40}")
+            known[each.name] = value
+    return known
 
 
 @dataclass(frozen=True, slots=True)

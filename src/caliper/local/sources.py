@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,10 +107,12 @@ class WatchedFolder:
     """A folder in which each visible file or folder is a checkpoint.
 
     One counts when it looks the same in two scans, so that it is not read while it is written;
-    with `once`, at the first.
+    with `once`, at the first. `warn` takes the errors of those that cannot be read; they are left
+    out until they change.
     """
 
     path: Path
+    warn: Callable[[str], None]
     once: bool = False
     _seen: dict[str, _Signature] = field(default_factory=dict)
     _read: dict[str, _Signature] = field(default_factory=dict)
@@ -129,12 +131,11 @@ class WatchedFolder:
         for name, signature in signatures.items():
             is_settled = self.once or self._seen.get(name) == signature
             if signature and is_settled and self._read.get(name) != signature:
+                self._read[name] = signature
                 try:
                     found.append(Delivery(str(self.path / name)).read())
-                except InvalidInput:
-                    # Removed at this moment, or with a name that nobody can show.
-                    continue
-                self._read[name] = signature
+                except InvalidInput as error:
+                    self.warn(str(error))
         self._seen = signatures
         self._read = {name: read for name, read in self._read.items() if name in signatures}
         return found

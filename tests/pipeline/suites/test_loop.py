@@ -12,6 +12,7 @@ from tests.fakes.suites import FakeEvaluator, checkpoint, suite
 
 from caliper.core.checkpoints import (
     MOST_ATTEMPTS,
+    MOST_CRASHES,
     CheckpointEntry,
     CheckpointRevision,
     EntryCause,
@@ -146,7 +147,7 @@ async def test_an_endpoint_that_is_down_is_waited_for(around: Surroundings) -> N
     assert (first.state, first.reason) == (EntryState.WAITING, "refused")
     assert second.state is EntryState.REGISTERED
     await around.until_evaluated(2)
-    assert (await around.entries())[0].attempts == 3
+    assert (await around.entries())[0].attempts == 2
 
 
 async def test_what_never_succeeds_fails_and_does_not_block(around: Surroundings) -> None:
@@ -194,7 +195,7 @@ async def crashed(around: Surroundings) -> None:
     lease = Lease(around.store, around.clock, stored.lease_key)
     assert await lease.is_free()
     assert await lease.take()
-    assert await around.registry.move(stored, EntryCause.CLAIM, attempts=1)
+    assert await around.registry.move(stored, EntryCause.CLAIM)
 
 
 async def test_after_a_crash_another_loop_takes_over(around: Surroundings) -> None:
@@ -211,10 +212,11 @@ async def test_a_checkpoint_that_ends_its_loop_again_and_again_fails(around: Sur
     await around.applied()
     await crashed(around)
     (stored,), _ = await around.registry.entries("nightly")
-    await around.registry.move(stored, EntryCause.CLAIM, attempts=MOST_ATTEMPTS)
+    await around.registry.move(stored, EntryCause.CLAIM, crashes=MOST_CRASHES - 1)
     await around.once()
     (entry,) = await around.entries()
-    assert (entry.state, entry.reason) == (EntryState.FAILED, "5 attempts did not come to an end")
+    reason = "12 loops crashed while they evaluated it"
+    assert (entry.state, entry.reason) == (EntryState.FAILED, reason)
 
 
 async def test_two_loops_share_the_work(around: Surroundings) -> None:
@@ -272,3 +274,13 @@ async def test_a_damaged_entry_is_named_once_and_harms_no_other(around: Surround
     await around.once()
     assert around.events[0] == (first.key, "unreadable")
     assert around.evaluator.evaluated == [("nightly", "step-2", "")]
+
+
+async def test_a_copy_under_another_name_is_told_and_not_evaluated(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    await around.once()
+    around.arriving = [checkpoint(2, revision="rev1")]
+    await around.once()
+    assert around.events[-1] == ("step-1", "known")
+    assert len(around.evaluator.evaluated) == 1

@@ -76,7 +76,7 @@ class RegistryContract:
         (stored,), _ = await registry.entries("nightly")
         skipped = await registry.move(stored, EntryCause.SKIP, reason="unwanted")
         assert skipped is not None
-        assert await registry.move(stored, EntryCause.CLAIM, attempts=1) is None
+        assert await registry.move(stored, EntryCause.CLAIM, crashes=1) is None
         with pytest.raises(InvalidInput, match=r"step-1 \(rev1\) is skipped and cannot be skipped"):
             await registry.change_entry(stored.key, EntryCause.SKIP)
         entry = await registry.change_entry(stored.key, EntryCause.RETRY)
@@ -142,7 +142,14 @@ def test_an_entry_is_read_as_it_was_written() -> None:
     figure = EntryFigure("capability", "average.f1", 50.0, 40.0, 60.0)
     entry = CheckpointEntry("s", "v", checkpoint(1, tags=("a",)), "t", "t", figures=(figure,))
     assert CheckpointEntry.from_json({**entry.to_json(), "newer": 1}) == entry
-    for broken in ({"state": "odd"}, {"checkpoint": 1}, {"figures": [{}]}):
+    wrong = {"benchmark": "capability", "path": "average.f1", "value": "50"}
+    for broken in (
+        {"state": "odd"},
+        {"checkpoint": 1},
+        {"figures": [{}]},
+        {"figures": [wrong]},
+        {"since": 1},
+    ):
         with pytest.raises(InvalidInput, match="no entry"):
             CheckpointEntry.from_json({**entry.to_json(), **broken})
 

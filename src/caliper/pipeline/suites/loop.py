@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from caliper.core.backoff import Backoff
 from caliper.core.checkpoints import (
     MOST_ATTEMPTS,
+    MOST_CRASHES,
     CheckpointEntry,
     CheckpointRevision,
     EntryCause,
@@ -141,6 +142,9 @@ class SuiteLoop:
                 self._registered.add(key)
                 if is_new:
                     self._tell(entry, "registered")
+                elif checkpoint.name != entry.checkpoint.name:
+                    about = f"{checkpoint.name} has the same files"
+                    self._on_event(SuiteEvent(suite.name, "known", entry, about))
 
     def _tell(self, entry: CheckpointEntry, event: str) -> None:
         self._on_event(SuiteEvent(entry.suite, event, entry, entry.reason))
@@ -155,7 +159,9 @@ class SuiteLoop:
                 self._unreadable.add(lost.key)
                 self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
         present = [each for each in stored if each.entry.version == suite.version]
-        old = [each for each in stored if each.entry.is_open and each not in present]
+        old = [
+            each for each in stored if each.entry.is_open and each.entry.version != suite.version
+        ]
         if old:
             # First: later ones may need these as baselines.
             for each in old:
@@ -197,11 +203,11 @@ class SuiteLoop:
             return False
         claimed = None
         try:
-            attempts = stored.entry.attempts + 1
-            claimed = await self._registry.move(stored, EntryCause.CLAIM, attempts=attempts)
+            again = stored.entry.state is EntryState.EVALUATING
+            crashes = stored.entry.crashes + again
+            claimed = await self._registry.move(stored, EntryCause.CLAIM, crashes=crashes)
             if claimed is None:
                 return False
-            again = stored.entry.state is EntryState.EVALUATING
             self._tell(claimed.entry, "taken over" if again else "started")
             work = self._outcome(suite, claimed.entry, choice)
             result = await _while_held(lease, self._clock, work)
@@ -213,8 +219,7 @@ class SuiteLoop:
         finally:
             with suppress(StoreUnavailable):
                 if claimed is not None:
-                    attempts = claimed.entry.attempts - 1
-                    await self._registry.move(claimed, EntryCause.INTERRUPTION, attempts=attempts)
+                    await self._registry.move(claimed, EntryCause.INTERRUPTION)
             await lease.release()
             self._leases.pop(stored.key, None)
         return True
@@ -222,8 +227,8 @@ class SuiteLoop:
     async def _outcome(
         self, suite: Suite, entry: CheckpointEntry, choice: BaselineChoice
     ) -> EntryResult:
-        if entry.attempts > MOST_ATTEMPTS:
-            reason = f"{MOST_ATTEMPTS} attempts did not come to an end"
+        if entry.crashes >= MOST_CRASHES:
+            reason = f"{entry.crashes} loops crashed while they evaluated it"
             return EntryResult(EntryCause.FAILURE, {"reason": reason})
         try:
             return await self._evaluator.evaluate(suite, entry, choice)
@@ -232,9 +237,9 @@ class SuiteLoop:
         except BackendRejected as error:
             return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
         except (BackendError, RunInUse) as error:
-            is_last = entry.attempts >= MOST_ATTEMPTS
-            cause = EntryCause.FAILURE if is_last else EntryCause.TROUBLE
-            return EntryResult(cause, {"reason": str(error)})
+            attempts = entry.attempts + 1
+            cause = EntryCause.FAILURE if attempts >= MOST_ATTEMPTS else EntryCause.TROUBLE
+            return EntryResult(cause, {"reason": str(error), "attempts": attempts})
         except CaliperError as error:
             return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
 

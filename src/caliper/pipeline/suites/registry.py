@@ -217,7 +217,7 @@ def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> Che
     known = before.checkpoint
     tags = tuple(sorted({*known.tags, *again.tags}))
     step = again.step if known.step is None else known.step
-    returned = before.after(EntryCause.RETURN, now, attempts=0)
+    returned = before.after(EntryCause.RETURN, now, attempts=0, crashes=0)
     if returned is not None or before.is_open:
         # The source that was delivered last exists.
         known = replace(known, source=again.source, is_digest=again.is_digest)
