@@ -1,8 +1,10 @@
-"""Two deliveries of one job, worked on by one process at once."""
+"""Two deliveries of one job, or equal jobs of two runs, worked on by one process at once."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from tests.fakes import runs
 from tests.fakes.examining import PACK, a_job, right
 from tests.fakes.models import OpenPack, ScriptedModel
@@ -32,14 +34,17 @@ async def ignore(*_: object) -> None:
 
 
 async def handled(
-    model: ScriptedModel, spec: RunSpec, *jobs: ExamineJob
+    model: ScriptedModel, spec: RunSpec, *jobs: ExamineJob, others: Sequence[RunSpec] = ()
 ) -> tuple[list[object], int]:
-    """What came of jobs that were handled at once, and how many verdicts were published."""
+    """What came of jobs of some runs that were handled at once, and how many verdicts were
+    published.
+    """
     store, stream = MemoryStore(), MemoryStream(logs=(VERDICTS,))
     models = Models({"captionqa/reader": PromptingAnswerer(model, PACK, spec.seed)})
+    specs = {each.run_id: each for each in (spec, *others)}
 
-    async def examiner_of(_: ExamineJob) -> Examiner:
-        return Examiner(spec, models, store)
+    async def examiner_of(job: ExamineJob) -> Examiner:
+        return Examiner(specs[job.run], models, store)
 
     handler = ExamineHandler(stream, CODEC, examiner_of, ignore)
     attempts = (handler.handle(Attempt(CODEC.write(job))) for job in jobs)
@@ -54,20 +59,41 @@ async def test_a_job_that_is_delivered_twice_is_asked_once() -> None:
     assert len(model.calls) == QUESTIONS
 
 
-async def test_a_sample_that_is_delivered_twice_is_captioned_once() -> None:
+async def test_equal_jobs_of_two_runs_are_asked_once() -> None:
+    spec, model = runs.spec(), ScriptedModel(right)
+    other = replace(spec, name="the same again")
+    job = await a_job(spec)
+    assert other.run_id != spec.run_id
+    equal = replace(job, run=other.run_id)
+    assert await handled(model, spec, job, equal, others=[other]) == ([None, None], 2)
+    assert len(model.calls) == QUESTIONS
+
+
+async def test_equal_jobs_of_replicates_do_not_wait_for_each_other() -> None:
+    spec, model = runs.spec(), ScriptedModel(right)
+    other = replace(spec, replicate=1)
+    job = await a_job(spec)
+    await handled(model, spec, job, replace(job, run=other.run_id), others=[other])
+    assert model.most_open == len(model.calls) == 2 * QUESTIONS
+
+
+@pytest.mark.parametrize("name", ["", "the same again"])
+async def test_a_sample_that_is_delivered_twice_is_captioned_once(name: str) -> None:
     spec = runs.spec(runs.part(captions=None, models={"captioner": runs.JUDGE}))
+    other = replace(spec, name=name or spec.name)
     item = (await a_job(spec)).items[0]
     model = ScriptedModel(lambda text, before: "it is green")
     media = LimitedMedia({"captionqa": Pictures()})
-    captioner = Captioner(spec, model, OpenPack(), media, MemoryStore())
+    store, specs = MemoryStore(), {each.run_id: each for each in (spec, other)}
 
-    async def captioner_of(_: CaptionJob) -> Captioner:
-        return captioner
+    async def captioner_of(job: CaptionJob) -> Captioner:
+        return Captioner(specs[job.run], model, OpenPack(), media, store)
 
     examining = ExamineHandler(MemoryStream(), CODEC, ignore, ignore)
     handler = CaptionHandler(examining, captioner_of, ignore)
-    attempt = Attempt(CODEC.write(CaptionJob(spec.run_id, "captionqa", item.sample, (item,))))
-    assert await asyncio.gather(*(handler.handle(attempt) for _ in range(2))) == [None, None]
+    jobs = (CaptionJob(each.run_id, "captionqa", item.sample, (item,)) for each in (spec, other))
+    attempts = [handler.handle(Attempt(CODEC.write(job))) for job in jobs]
+    assert await asyncio.gather(*attempts) == [None, None]
     assert len(model.calls) == 1
 
 

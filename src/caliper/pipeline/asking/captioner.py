@@ -49,7 +49,7 @@ class Captioner:
         store: ObjectStore,
         telemetry: Telemetry = SILENT,
     ) -> None:
-        self._spec = spec
+        self.spec = spec
         self._model = model
         self._pack = pack
         self._media = media
@@ -69,14 +69,14 @@ class Captioner:
 
     async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
-        part = self._spec.benchmark(job.benchmark)
+        part = self.spec.benchmark(job.benchmark)
         definition = benchmark(job.benchmark)
         group = definition.group(item)
         template, fields = definition.caption_prompt(group, part.prompt)
         if group in part.taxonomy:
             fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
         messages = with_images(render(self._pack.template(template), fields), images)
-        decoding = Decoding(max_tokens=part.caption_tokens, seed=self._spec.sampling_seed)
+        decoding = Decoding(max_tokens=part.caption_tokens, seed=self.spec.sampling_seed)
         identity = part.models.get("captioner", self._model.identity)
         key = _object_key(
             reply_key(
@@ -84,7 +84,7 @@ class Captioner:
                 _prompt_json(messages, part.preparation or Preparation()),
                 asdict(decoding),
                 (0, 0),
-                salt_of(self._spec, job.run, (identity,)),
+                salt_of(self.spec, job.run, (identity,)),
             )
         )
         data = await self._store.get(key)
@@ -112,9 +112,9 @@ class Captioner:
         """
         paths = {item.media for item in job.items}
         async with self._media.load(job.benchmark, paths) as shown:
-            answerer = PromptingAnswerer(self._model, self._pack, self._spec.sampling_seed, shown)
+            answerer = PromptingAnswerer(self._model, self._pack, self.spec.sampling_seed, shown)
             models = Models({f"{job.benchmark}/media": answerer})
-            examiner = Examiner(self._spec, models, self._store, self._telemetry)
+            examiner = Examiner(self.spec, models, self._store, self._telemetry)
             examine_job = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)
             return await examiner.conclude(examine_job)
 

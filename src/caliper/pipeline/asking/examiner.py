@@ -70,7 +70,7 @@ class Examiner:
         telemetry: Telemetry = SILENT,
     ) -> None:
         self._telemetry = telemetry
-        self._spec = spec
+        self.spec = spec
         self._models = models
         self._store = store
 
@@ -98,9 +98,9 @@ class Examiner:
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
         cached = answerer.identity.cached or (uses_language and self._language_cached)
         store = self._store if cached else None
-        key, salt = key_of_job(self._spec, job) if store else ("", "")
+        key, salt = key_of_job(self.spec, job) if store else ("", "")
         book = await ReplyBook.open(store, key, salt, job.run)
-        identities = self._spec.benchmark(job.benchmark).models
+        identities = self.spec.benchmark(job.benchmark).models
         ports = _CachedPorts((role, answerer), self._models, identities, book, self._telemetry)
         try:
             verdicts = await self._items(job, ports)
@@ -125,7 +125,7 @@ class Examiner:
 
     async def _item(self, item: Item, job: ExamineJob, ports: _CachedPorts) -> tuple[Verdict, ...]:
         caption = clip(job.caption.text) if job.caption else None
-        settings = self._spec.benchmark(job.benchmark).settings
+        settings = self.spec.benchmark(job.benchmark).settings
         try:
             return await drive(benchmark(job.benchmark).examine(item, caption, settings), ports)
         except _LanguagePortFailed as error:

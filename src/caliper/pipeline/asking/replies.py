@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, fields_of, job_key, reply_key
-from caliper.core.messages import ExamineJob
+from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Answer, Ask, Item, Reply, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 from caliper.pipeline.asking.request import Request
@@ -50,6 +51,20 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> tuple[str, str]:
         ports["preparation"] = part.preparation.to_json()
     caption = job.caption.digest if job.caption else ""
     return job_key(caption, [_item_json(item) for item in job.items], ports, salt), salt
+
+
+def traits_of_job(spec: RunSpec, job: ExamineJob | CaptionJob) -> Hashable:
+    """What equal jobs have in common, whichever run they are of; unequal ones may share it."""
+    part = spec.benchmark(job.benchmark)
+    source = job.items[0].source
+    if isinstance(job, ExamineJob):
+        caption: Caption | None = job.caption
+        models: Mapping[str, Identity | None] = _models_of(part, job)
+    else:
+        checkpoint = ("captioner", "media")
+        caption, models = None, {role: part.models.get(role) for role in checkpoint}
+    salt = salt_of(spec, job.run, filter(None, models.values()))
+    return job.benchmark, job.sample, source, caption, salt, tuple(models.items())
 
 
 def _models_of(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:

@@ -24,8 +24,10 @@ from caliper.core.errors import (
 from caliper.core.messages import CaptionJob, ExamineJob, MessageValue, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Source
+from caliper.core.run import RunSpec
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner
+from caliper.pipeline.asking.replies import traits_of_job
 from caliper.pipeline.asking.unscored_verdicts import failure_verdicts, unscored_job
 from caliper.pipeline.planning.publisher import VERDICTS, RunJobs
 from caliper.pipeline.store.runs import SPEC
@@ -53,15 +55,14 @@ def ignore_verdicts(_: ExamineJob, __: Verdicts) -> None:
 
 
 class JobLocks:
-    """One lock per job: a second delivery of a job in flight waits, and then finds its replies."""
+    """One lock for equal jobs: another in flight, of any run, waits and then finds the replies."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
 
-    def of(self, job: ExamineJob | CaptionJob) -> asyncio.Lock:
-        """The lock of a job, which is known by its run, sample and kind of questions."""
-        key = (job.run, job.benchmark, job.sample, job.items[0].source)
-        return self._locks.setdefault(key, asyncio.Lock())
+    def of(self, job: ExamineJob | CaptionJob, spec: RunSpec) -> asyncio.Lock:
+        """The lock of a job of a run with this spec."""
+        return self._locks.setdefault(traits_of_job(spec, job), asyncio.Lock())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class ExamineHandler:
             examiner = await self.examiner_of(job)
             if examiner is None:
                 return None
-            async with self.locks.of(job):
+            async with self.locks.of(job, examiner.spec):
                 result = await examiner.conclude(job)
         except (ModelChanged, DataLoss) as error:
             await self.on_run_failure(job.run, error)
@@ -159,7 +160,7 @@ class CaptionHandler:
             captioner = await self.captioner_of(job)
             if captioner is None:
                 return None
-            async with self.examining.locks.of(job):
+            async with self.examining.locks.of(job, captioner.spec):
                 if job.items[0].source is not Source.MEDIA:
                     await self._caption(job, captioner)
                     return None
