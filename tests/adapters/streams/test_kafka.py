@@ -79,6 +79,27 @@ async def test_a_message_has_an_upper_size(kafka: KafkaAccess) -> None:
         await member.leave()
 
 
+async def test_jobs_of_a_sample_share_a_partition_whichever_run_they_are_of(
+    kafka: KafkaAccess,
+) -> None:
+    topic = new_topic(kafka, 3)
+    partitions: dict[str, set[int]] = {}
+    async with streaming(kafka) as stream:
+        keys = [f"run-{run}/scene/{sample}" for sample in range(20) for run in range(3)]
+        for key in [*keys, "run-0", "run-1/end"]:
+            await stream.publish(Message(topic, key, b""))
+        member = stream.consumer(topic, "judge")
+        for _ in range(len(keys) + 2):
+            delivery = await received(member)
+            sample = delivery.message.key.partition("/")[2]
+            partitions.setdefault(sample, set()).add(delivery.partition)
+            await member.acknowledge(delivery)
+        await member.leave()
+    held = [of for sample, of in partitions.items() if "/" in sample]
+    assert [len(each) for each in held] == [1] * 20
+    assert set.union(*held) == {0, 1, 2}
+
+
 async def test_messages_are_compressed(kafka: KafkaAccess) -> None:
     topic = new_topic(kafka)
     async with streaming(kafka) as stream:

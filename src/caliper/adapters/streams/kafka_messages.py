@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
+
+from kafka.partitioner import DefaultPartitioner
 
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.core.envelopes import Message
@@ -29,6 +32,21 @@ def message_of(record: Any, prefix: str) -> Message:
     headers = {_decode(name.encode()): _decode(value or b"") for name, value in record.headers}
     topic = record.topic.removeprefix(prefix)
     return Message(topic, _decode(record.key or b""), record.value or b"", headers)
+
+
+class SamplePartitioner(DefaultPartitioner):  # type: ignore[misc] # kafka-python has no types
+    """Sends what is about one sample, `run/benchmark/sample`, to one partition for every run.
+
+    Equal jobs of two runs thus meet in one worker, which asks once.
+    """
+
+    def partition(self, topic: str, key: Any, serialized_key: bytes, *rest: Any) -> int:
+        _, _, sample = serialized_key.partition(b"/")
+        *_, cluster = rest
+        partitions = cluster.partitions_for_topic(topic)
+        if b"/" not in sample or not partitions:
+            return int(super().partition(topic, key, serialized_key, *rest))
+        return int(sorted(partitions)[zlib.crc32(sample) % len(partitions)])
 
 
 def _decode(data: bytes) -> str:
