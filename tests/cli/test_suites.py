@@ -16,7 +16,13 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
+from tests.fakes.installation import listening
 from tests.fakes.sources import EXAMPLES
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import all_services
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 
@@ -255,3 +261,37 @@ async def test_a_server_captions_the_checkpoint_of_a_uri(caliper: Command) -> No
         told = await run("suite", "run", "nightly", "--once", code=1)
     assert "failed" in told
     assert "not other" in told
+
+
+async def test_an_installation_keeps_suites_for_others(caliper: Command, tmp_path: Path) -> None:
+    suite(caliper.folder)
+    path = deliver(caliper.folder, 100, "careful")
+    parts = await all_services(
+        memory_ground(DirectoryStore(tmp_path / "installed")),
+        JudgeSettings(),
+        QaReaderSettings(),
+        None,
+    )
+
+    async with listening(parts) as address:
+        there = ("--server", address)
+
+        async def told(*arguments: Any, code: int = 0) -> Any:
+            ended = await asyncio.to_thread(caliper, *arguments, *there, "--json", code=code)
+            return ended.told if code == 0 else ended.err
+
+        assert (await told("suite", "apply", "suite.yaml"))["new"]
+        assert [each["suite"] for each in await told("suite", "list")] == ["nightly"]
+        (added,) = await told("checkpoint", "add", path)
+        assert (added["state"], added["checkpoint"]["source"]) == ("registered", str(path))
+        (shown,) = await told("checkpoint", "show", "step-100")
+        assert shown["checkpoint"] == added["checkpoint"]
+        assert [each["state"] for each in await told("checkpoint", "skip", "step-100")] == [
+            "skipped"
+        ]
+        (status,) = await told("suite", "status")
+        assert status["checkpoints"] == {"skipped": 1}
+        assert (await told("suite", "pause", "nightly"))["state"] == "paused"
+        assert "unknown checkpoint" in await told("checkpoint", "retry", "step-7", code=2)
+    # This folder's own registry holds nothing.
+    assert caliper("suite", "list", code=0).out == ""

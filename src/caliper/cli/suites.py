@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from json import loads
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import uvloop
@@ -18,6 +19,7 @@ from rich.table import Table
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.installation import InstalledServer, open_suites
 from caliper.cli.progress import WarningWatcher
 from caliper.core.checkpoints import CheckpointEntry, EntryState
 from caliper.core.errors import InvalidInput
@@ -26,9 +28,13 @@ from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import LocalEvaluator, suite_store
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote.suites import RemoteSuites
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
@@ -48,10 +54,22 @@ def registry() -> SuiteRegistry:
     return SuiteRegistry(suite_store(), SystemClock())
 
 
+@asynccontextmanager
+async def administration(
+    server: str | None = None,
+) -> AsyncIterator[Administration | RemoteSuites]:
+    """The suites of an installation, or of this folder."""
+    if server is None:
+        yield Administration(registry())
+        return
+    async with open_suites(server) as remote:
+        yield remote
+
+
 @app.command("apply")
-def apply(file: File, json: Json = False) -> int:
+def apply(file: File, server: InstalledServer = None, json: Json = False) -> int:
     """Create a suite, or give it a new version (docs/continuous.md)."""
-    record, is_new = asyncio.run(_apply(file))
+    record, is_new = asyncio.run(_apply(file, server))
     if json:
         write_json({**_as_json(record), "new": is_new})
     else:
@@ -61,7 +79,7 @@ def apply(file: File, json: Json = False) -> int:
     return Exit.DONE
 
 
-async def _apply(file: Path) -> tuple[SuiteRecord, bool]:
+async def _apply(file: Path, server: str | None = None) -> tuple[SuiteRecord, bool]:
     suite = read_suite(file)
     for spec in without_revision(suite):
         ERR.print(
@@ -69,13 +87,14 @@ async def _apply(file: Path) -> tuple[SuiteRecord, bool]:
             "one, no verdict is reused between checkpoints.",
             soft_wrap=True,
         )
-    return await registry().apply(suite)
+    async with administration(server) as suites:
+        return await suites.apply(suite)
 
 
 @app.command("list")
-def list_suites(json: Json = False) -> int:
+def list_suites(server: InstalledServer = None, json: Json = False) -> int:
     """List the suites."""
-    records = asyncio.run(suite_records())
+    records = asyncio.run(_records(server))
     if json:
         write_json([_as_json(record) for record in records])
         return Exit.DONE
@@ -85,24 +104,24 @@ def list_suites(json: Json = False) -> int:
     return Exit.DONE
 
 
-async def suite_records(names: Sequence[str] = ()) -> list[SuiteRecord]:
+async def _records(server: str | None, names: Sequence[str] = ()) -> Sequence[SuiteRecord]:
     """The suites of these names, or all. Of all, a damaged one is named on standard error."""
-    whole = registry()
-    if names:
-        return [await whole.record(name) for name in names]
-    records = []
-    for each in await whole.names():
-        try:
-            records.append(await whole.record(each))
-        except InvalidInput as error:
-            ERR.print(f"[yellow]Unreadable:[/yellow] {plain(str(error))}", soft_wrap=True)
-    return records
+    async with administration(server) as suites:
+        listing = await suites.suites(names)
+    show_unreadable(listing.unreadable)
+    return listing.records
+
+
+def show_unreadable(errors: Sequence[str]) -> None:
+    """Name on standard error what cannot be read."""
+    for error in errors:
+        ERR.print(f"[yellow]Unreadable:[/yellow] {plain(error)}", soft_wrap=True)
 
 
 @app.command("show")
-def show(name: Name, json: Json = False) -> int:
+def show(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Show a suite, resolved."""
-    (record,) = asyncio.run(suite_records([name]))
+    (record,) = asyncio.run(_records(server, [name]))
     show_values({**_as_json(record), "values": record.suite.values}, json=json)
     return Exit.DONE
 
@@ -117,25 +136,29 @@ def show_values(values: Any, *, json: bool) -> None:
 
 
 @app.command("pause")
-def pause(name: Name, json: Json = False) -> int:
+def pause(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Only register checkpoints from now on."""
-    return _change(name, SuiteCause.PAUSE, json=json)
+    return _change(name, SuiteCause.PAUSE, server, json=json)
 
 
 @app.command("resume")
-def resume(name: Name, json: Json = False) -> int:
+def resume(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Evaluate again, also after `retire`."""
-    return _change(name, SuiteCause.RESUMPTION, json=json)
+    return _change(name, SuiteCause.RESUMPTION, server, json=json)
 
 
 @app.command("retire")
-def retire(name: Name, json: Json = False) -> int:
+def retire(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Take no more checkpoints."""
-    return _change(name, SuiteCause.RETIREMENT, json=json)
+    return _change(name, SuiteCause.RETIREMENT, server, json=json)
 
 
-def _change(name: str, cause: SuiteCause, *, json: bool) -> int:
-    record = asyncio.run(registry().change(name, cause))
+def _change(name: str, cause: SuiteCause, server: str | None, *, json: bool) -> int:
+    async def change() -> SuiteRecord:
+        async with administration(server) as suites:
+            return await suites.change(name, cause)
+
+    record = asyncio.run(change())
     if json:
         write_json(_as_json(record))
     else:
@@ -144,9 +167,9 @@ def _change(name: str, cause: SuiteCause, *, json: bool) -> int:
 
 
 @app.command("status")
-def status(name: SomeName = "", json: Json = False) -> int:
+def status(name: SomeName = "", server: InstalledServer = None, json: Json = False) -> int:
     """Show what waits, is evaluated, was decided, and what it cost."""
-    shown = asyncio.run(_status(name))
+    shown = asyncio.run(_status(name, server))
     if json:
         write_json(shown)
         return Exit.DONE
@@ -162,12 +185,12 @@ def status(name: SomeName = "", json: Json = False) -> int:
     return Exit.DONE
 
 
-async def _status(name: str) -> list[dict[str, Any]]:
+async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
     shown = []
-    for record in await suite_records([name] if name else ()):
-        suite = record.suite
-        stored, unreadable = await registry().entries(suite.name, suite.version)
-        entries = [each.entry for each in stored]
+    for record in await _records(server, [name] if name else ()):
+        async with administration(server) as suites:
+            listing = await suites.entries([record.suite.name])
+        entries, unreadable = listing.entries, listing.unreadable
         counts = Counter(str(entry.state) for entry in entries)
         if unreadable:
             counts["unreadable"] = len(unreadable)

@@ -17,6 +17,7 @@ from caliper.core.keys import fields_of
 from caliper.core.run import check_name
 from caliper.core.transitions import Transition
 
+_STEPS = 10**18
 _REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 
 
@@ -107,10 +108,13 @@ class CheckpointRevision:
         if not _REVISION.fullmatch(self.revision):
             message = f"expected letters, digits, dots and dashes, found {self.revision!r:.60}"
             raise InvalidInput(message, field="revision")
-        if self.step is not None and (type(self.step) is not int or self.step < 0):
-            raise InvalidInput(f"expected 0 or more, found {self.step!r:.40}", field="step")
-        for text in (self.name, self.source, *self.tags):
-            check_name(text)
+        if self.step is not None and (type(self.step) is not int or not 0 <= self.step < _STEPS):
+            message = f"expected 0 or more, of at most 18 digits, found {self.step!r:.40}"
+            raise InvalidInput(message, field="step")
+        check_name(self.name)
+        check_name(self.source, "source")
+        for tag in self.tags:
+            check_name(tag, "tags")
 
     @property
     def label(self) -> str:

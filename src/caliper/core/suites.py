@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.terms import Priority
 from caliper.core.transitions import Transition
 
@@ -52,10 +52,10 @@ _AFTER = {
 
 
 def suite_state_after(state: SuiteState, cause: SuiteCause) -> SuiteState:
-    """The state of a suite after `cause`. Raises InvalidInput if it does not allow that."""
+    """The state of a suite after `cause`. Raises NotReady if it does not allow that."""
     after = _AFTER.get((state, cause))
     if after is None:
-        raise InvalidInput(f"the suite is {state} and cannot be {cause}")
+        raise NotReady(f"the suite is {state} and cannot be {cause}")
     return after
 
 

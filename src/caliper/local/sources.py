@@ -13,7 +13,7 @@ from pathlib import Path
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 
-_STEP = re.compile(r"(\d+)$", re.ASCII)
+_STEP = re.compile(r"(?<!\d)(\d{1,18})$", re.ASCII)
 _UNFINISHED = (".tmp", ".part", ".partial", ".incomplete")
 _Signature = tuple[tuple[str, int, int], ...]
 

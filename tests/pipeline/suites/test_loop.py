@@ -18,7 +18,13 @@ from caliper.core.checkpoints import (
     EntryCause,
     EntryState,
 )
-from caliper.core.errors import BackendUnavailable, InvalidInput, RunInUse, StoreUnavailable
+from caliper.core.errors import (
+    BackendUnavailable,
+    InvalidInput,
+    NotReady,
+    RunInUse,
+    StoreUnavailable,
+)
 from caliper.core.suites import Suite, SuiteCause
 from caliper.pipeline.aggregation.lease import TERM, Lease
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
@@ -133,7 +139,7 @@ async def test_a_paused_suite_registers_and_a_retired_one_does_not(around: Surro
     around.arriving = [checkpoint(2)]
     await around.once()
     assert len(await around.entries()) == 1
-    with pytest.raises(InvalidInput, match="the suite is retired and cannot be paused"):
+    with pytest.raises(NotReady, match="the suite is retired and cannot be paused"):
         await around.registry.change("nightly", SuiteCause.PAUSE)
 
 

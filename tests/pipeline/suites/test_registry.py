@@ -22,7 +22,7 @@ from caliper.core.checkpoints import (
     EntryFigure,
     EntryState,
 )
-from caliper.core.errors import DataLoss, InvalidInput, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, NotReady, UnknownName
 from caliper.core.suites import SuiteCause, SuiteState
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries
 from caliper.ports.storage import ObjectStore
@@ -77,7 +77,7 @@ class RegistryContract:
         skipped = await registry.move(stored, EntryCause.SKIP, reason="unwanted")
         assert skipped is not None
         assert await registry.move(stored, EntryCause.CLAIM, crashes=1) is None
-        with pytest.raises(InvalidInput, match=r"step-1 \(rev1\) is skipped and cannot be skipped"):
+        with pytest.raises(NotReady, match=r"step-1 \(rev1\) is skipped and cannot be skipped"):
             await registry.change_entry(stored.key, EntryCause.SKIP)
         entry = await registry.change_entry(stored.key, EntryCause.RETRY)
         assert (entry.state, entry.reason) == (EntryState.REGISTERED, "")

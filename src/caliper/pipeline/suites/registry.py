@@ -22,16 +22,25 @@ from caliper.core.checkpoints import (
     EntryCause,
     UnreadableEntry,
 )
-from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, NotReady, StoreUnavailable, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA
-from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState, suite_state_after
+from caliper.core.suites import (
+    Suite,
+    SuiteCause,
+    SuiteRecord,
+    SuiteState,
+    check_suite_name,
+    suite_state_after,
+)
 from caliper.pipeline.store.runs import read_as
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _ROOT = "suites/"
 _TRIES = 100
+_SHOWN = 20
+"""How many labels a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +94,17 @@ class SuiteRegistry:
 
     async def record(self, name: str) -> SuiteRecord:
         """A suite. Raises UnknownName, DataLoss if it is damaged, StoreUnavailable."""
-        key = f"{_ROOT}{name}/suite.json"
-        if "/" in name:
-            raise UnknownName("suite", name, tuple(await self.names()))
+        key = await self._suite_key(name)
         record = await read_as(self._store, key, SuiteRecord.from_json)
         if record is None:
             raise UnknownName("suite", name, tuple(await self.names()))
         return record
+
+    async def _suite_key(self, name: str) -> str:
+        try:
+            return f"{_ROOT}{check_suite_name(name)}/suite.json"
+        except InvalidInput:
+            raise UnknownName("suite", name, tuple(await self.names())) from None
 
     async def names(self) -> list[str]:
         """The names of all suites."""
@@ -99,8 +112,8 @@ class SuiteRegistry:
         return [key.split("/")[1] for key in keys if key.endswith("/suite.json")]
 
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
-        """Pause, resume or retire a suite. Raises what `record` raises, and InvalidInput."""
-        key = f"{_ROOT}{name}/suite.json"
+        """Pause, resume or retire a suite. Raises what `record` raises, and NotReady."""
+        key = await self._suite_key(name)
         for _ in range(_TRIES):
             tag, before = await self._store.version(key), await self.record(name)
             after = replace(before, state=suite_state_after(before.state, cause))
@@ -171,8 +184,8 @@ class SuiteRegistry:
         return None if tag is None else StoredEntry(after, tag)
 
     async def change_entry(self, key: str, cause: EntryCause, **fields: Any) -> CheckpointEntry:
-        """Change an entry whoever else does. Raises InvalidInput if the cause cannot change it,
-        and what `read` raises.
+        """Change an entry whoever else does. Raises NotReady if the cause cannot change it,
+        InvalidInput if there is none, and what `read` raises.
         """
         for _ in range(_TRIES):
             stored = await self.read(key)
@@ -180,7 +193,7 @@ class SuiteRegistry:
                 raise InvalidInput("no such entry", file=key)
             if stored.entry.after(cause, "") is None:
                 label, state = stored.entry.checkpoint.label, stored.entry.state
-                raise InvalidInput(f"{label} is {state} and cannot be {cause}", file=key)
+                raise NotReady(f"{label} is {state} and cannot be {cause}")
             moved = await self.move(stored, cause, **fields)
             if moved is not None:
                 return moved.entry
@@ -198,9 +211,10 @@ def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:
     """
     found = [each for each in stored if text and _is_named(each.entry.checkpoint, text)]
     if not found:
-        raise UnknownName("checkpoint", text, tuple(each.entry.checkpoint.label for each in stored))
+        known = tuple(each.entry.checkpoint.label for each in stored[-_SHOWN:])
+        raise UnknownName("checkpoint", text, known)
     if len({each.entry.checkpoint.revision for each in found}) > 1:
-        labels = ", ".join(each.entry.checkpoint.label for each in found)
+        labels = ", ".join(each.entry.checkpoint.label for each in found[:_SHOWN])
         raise InvalidInput(f"several checkpoints: {labels}", field=text)
     return found
 
