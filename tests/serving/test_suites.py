@@ -24,7 +24,7 @@ from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.serving.suites import services
 from caliper.wiring.clock import SystemClock
 
-NIGHTLY = replace(suite(), values={"run": {"name": "\ud800"}}, keep=3)
+NIGHTLY = replace(suite(), values={"run": {"name": "\ud800"}}, keep=3, step="rev{step}")
 HEADLINE = EntryFigure("capability", "average.f1", 50.0, 49.0, is_headline=True)
 FIGURES = (HEADLINE, EntryFigure("capability", "average.recall", 0.0))
 
@@ -194,6 +194,7 @@ async def test_a_bad_checkpoint_names_its_field(
         ("suite.values", {"values": "[]"}),
         ("suite.values", {"values": "{"}),
         ("suite.keep", {"keep": 0}),
+        ("suite.step", {"step": "step-"}),
     ],
 )
 async def test_a_bad_suite_names_its_field(channel: Any, field: str, changes: Any) -> None:

@@ -1,9 +1,8 @@
-"""`caliper suite`: what is evaluated of every checkpoint, and the loop that does it."""
+"""`caliper suite`: what is evaluated of every checkpoint."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import uvloop
 import yaml
 from rich.table import Table
 
@@ -20,16 +18,14 @@ from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer, open_suites
-from caliper.cli.progress import WarningWatcher
-from caliper.core.checkpoints import CheckpointEntry, EntryState
-from caliper.core.errors import InvalidInput
+from caliper.cli.options import command_taking
+from caliper.cli.suite_loop import HELP, LoopOptions, run_loop
+from caliper.core.checkpoints import EntryState
 from caliper.core.keys import canonical_json
-from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
-from caliper.local.sources import WatchedFolder
+from caliper.core.suites import SuiteCause, SuiteRecord
 from caliper.local.suite_config import read_suite, without_revision
-from caliper.local.suite_runs import LocalEvaluator, suite_store
+from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.administration import Administration
-from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
 
@@ -38,13 +34,7 @@ if TYPE_CHECKING:
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
-Names = Annotated[list[str], typer.Argument(metavar="SUITE...", help="Names, or files to apply.")]
 SomeName = Annotated[str, typer.Argument(metavar="[SUITE]")]
-Watch = Annotated[
-    Path | None,
-    typer.Option("--watch", metavar="DIR", help="Register what appears in this folder."),
-]
-Once = Annotated[bool, typer.Option("--once", help="End when nothing is left to evaluate.")]
 
 app = typer.Typer(help="Evaluate every checkpoint as a suite says.", no_args_is_help=True)
 
@@ -226,67 +216,9 @@ def _as_json(record: SuiteRecord) -> dict[str, Any]:
     }
 
 
-@app.command("run")
-def run(suites: Names, watch: Watch = None, once: Once = False, json: Json = False) -> int:
-    """Evaluate the checkpoints of suites, and print a line per event.
-
-    After an interruption, the same command goes on. Exit code with --once: 1 if one regressed or
-    failed, 3 if one is inconclusive, 4 if one is left for an endpoint.
-    """
-    decided: list[CheckpointEntry] = []
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run(suites, watch, once=once, shown=_Events(decided, json=json)))
-    return _code(decided)
+def run(options: LoopOptions) -> int:
+    """Evaluate the checkpoints of suites."""
+    return run_loop(options, _apply)
 
 
-async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Events) -> None:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine that runs has a task
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    names = []
-    for each in suites:
-        is_file = each.endswith((".yaml", ".yml"))
-        record = (await _apply(Path(each)))[0] if is_file else await registry().record(each)
-        if record.state is SuiteState.RETIRED:
-            raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
-        names.append(record.suite.name)
-    watcher, clock = WarningWatcher(), SystemClock()
-    evaluator = LocalEvaluator(watcher, clock)
-    folder = None if watch is None else WatchedFolder(watch, watcher.on_warning, once)
-    arrivals = None if folder is None else folder.arrivals
-    loop = SuiteLoop(suite_store(), clock, evaluator, shown, arrivals)
-    await loop.run(list(dict.fromkeys(names)), once=once)
-
-
-class _Events:
-    """Prints events as they come, and notes what was decided."""
-
-    def __init__(self, decided: list[CheckpointEntry], *, json: bool) -> None:
-        self._decided, self._json = decided, json
-
-    def __call__(self, event: SuiteEvent) -> None:
-        entry = event.entry
-        if entry is not None and event.event == entry.state:
-            self._decided.append(entry)
-        if self._json:
-            fields = {"suite": event.suite, "event": event.event, "detail": event.detail}
-            entry_json = None if entry is None else entry.to_json()
-            write_out(canonical_json({**fields, "entry": entry_json}).decode() + "\n")
-            return
-        about = [event.suite, event.event]
-        if entry is not None:
-            step = entry.checkpoint.step
-            about.insert(1, entry.checkpoint.label if step is None else f"step {step:,}")
-        at = SystemClock().now()
-        line = "  ".join((f"{at:%H:%M:%S} UTC", *about, *filter(None, (event.detail,))))
-        OUT.print(plain(line), soft_wrap=True, highlight=False)
-        OUT.file.flush()
-
-
-def _code(decided: list[CheckpointEntry]) -> Exit:
-    states = {entry.state for entry in decided}
-    if states & {EntryState.REGRESSED, EntryState.FAILED, EntryState.SOURCE_GONE}:
-        return Exit.NO
-    if EntryState.WAITING in states:
-        return Exit.SURROUNDINGS
-    return Exit.INCONCLUSIVE if EntryState.INCONCLUSIVE in states else Exit.DONE
+app.command("run")(command_taking(run, LoopOptions, help_text=HELP))

@@ -17,7 +17,13 @@ from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
 from caliper.core.errors import InvalidInput, within
 from caliper.core.keys import canonical_json
-from caliper.core.suites import Baseline, Suite, SuiteRecord, check_suite_name
+from caliper.core.suites import (
+    Baseline,
+    Suite,
+    SuiteRecord,
+    check_step_pattern,
+    check_suite_name,
+)
 from caliper.core.terms import Priority
 from caliper.pipeline.store.runs import is_run_id
 
@@ -33,6 +39,7 @@ def encode_suite(suite: Suite) -> pb.Suite:
         values=to_wire(canonical_json(suite.values).decode("utf-8", "surrogatepass")),
         priority=encode_priority(suite.priority),
         keep=suite.keep,
+        step=to_wire(suite.step),
     )
 
 
@@ -53,6 +60,7 @@ def decode_suite(message: pb.Suite) -> Suite:
         _json_object(message.values, "values"),
         decode_priority(message.priority) if message.priority else Priority.NORMAL,
         message.keep if message.HasField("keep") else None,
+        check_step_pattern(from_wire(message.step)),
     )
 
 

@@ -126,9 +126,11 @@ class SuiteRegistry:
     ) -> tuple[CheckpointEntry, bool]:
         """The entry of a checkpoint, and whether it is to be evaluated for the first time.
 
-        One that is known keeps what is known of it and gains tags, and a step if it had none. One
-        whose source was gone is registered again. Raises StoreUnavailable.
+        Its step is as the suite reads it. One that is known keeps what is known of it and gains
+        tags, and a step if it had none. One whose source was gone is registered again. Raises
+        StoreUnavailable.
         """
+        checkpoint = suite.numbered(checkpoint)
         key = _key(suite.name, suite.version, checkpoint.revision)
         now = self.now()
         new = CheckpointEntry(suite.name, suite.version, checkpoint, now, now)

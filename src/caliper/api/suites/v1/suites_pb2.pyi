@@ -45,20 +45,22 @@ ENTRY_STATE_SOURCE_GONE: EntryState
 ENTRY_STATE_SKIPPED: EntryState
 
 class Suite(_message.Message):
-    __slots__ = ("name", "version", "baseline", "values", "priority", "keep")
+    __slots__ = ("name", "version", "baseline", "values", "priority", "keep", "step")
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     BASELINE_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     KEEP_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
     name: str
     version: str
     baseline: str
     values: str
     priority: _evaluate_pb2.Priority
     keep: int
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., baseline: _Optional[str] = ..., values: _Optional[str] = ..., priority: _Optional[_Union[_evaluate_pb2.Priority, str]] = ..., keep: _Optional[int] = ...) -> None: ...
+    step: str
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., baseline: _Optional[str] = ..., values: _Optional[str] = ..., priority: _Optional[_Union[_evaluate_pb2.Priority, str]] = ..., keep: _Optional[int] = ..., step: _Optional[str] = ...) -> None: ...
 
 class SuiteRecord(_message.Message):
     __slots__ = ("suite", "state", "applied")
