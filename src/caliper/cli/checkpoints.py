@@ -16,8 +16,9 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
-from caliper.cli.suites import administration, show_unreadable, show_values
+from caliper.cli.suites import show_unreadable, show_values
 from caliper.core.checkpoints import CheckpointEntry, EntryCause
+from caliper.local.registration import administration, register
 from caliper.local.sources import Delivery
 from caliper.pipeline.suites.administration import EntryListing
 
@@ -63,13 +64,8 @@ def add(options: DeliveryOptions) -> int:
     """Register the checkpoint, and show its entries."""
     tags = tuple(options.tags or ())
     delivery = Delivery(options.source, options.revision, options.name, options.step, tags)
-
-    async def register() -> list[CheckpointEntry]:
-        async with administration(options.server) as suites:
-            made = await suites.register(delivery.read(), options.suites or ())
-        return [entry for entry, _ in made]
-
-    _show(asyncio.run(register()), json=options.json)
+    entries = asyncio.run(register(delivery, options.suites or (), options.server))
+    _show(entries, json=options.json)
     return Exit.DONE
 
 

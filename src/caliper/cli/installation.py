@@ -10,11 +10,10 @@ from caliper.lazy import lazy_module
 from caliper.ports.storage import ObjectStore
 
 if TYPE_CHECKING:
-    from caliper.adapters.remote import gateway, suites
+    from caliper.adapters.remote import gateway
     from caliper.wiring import grounds, service_settings, settings
 else:
     gateway = lazy_module("caliper.adapters.remote.gateway")
-    suites = lazy_module("caliper.adapters.remote.suites")
     service_settings = lazy_module("caliper.wiring.service_settings")
     settings = lazy_module("caliper.wiring.settings")
     grounds = lazy_module("caliper.wiring.grounds")
@@ -28,12 +27,6 @@ def open_gateway(server: str) -> gateway.RemoteGateway:
     """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
     client = settings.read_settings(service_settings.ClientSettings)
     return gateway.RemoteGateway(client.gateway(server))
-
-
-def open_suites(server: str) -> suites.RemoteSuites:
-    """The suites of the gateway at `server`. Raises what `open_gateway` raises."""
-    client = settings.read_settings(service_settings.ClientSettings)
-    return suites.RemoteSuites(client.gateway(server))
 
 
 def open_store() -> ObjectStore | None:

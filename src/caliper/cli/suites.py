@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from json import loads
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import yaml
@@ -17,20 +16,17 @@ from rich.table import Table
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.installation import InstalledServer, open_suites
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.suite_loop import HELP, LoopOptions, run_loop
 from caliper.core.checkpoints import EntryState
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteCause, SuiteRecord
+from caliper.local.registration import administration
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import suite_store
-from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
-
-if TYPE_CHECKING:
-    from caliper.adapters.remote.suites import RemoteSuites
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
@@ -42,18 +38,6 @@ app = typer.Typer(help="Evaluate every checkpoint as a suite says.", no_args_is_
 def registry() -> SuiteRegistry:
     """The registry of this folder."""
     return SuiteRegistry(suite_store(), SystemClock())
-
-
-@asynccontextmanager
-async def administration(
-    server: str | None = None,
-) -> AsyncIterator[Administration | RemoteSuites]:
-    """The suites of an installation, or of this folder."""
-    if server is None:
-        yield Administration(registry())
-        return
-    async with open_suites(server) as remote:
-        yield remote
 
 
 @app.command("apply")
