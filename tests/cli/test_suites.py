@@ -6,6 +6,9 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +298,29 @@ async def test_an_installation_keeps_suites_for_others(caliper: Command, tmp_pat
         assert "unknown checkpoint" in await told("checkpoint", "retry", "step-7", code=2)
     # This folder's own registry holds nothing.
     assert caliper("suite", "list", code=0).out == ""
+
+
+def test_a_loop_listens_to_webhooks(caliper: Command) -> None:
+    suite(caliper.folder)
+    caliper("suite", "apply", "suite.yaml", code=0)
+    caliper("suite", "pause", "nightly", code=0)
+    loop = ("suite", "run", "nightly", "--listen", "127.0.0.1:0")
+    assert "CALIPER_WEBHOOK_SECRET_" in caliper(*loop, code=2).err
+    listener = replace(caliper, environment={"CALIPER_WEBHOOK_SECRET_HUGGINGFACE": "ours"})
+    process = listener.start(*loop)
+    assert process.stderr is not None
+    address = process.stderr.readline().split()[-1]
+    repo = {"type": "model", "name": "org/model", "headSha": "c0ffee"}
+    payload = {"event": {"action": "update", "scope": "repo.content"}, "repo": repo}
+
+    def delivered(secret: str) -> int:
+        headers = {"X-Webhook-Secret": secret}
+        data = json.dumps(payload).encode()
+        with closing(HTTPConnection(address.split("/")[2])) as connection:
+            connection.request("POST", "/webhooks/huggingface", data, headers)
+            return connection.getresponse().status
+
+    assert [delivered("guessed"), delivered("ours"), delivered("ours")] == [401, 200, 200]
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=PATIENCE)
+    assert states(caliper) == {"org/model main": "registered"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 import uvloop
 
-from caliper.cli.console import OUT, plain, write_out
+from caliper.cli.console import ERR, OUT, plain, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.progress import WarningWatcher
@@ -24,19 +24,23 @@ from caliper.core.suites import SuiteRecord, SuiteState
 from caliper.lazy import lazy_module
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_runs import LocalEvaluator, suite_store
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import Arrivals
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.notifications import BucketNotifications, BucketPlace
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.serving.addresses import Address
 from caliper.wiring.clock import SystemClock
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import source_bucket
     from caliper.adapters.streams import kafka_log
     from caliper.cli import installation_setup
+    from caliper.serving import webhooks
     from caliper.wiring import grounds, service_settings, settings
 else:
     installation_setup = lazy_module("caliper.cli.installation_setup")
+    webhooks = lazy_module("caliper.serving.webhooks")
     source_bucket = lazy_module("caliper.adapters.stores.source_bucket")
     kafka_log = lazy_module("caliper.adapters.streams.kafka_log")
     service_settings = lazy_module("caliper.wiring.service_settings")
@@ -70,6 +74,14 @@ Kafka = Annotated[
 TopicName = Annotated[
     str, typer.Option("--topic", metavar="TOPIC", help="The topic of these announcements.")
 ]
+Listen = Annotated[
+    str,
+    typer.Option(
+        "--listen",
+        metavar="HOST:PORT",
+        help="Register what webhooks of MLflow, Hugging Face and W&B announce here.",
+    ),
+]
 Once = Annotated[bool, typer.Option("--once", help="End when nothing is left to evaluate.")]
 
 
@@ -83,6 +95,7 @@ class LoopOptions:
     objects: Objects = "*"
     kafka: Kafka = ""
     topic: TopicName = "checkpoints"
+    listen: Listen = ""
     once: Once = False
     json: Json = False
 
@@ -119,6 +132,11 @@ async def _run(options: LoopOptions, apply: Apply, shown: _Events) -> None:
     watcher = WarningWatcher()
     async with AsyncExitStack() as stack:
         arrivals = await _arrivals(options, watcher, stack)
+        if options.listen:
+            address = Address.parse(options.listen, "--listen")
+            receiver = _receiver(Administration(SuiteRegistry(store, clock)), names)
+            port = await stack.enter_async_context(receiver.listening(address, "--listen"))
+            ERR.print(f"Webhooks on http://{port}/webhooks/", soft_wrap=True, highlight=False)
         loop = SuiteLoop(store, clock, LocalEvaluator(watcher, clock), shown, arrivals)
         await loop.run(list(dict.fromkeys(names)), once=options.once)
 
@@ -158,6 +176,14 @@ def _notifications(
     return BucketNotifications(
         (log, options.topic), place, objects, suite_store(), watcher.on_warning, once=options.once
     )
+
+
+def _receiver(book: Administration, suites: Sequence[str]) -> webhooks.WebhookReceiver:
+    secrets = settings.read_settings(service_settings.ClientSettings).webhook_secrets()
+    if not secrets:
+        field = f"{settings.PREFIX}WEBHOOK_SECRET_"
+        raise InvalidInput("the secret of a sender", file="environment", field=field)
+    return webhooks.WebhookReceiver(book, suites, secrets)
 
 
 class _Events:
