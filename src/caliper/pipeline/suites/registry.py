@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cachetools import LRUCache
+
 from caliper.core.checkpoints import (
     CheckpointEntry,
     CheckpointRevision,
@@ -39,6 +41,7 @@ from caliper.ports.storage import ObjectStore
 
 _ROOT = "suites/"
 _TRIES = 100
+_KNOWN = 4096
 _SHOWN = 20
 """How many labels a message lists."""
 
@@ -66,6 +69,8 @@ class SuiteRegistry:
 
     def __init__(self, store: ObjectStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
+        # A loop looks at all entries at each turn, and few of them changed.
+        self._known: LRUCache[str, StoredEntry] = LRUCache(_KNOWN)
 
     def now(self) -> str:
         """The present time, as records hold it."""
@@ -163,8 +168,14 @@ class SuiteRegistry:
         StoreUnavailable.
         """
         tag = await self._store.version(key)
+        known = self._known.get(key)
+        if known is not None and known.tag == tag:
+            return known
         entry = await read_as(self._store, key, CheckpointEntry.from_json)
-        return None if entry is None else StoredEntry(entry, tag)
+        if entry is None:
+            return None
+        self._known[key] = stored = StoredEntry(entry, tag)
+        return stored
 
     async def _read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
         try:
