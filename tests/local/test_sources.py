@@ -25,16 +25,10 @@ def test_a_revision_is_of_the_files_wherever_they_are(tmp_path: Path) -> None:
     assert digest_of(first) != digest_of(second)
 
 
-@pytest.mark.parametrize(
-    ("name", "step"),
-    [("checkpoint-1500", 1500), ("step_7", 7), ("42", 42), ("qwen2-7b", None), ("last", None)],
-)
-def test_the_step_is_the_number_at_the_end_of_the_name(
-    tmp_path: Path, name: str, step: int | None
-) -> None:
-    delivered = Delivery(str(write(tmp_path, name))).read()
-    assert (delivered.name, delivered.step, delivered.is_digest) == (name, step, True)
-    assert Delivery(str(tmp_path / name), step=3).read().step == 3
+def test_a_delivery_is_named_after_its_source(tmp_path: Path) -> None:
+    delivered = Delivery(str(write(tmp_path, "step_7"))).read()
+    assert (delivered.name, delivered.step, delivered.is_digest) == ("step_7", None, True)
+    assert Delivery(str(tmp_path / "step_7"), step=3).read().step == 3
 
 
 def test_what_cannot_be_a_checkpoint_is_refused(tmp_path: Path) -> None:
@@ -47,7 +41,7 @@ def test_what_cannot_be_a_checkpoint_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match=told):
             delivery.read()
     named = Delivery("hf://org/model-12", revision="abc").read()
-    assert (named.source, named.name, named.step) == ("hf://org/model-12", "model-12", 12)
+    assert (named.source, named.name) == ("hf://org/model-12", "model-12")
     assert is_gone(named) == ""
 
 
@@ -70,7 +64,7 @@ async def test_a_folder_delivers_what_has_settled(tmp_path: Path) -> None:
     tiny.text(path / "captions.json", "longer")
     assert await folder.arrivals() == []
     (arrived,) = await folder.arrivals()
-    assert (arrived.step, arrived.revision) == (1, digest_of(path))
+    assert (arrived.name, arrived.revision) == ("step-1", digest_of(path))
     assert await folder.arrivals() == []
     write(tmp_path, "step-2.tmp")
     write(tmp_path, ".step-3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.servers import fetch
@@ -12,10 +13,13 @@ USER, PASSWORD = "caliper-tests", "known-to-everyone"
 
 
 def start(
-    folder: Path, tls: tuple[Path, Path] | None = None, password: str = PASSWORD
+    folder: Path,
+    tls: tuple[Path, Path] | None = None,
+    password: str = PASSWORD,
+    settings: Mapping[str, str] | None = None,
 ) -> tuple[ServerProcess, str]:
     """A server with its data and log in `folder`, and its URL with user and password. `tls` is a
-    certificate for 127.0.0.1 and its key: PEM files.
+    certificate for 127.0.0.1 and its key: PEM files. `settings` are more of MinIO's own.
 
     Raises fetch.Missing.
     """
@@ -38,6 +42,7 @@ def start(
             "MINIO_ROOT_PASSWORD": password,
             "MINIO_BROWSER": "off",
             "MINIO_PROMETHEUS_AUTH_TYPE": "public",
+            **(settings or {}),
         },
     )
     server.start()

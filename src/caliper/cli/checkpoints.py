@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,16 +11,16 @@ import typer
 from rich.table import Table
 
 from caliper.adapters.phrases import number
-from caliper.cli.console import ERR, OUT, plain, write_json
+from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
-from caliper.cli.suites import registry, show_values, suite_records
+from caliper.cli.suites import show_unreadable, show_values
 from caliper.core.checkpoints import CheckpointEntry, EntryCause
-from caliper.core.errors import InvalidInput
-from caliper.core.suites import SuiteState
+from caliper.local.registration import administration, register
 from caliper.local.sources import Delivery
-from caliper.pipeline.suites.registry import StoredEntry, find_entries
+from caliper.pipeline.suites.administration import EntryListing
 
 Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A captions file, a folder, or a URI.")
@@ -55,6 +56,7 @@ class DeliveryOptions:
     name: Label = ""
     step: Step = None
     tags: Tags = None
+    server: InstalledServer = None
     json: Json = False
 
 
@@ -62,7 +64,8 @@ def add(options: DeliveryOptions) -> int:
     """Register the checkpoint, and show its entries."""
     tags = tuple(options.tags or ())
     delivery = Delivery(options.source, options.revision, options.name, options.step, tags)
-    _show(asyncio.run(_add(delivery, options.suites or [])), json=options.json)
+    entries = asyncio.run(register(delivery, options.suites or (), options.server))
+    _show(entries, json=options.json)
     return Exit.DONE
 
 
@@ -70,72 +73,65 @@ _ADD_HELP = "Register a checkpoint. One that is known is answered with what ther
 app.command("add")(command_taking(add, DeliveryOptions, help_text=_ADD_HELP))
 
 
-async def _add(delivery: Delivery, suites: list[str]) -> list[CheckpointEntry]:
-    whole, records = registry(), await suite_records(suites)
-    takers = [record.suite for record in records if record.state is not SuiteState.RETIRED]
-    if not takers:
-        raise InvalidInput("no suite takes checkpoints: apply one, or resume it")
-    checkpoint = delivery.read()
-    return [(await whole.register(suite, checkpoint))[0] for suite in takers]
-
-
 @app.command("list")
-def list_checkpoints(suites: InSuite = None, json: Json = False) -> int:
+def list_checkpoints(
+    suites: InSuite = None, server: InstalledServer = None, json: Json = False
+) -> int:
     """List the checkpoints by training step."""
-    _show([each.entry for each in asyncio.run(_stored(suites))], json=json)
+
+    async def entries() -> EntryListing:
+        async with administration(server) as book:
+            return await book.entries(suites or ())
+
+    listing = asyncio.run(entries())
+    show_unreadable(listing.unreadable)
+    _show(listing.entries, json=json)
     return Exit.DONE
 
 
 @app.command("show")
-def show(checkpoint: Named, suites: InSuite = None, json: Json = False) -> int:
+def show(
+    checkpoint: Named, suites: InSuite = None, server: InstalledServer = None, json: Json = False
+) -> int:
     """Show all about a checkpoint. CHECKPOINT is its name, or the start of its revision."""
-    entries = [each.entry.to_json() for each in _found(checkpoint, suites)]
-    show_values(entries, json=json)
+
+    async def find() -> list[CheckpointEntry]:
+        async with administration(server) as book:
+            return await book.find(checkpoint, suites or ())
+
+    show_values([entry.to_json() for entry in asyncio.run(find())], json=json)
     return Exit.DONE
 
 
 @app.command("retry")
-def retry(checkpoint: Named, suites: InSuite = None, json: Json = False) -> int:
+def retry(
+    checkpoint: Named, suites: InSuite = None, server: InstalledServer = None, json: Json = False
+) -> int:
     """Evaluate a checkpoint again that has ended."""
-    return _change(checkpoint, suites, EntryCause.RETRY, json=json)
-
-
-@app.command("skip")
-def skip(checkpoint: Named, suites: InSuite = None, json: Json = False) -> int:
-    """Do not evaluate a checkpoint."""
-    return _change(checkpoint, suites, EntryCause.SKIP, json=json)
-
-
-def _change(checkpoint: str, suites: list[str] | None, cause: EntryCause, *, json: bool) -> int:
-    found = [each for each in _found(checkpoint, suites) if each.entry.after(cause, "")]
-    if not found:
-        raise InvalidInput(f"it cannot be {cause} as it is", field=checkpoint)
-
-    async def change() -> list[CheckpointEntry]:
-        whole = registry()
-        return [await whole.change_entry(each.key, cause, attempts=0, crashes=0) for each in found]
-
-    _show(asyncio.run(change()), json=json)
+    _show(_changed(checkpoint, suites, EntryCause.RETRY, server), json=json)
     return Exit.DONE
 
 
-def _found(checkpoint: str, suites: list[str] | None) -> list[StoredEntry]:
-    return find_entries(asyncio.run(_stored(suites)), checkpoint)
+@app.command("skip")
+def skip(
+    checkpoint: Named, suites: InSuite = None, server: InstalledServer = None, json: Json = False
+) -> int:
+    """Do not evaluate a checkpoint."""
+    _show(_changed(checkpoint, suites, EntryCause.SKIP, server), json=json)
+    return Exit.DONE
 
 
-async def _stored(suites: list[str] | None) -> list[StoredEntry]:
-    """The entries of the present versions of suites, of all by default."""
-    whole = registry()
-    stored: list[StoredEntry] = []
-    for record in await suite_records(suites or ()):
-        entries, unreadable = await whole.entries(record.suite.name, record.suite.version)
-        stored += entries
-        for lost in unreadable:
-            ERR.print(f"[yellow]Unreadable:[/yellow] {plain(lost.error)}", soft_wrap=True)
-    return stored
+def _changed(
+    checkpoint: str, suites: list[str] | None, cause: EntryCause, server: str | None
+) -> list[CheckpointEntry]:
+    async def change() -> list[CheckpointEntry]:
+        async with administration(server) as book:
+            return await book.change_entries(checkpoint, suites or (), cause)
+
+    return asyncio.run(change())
 
 
-def _show(entries: list[CheckpointEntry], *, json: bool) -> None:
+def _show(entries: Sequence[CheckpointEntry], *, json: bool) -> None:
     if json:
         write_json([_as_json(entry) for entry in entries])
         return

@@ -1,9 +1,8 @@
-"""`caliper suite`: what is evaluated of every checkpoint, and the loop that does it."""
+"""`caliper suite`: what is evaluated of every checkpoint."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import Counter
 from collections.abc import Sequence
 from json import loads
@@ -11,34 +10,27 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import uvloop
 import yaml
 from rich.table import Table
 
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.progress import WarningWatcher
-from caliper.core.checkpoints import CheckpointEntry, EntryState
-from caliper.core.errors import InvalidInput
+from caliper.cli.installation import InstalledServer
+from caliper.cli.options import command_taking
+from caliper.cli.suite_loop import HELP, LoopOptions, run_loop
+from caliper.core.checkpoints import EntryState
 from caliper.core.keys import canonical_json
-from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
-from caliper.local.sources import WatchedFolder
+from caliper.core.suites import SuiteCause, SuiteRecord
+from caliper.local.registration import administration
 from caliper.local.suite_config import read_suite, without_revision
-from caliper.local.suite_runs import LocalEvaluator, suite_store
-from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
+from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
-Names = Annotated[list[str], typer.Argument(metavar="SUITE...", help="Names, or files to apply.")]
 SomeName = Annotated[str, typer.Argument(metavar="[SUITE]")]
-Watch = Annotated[
-    Path | None,
-    typer.Option("--watch", metavar="DIR", help="Register what appears in this folder."),
-]
-Once = Annotated[bool, typer.Option("--once", help="End when nothing is left to evaluate.")]
 
 app = typer.Typer(help="Evaluate every checkpoint as a suite says.", no_args_is_help=True)
 
@@ -49,9 +41,9 @@ def registry() -> SuiteRegistry:
 
 
 @app.command("apply")
-def apply(file: File, json: Json = False) -> int:
+def apply(file: File, server: InstalledServer = None, json: Json = False) -> int:
     """Create a suite, or give it a new version (docs/continuous.md)."""
-    record, is_new = asyncio.run(_apply(file))
+    record, is_new = asyncio.run(_apply(file, server))
     if json:
         write_json({**_as_json(record), "new": is_new})
     else:
@@ -61,7 +53,7 @@ def apply(file: File, json: Json = False) -> int:
     return Exit.DONE
 
 
-async def _apply(file: Path) -> tuple[SuiteRecord, bool]:
+async def _apply(file: Path, server: str | None = None) -> tuple[SuiteRecord, bool]:
     suite = read_suite(file)
     for spec in without_revision(suite):
         ERR.print(
@@ -69,13 +61,14 @@ async def _apply(file: Path) -> tuple[SuiteRecord, bool]:
             "one, no verdict is reused between checkpoints.",
             soft_wrap=True,
         )
-    return await registry().apply(suite)
+    async with administration(server) as suites:
+        return await suites.apply(suite)
 
 
 @app.command("list")
-def list_suites(json: Json = False) -> int:
+def list_suites(server: InstalledServer = None, json: Json = False) -> int:
     """List the suites."""
-    records = asyncio.run(suite_records())
+    records = asyncio.run(_records(server))
     if json:
         write_json([_as_json(record) for record in records])
         return Exit.DONE
@@ -85,24 +78,24 @@ def list_suites(json: Json = False) -> int:
     return Exit.DONE
 
 
-async def suite_records(names: Sequence[str] = ()) -> list[SuiteRecord]:
+async def _records(server: str | None, names: Sequence[str] = ()) -> Sequence[SuiteRecord]:
     """The suites of these names, or all. Of all, a damaged one is named on standard error."""
-    whole = registry()
-    if names:
-        return [await whole.record(name) for name in names]
-    records = []
-    for each in await whole.names():
-        try:
-            records.append(await whole.record(each))
-        except InvalidInput as error:
-            ERR.print(f"[yellow]Unreadable:[/yellow] {plain(str(error))}", soft_wrap=True)
-    return records
+    async with administration(server) as suites:
+        listing = await suites.suites(names)
+    show_unreadable(listing.unreadable)
+    return listing.records
+
+
+def show_unreadable(errors: Sequence[str]) -> None:
+    """Name on standard error what cannot be read."""
+    for error in errors:
+        ERR.print(f"[yellow]Unreadable:[/yellow] {plain(error)}", soft_wrap=True)
 
 
 @app.command("show")
-def show(name: Name, json: Json = False) -> int:
+def show(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Show a suite, resolved."""
-    (record,) = asyncio.run(suite_records([name]))
+    (record,) = asyncio.run(_records(server, [name]))
     show_values({**_as_json(record), "values": record.suite.values}, json=json)
     return Exit.DONE
 
@@ -117,25 +110,29 @@ def show_values(values: Any, *, json: bool) -> None:
 
 
 @app.command("pause")
-def pause(name: Name, json: Json = False) -> int:
+def pause(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Only register checkpoints from now on."""
-    return _change(name, SuiteCause.PAUSE, json=json)
+    return _change(name, SuiteCause.PAUSE, server, json=json)
 
 
 @app.command("resume")
-def resume(name: Name, json: Json = False) -> int:
+def resume(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Evaluate again, also after `retire`."""
-    return _change(name, SuiteCause.RESUMPTION, json=json)
+    return _change(name, SuiteCause.RESUMPTION, server, json=json)
 
 
 @app.command("retire")
-def retire(name: Name, json: Json = False) -> int:
+def retire(name: Name, server: InstalledServer = None, json: Json = False) -> int:
     """Take no more checkpoints."""
-    return _change(name, SuiteCause.RETIREMENT, json=json)
+    return _change(name, SuiteCause.RETIREMENT, server, json=json)
 
 
-def _change(name: str, cause: SuiteCause, *, json: bool) -> int:
-    record = asyncio.run(registry().change(name, cause))
+def _change(name: str, cause: SuiteCause, server: str | None, *, json: bool) -> int:
+    async def change() -> SuiteRecord:
+        async with administration(server) as suites:
+            return await suites.change(name, cause)
+
+    record = asyncio.run(change())
     if json:
         write_json(_as_json(record))
     else:
@@ -144,9 +141,9 @@ def _change(name: str, cause: SuiteCause, *, json: bool) -> int:
 
 
 @app.command("status")
-def status(name: SomeName = "", json: Json = False) -> int:
+def status(name: SomeName = "", server: InstalledServer = None, json: Json = False) -> int:
     """Show what waits, is evaluated, was decided, and what it cost."""
-    shown = asyncio.run(_status(name))
+    shown = asyncio.run(_status(name, server))
     if json:
         write_json(shown)
         return Exit.DONE
@@ -162,12 +159,12 @@ def status(name: SomeName = "", json: Json = False) -> int:
     return Exit.DONE
 
 
-async def _status(name: str) -> list[dict[str, Any]]:
+async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
     shown = []
-    for record in await suite_records([name] if name else ()):
-        suite = record.suite
-        stored, unreadable = await registry().entries(suite.name, suite.version)
-        entries = [each.entry for each in stored]
+    for record in await _records(server, [name] if name else ()):
+        async with administration(server) as suites:
+            listing = await suites.entries([record.suite.name])
+        entries, unreadable = listing.entries, listing.unreadable
         counts = Counter(str(entry.state) for entry in entries)
         if unreadable:
             counts["unreadable"] = len(unreadable)
@@ -203,67 +200,9 @@ def _as_json(record: SuiteRecord) -> dict[str, Any]:
     }
 
 
-@app.command("run")
-def run(suites: Names, watch: Watch = None, once: Once = False, json: Json = False) -> int:
-    """Evaluate the checkpoints of suites, and print a line per event.
-
-    After an interruption, the same command goes on. Exit code with --once: 1 if one regressed or
-    failed, 3 if one is inconclusive, 4 if one is left for an endpoint.
-    """
-    decided: list[CheckpointEntry] = []
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run(suites, watch, once=once, shown=_Events(decided, json=json)))
-    return _code(decided)
+def run(options: LoopOptions) -> int:
+    """Evaluate the checkpoints of suites."""
+    return run_loop(options, _apply)
 
 
-async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Events) -> None:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine that runs has a task
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    names = []
-    for each in suites:
-        is_file = each.endswith((".yaml", ".yml"))
-        record = (await _apply(Path(each)))[0] if is_file else await registry().record(each)
-        if record.state is SuiteState.RETIRED:
-            raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
-        names.append(record.suite.name)
-    watcher, clock = WarningWatcher(), SystemClock()
-    evaluator = LocalEvaluator(watcher, clock)
-    folder = None if watch is None else WatchedFolder(watch, watcher.on_warning, once)
-    arrivals = None if folder is None else folder.arrivals
-    loop = SuiteLoop(suite_store(), clock, evaluator, shown, arrivals)
-    await loop.run(list(dict.fromkeys(names)), once=once)
-
-
-class _Events:
-    """Prints events as they come, and notes what was decided."""
-
-    def __init__(self, decided: list[CheckpointEntry], *, json: bool) -> None:
-        self._decided, self._json = decided, json
-
-    def __call__(self, event: SuiteEvent) -> None:
-        entry = event.entry
-        if entry is not None and event.event == entry.state:
-            self._decided.append(entry)
-        if self._json:
-            fields = {"suite": event.suite, "event": event.event, "detail": event.detail}
-            entry_json = None if entry is None else entry.to_json()
-            write_out(canonical_json({**fields, "entry": entry_json}).decode() + "\n")
-            return
-        about = [event.suite, event.event]
-        if entry is not None:
-            step = entry.checkpoint.step
-            about.insert(1, entry.checkpoint.label if step is None else f"step {step:,}")
-        at = SystemClock().now()
-        line = "  ".join((f"{at:%H:%M:%S} UTC", *about, *filter(None, (event.detail,))))
-        OUT.print(plain(line), soft_wrap=True, highlight=False)
-        OUT.file.flush()
-
-
-def _code(decided: list[CheckpointEntry]) -> Exit:
-    states = {entry.state for entry in decided}
-    if states & {EntryState.REGRESSED, EntryState.FAILED, EntryState.SOURCE_GONE}:
-        return Exit.NO
-    if EntryState.WAITING in states:
-        return Exit.SURROUNDINGS
-    return Exit.INCONCLUSIVE if EntryState.INCONCLUSIVE in states else Exit.DONE
+app.command("run")(command_taking(run, LoopOptions, help_text=HELP))

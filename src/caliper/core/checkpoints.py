@@ -17,6 +17,8 @@ from caliper.core.keys import fields_of
 from caliper.core.run import check_name
 from caliper.core.transitions import Transition
 
+_STEPS = 10**18
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 
 
@@ -69,7 +71,7 @@ ENTRY_TRANSITIONS = (
     Transition(EntryCause.REGRESSION, "evaluating", "regressed", _LOOP),
     Transition(EntryCause.DOUBT, "evaluating", "inconclusive", _LOOP),
     Transition(EntryCause.FAILURE, "evaluating", "failed", _LOOP),
-    Transition(EntryCause.LOSS, "evaluating", "source-gone", _LOOP),
+    Transition(EntryCause.LOSS, "registered waiting evaluating", "source-gone", "a loop"),
     Transition(EntryCause.RETURN, "source-gone", "registered", "whoever delivers it"),
     Transition(EntryCause.RETRY, _ENDS + " waiting", "registered", "a person"),
     Transition(EntryCause.SKIP, "registered waiting evaluating failed", "skipped", "a person"),
@@ -107,15 +109,45 @@ class CheckpointRevision:
         if not _REVISION.fullmatch(self.revision):
             message = f"expected letters, digits, dots and dashes, found {self.revision!r:.60}"
             raise InvalidInput(message, field="revision")
-        if self.step is not None and (type(self.step) is not int or self.step < 0):
-            raise InvalidInput(f"expected 0 or more, found {self.step!r:.40}", field="step")
-        for text in (self.name, self.source, *self.tags):
-            check_name(text)
+        if self.step is not None and (type(self.step) is not int or not 0 <= self.step < _STEPS):
+            message = f"expected 0 or more, of at most 18 digits, found {self.step!r:.40}"
+            raise InvalidInput(message, field="step")
+        check_name(self.name)
+        check_name(self.source, "source")
+        for tag in self.tags:
+            check_name(tag, "tags")
+
+    @property
+    def is_uri(self) -> bool:
+        """Whether its source is a URI, not a path."""
+        return is_uri(self.source)
 
     @property
     def label(self) -> str:
         """Its name and revision, for people."""
         return f"{self.name} ({self.revision[:12]})"
+
+
+def is_uri(source: str) -> bool:
+    """Whether a source is a URI, not a path."""
+    return _URI.match(source) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLoss:
+    """What was at a source is there no more; `present` is the revision that is there instead."""
+
+    source: str
+    present: str = ""
+
+    def covers(self, checkpoint: CheckpointRevision) -> bool:
+        """Whether the checkpoint was lost."""
+        return checkpoint.source == self.source and checkpoint.revision != self.present
+
+    @property
+    def reason(self) -> str:
+        """What became of it."""
+        return f"{self.source} " + ("holds another version now" if self.present else "was removed")
 
 
 @dataclass(frozen=True, slots=True)

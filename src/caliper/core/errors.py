@@ -10,7 +10,7 @@ The tree:
     │   └── DataLoss            an object of the store is missing or unreadable; names it
     ├── NotFound                no run has this id
     ├── AlreadyExists           the caller's own key already belongs to another spec
-    ├── NotReady                the run has not got that far
+    ├── NotReady                the run, suite or checkpoint is in a state that does not allow it
     ├── NotComparable           runs that differ in more than their checkpoints
     ├── MediaMissing            a picture or clip is not where the dataset says
     ├── BackendError
@@ -97,7 +97,7 @@ class AlreadyExists(CaliperError):
 
 
 class NotReady(CaliperError):
-    """The run has not got far enough for this request."""
+    """The run, suite or checkpoint is not in a state that allows this request."""
 
 
 class NotComparable(CaliperError):

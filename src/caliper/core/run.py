@@ -40,8 +40,8 @@ FINAL_STATES = frozenset(
 """The final states."""
 
 
-def check_name(name: str) -> None:
-    """Raise InvalidInput, with the field `name`, for a checkpoint name that is not one line of
+def check_name(name: str, field: str = "name") -> None:
+    """Raise InvalidInput, naming the field, for a checkpoint name that is not one line of
     printable text: lists, reports and terminals show it to others.
 
     Line ends, control characters and text direction marks are refused. Lone surrogates pass,
@@ -50,7 +50,7 @@ def check_name(name: str) -> None:
     bad = next((char for char in name if not (char.isprintable() or _is_surrogate(char))), None)
     if bad is not None:
         message = f"expected printable characters only, found {bad!a} in {name!r:.80}"
-        raise InvalidInput(message, field="name")
+        raise InvalidInput(message, field=field)
 
 
 def _is_surrogate(char: str) -> bool:

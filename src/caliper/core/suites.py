@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from caliper.core.errors import InvalidInput
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.terms import Priority
 from caliper.core.transitions import Transition
 
+STEP = "{step}"
+_DIGITS = r"(?<!\d)(\d{1,18})(?!\d)"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 
 
@@ -52,10 +55,10 @@ _AFTER = {
 
 
 def suite_state_after(state: SuiteState, cause: SuiteCause) -> SuiteState:
-    """The state of a suite after `cause`. Raises InvalidInput if it does not allow that."""
+    """The state of a suite after `cause`. Raises NotReady if it does not allow that."""
     after = _AFTER.get((state, cause))
     if after is None:
-        raise InvalidInput(f"the suite is {state} and cannot be {cause}")
+        raise NotReady(f"the suite is {state} and cannot be {cause}")
     return after
 
 
@@ -88,13 +91,21 @@ class Baseline:
         return f"{self.kind}:{self.name}" if self.name else str(self.kind)
 
 
+def check_step_pattern(pattern: str) -> str:
+    """The pattern. Raises InvalidInput, with the field `step`, without one {step}."""
+    if pattern and pattern.count(STEP) != 1:
+        raise InvalidInput(f"expected text with one {STEP}, found {pattern!r:.80}", field="step")
+    return pattern
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """One version of a suite. `version` is 16 digits of the digest of all that decides a result;
     priority, budget and retention may change without a new version.
 
     `values` is the configuration as whoever evaluates reads it, and `keep` the number of
-    checkpoints whose runs are kept, None for all.
+    checkpoints whose runs are kept, None for all. `step` is the text around {step} in the names or
+    sources of checkpoints; empty for the number at a name's end.
     """
 
     name: str
@@ -103,6 +114,18 @@ class Suite:
     values: Mapping[str, Any]
     priority: Priority = Priority.NORMAL
     keep: int | None = None
+    step: str = ""
+
+    def numbered(self, checkpoint: CheckpointRevision) -> CheckpointRevision:
+        """The checkpoint with its training step, if it has none and its name or source does."""
+        if checkpoint.step is not None:
+            return checkpoint
+        before, _, after = self.step.partition(STEP)
+        pattern = re.escape(before) + _DIGITS + (re.escape(after) if self.step else "$")
+        for text in (checkpoint.name, *((checkpoint.source,) if self.step else ())):
+            if found := re.findall(pattern, text, re.ASCII):
+                return replace(checkpoint, step=int(found[-1]))
+        return checkpoint
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -112,6 +135,7 @@ class Suite:
             "values": dict(self.values),
             "priority": self.priority,
             "keep": self.keep,
+            "step": self.step,
         }
 
     @classmethod
@@ -125,6 +149,7 @@ class Suite:
                 dict(fields["values"]),
                 Priority(fields["priority"]),
                 fields.get("keep"),
+                check_step_pattern(fields.get("step", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidInput(f"no suite: {error!r:.200}") from error

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.checkpoints import CheckpointRevision, is_uri
 from caliper.core.errors import InvalidInput
 
-_STEP = re.compile(r"(\d+)$", re.ASCII)
 _UNFINISHED = (".tmp", ".part", ".partial", ".incomplete")
 _Signature = tuple[tuple[str, int, int], ...]
 
@@ -21,8 +19,7 @@ _Signature = tuple[tuple[str, int, int], ...]
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A checkpoint as somebody names it: a path, or a URI with a `revision`. What is not given is
-    taken from the source: the digest of its files, its name, and the number at the name's end as
-    the training step.
+    taken from the source: the digest of its files, and its name.
     """
 
     source: str
@@ -33,18 +30,17 @@ class Delivery:
 
     def read(self) -> CheckpointRevision:
         """The checkpoint. Raises InvalidInput for a source that does not exist or is empty."""
-        path, is_uri = Path(self.source), "://" in self.source
-        if is_uri and not self.revision:
+        path, remote = Path(self.source), is_uri(self.source)
+        if remote and not self.revision:
             raise InvalidInput("a URI needs --revision", file=self.source, field="revision")
-        if not is_uri and not path.exists():
+        if not remote and not path.exists():
             raise InvalidInput("there is no such file or folder", file=self.source)
-        name = self.name or (Path(self.source.rstrip("/")).name if is_uri else _stem(path))
-        found = _STEP.search(name)
+        name = self.name or (Path(self.source.rstrip("/")).name if remote else _stem(path))
         return CheckpointRevision(
-            self.source if is_uri else str(path.absolute()),
+            self.source if remote else str(path.absolute()),
             self.revision or digest_of(path),
             name,
-            int(found[1]) if found and self.step is None else self.step,
+            self.step,
             tuple(sorted(set(self.tags))),
             is_digest=not self.revision,
         )
@@ -57,7 +53,7 @@ def _stem(path: Path) -> str:
 
 def is_gone(checkpoint: CheckpointRevision) -> str:
     """Why a checkpoint cannot be evaluated as it was registered; empty if it can."""
-    if "://" in checkpoint.source:
+    if checkpoint.is_uri:
         return ""
     path = Path(checkpoint.source)
     if not path.exists():

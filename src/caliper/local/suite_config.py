@@ -21,7 +21,7 @@ from caliper.analysis.gate import Policy
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
-from caliper.core.suites import Baseline, Suite, check_suite_name
+from caliper.core.suites import Baseline, Suite, check_step_pattern, check_suite_name
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
@@ -62,6 +62,7 @@ class SuiteKeys(Strict):
     gate: str | dict[str, Any] | None = None
     baseline: str = "previous"
     margin: float | None = Field(default=None, ge=0)
+    step: str = ""
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
 
@@ -70,6 +71,14 @@ class SuiteKeys(Strict):
     def _usable(cls, value: str) -> str:
         try:
             return check_suite_name(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+
+    @field_validator("step")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        try:
+            return check_step_pattern(value)
         except InvalidInput as error:
             raise ValueError(error.message) from error
 
@@ -118,7 +127,8 @@ def read_suite(path: Path) -> Suite:
     values = json.loads(canonical_json(values))
     baseline = Baseline.parse(keys.baseline)
     version = run_id(digest(_deciding(config, values, baseline)))
-    return Suite(keys.name, version, baseline, values, config.priority, keys.retention.keep)
+    keep = keys.retention.keep
+    return Suite(keys.name, version, baseline, values, config.priority, keep, keys.step)
 
 
 def _captions_of(benchmarks: Any, path: Path, root: yaml.Node | None) -> dict[str, str]:

@@ -30,6 +30,7 @@ _EVALUATE = Rule(Role.EVALUATE)
 _WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
 # Calls that read many objects, or hold a thread or much of the disk.
 _READ_MUCH = Rule(Role.READ, in_flight=8)
+_CHANGE = Rule(Role.EVALUATE, in_flight=8)
 _UPLOAD = Rule(Role.EVALUATE, in_flight=2)
 # The gateway is one caller of the other services, for all of its own callers.
 _RELAY = Rule(Role.READ, in_flight=400)
@@ -50,6 +51,21 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
     "caliper.api.aggregator.v1.AggregatorService": {
         "GetScores": _RELAY,
         "WatchScores": _RELAYED_WATCH,
+    },
+    "caliper.api.suites.v1.SuiteService": {
+        "ApplySuite": _EVALUATE,
+        "ListSuites": _READ_MUCH,
+        "GetSuite": _READ,
+        "PauseSuite": _EVALUATE,
+        "ResumeSuite": _EVALUATE,
+        "RetireSuite": _EVALUATE,
+    },
+    "caliper.api.suites.v1.CheckpointService": {
+        "RegisterCheckpoint": _EVALUATE,
+        "ListCheckpoints": _READ_MUCH,
+        "GetCheckpoint": _READ_MUCH,
+        "RetryCheckpoint": _CHANGE,
+        "SkipCheckpoint": _CHANGE,
     },
     # These use models outside of runs.
     "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _RELAY},

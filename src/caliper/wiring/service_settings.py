@@ -279,6 +279,7 @@ class ClientSettings(KafkaSettings, StoreSettings):
     connection to the brokers that --kafka names; CALIPER_SERVER_TOKEN is the bearer token,
     CALIPER_SERVER_CA a PEM file of certificates to trust instead of this machine's: with it, calls
     use TLS, as they do for https://host:port. A token is sent in plaintext to this machine alone.
+    CALIPER_WEBHOOK_SECRET_... are those that senders of webhooks share with `suite run --listen`.
     """
 
     others: ClassVar[tuple[str, ...]] = (
@@ -289,6 +290,15 @@ class ClientSettings(KafkaSettings, StoreSettings):
     server_token: SecretStr | None = None
     server_token_file: Path | None = None
     server_ca: Path | None = None
+    webhook_secret_mlflow: SecretStr | None = None
+    webhook_secret_huggingface: SecretStr | None = None
+    webhook_secret_wandb: SecretStr | None = None
+
+    def webhook_secrets(self) -> dict[str, str]:
+        """The secrets by sender, of those that have one."""
+        prefix = "webhook_secret_"
+        found = {name.removeprefix(prefix): value for name, value in self if prefix in name}
+        return {name: value.get_secret_value() for name, value in found.items() if value}
 
     def gateway(self, server: str) -> Target:
         """The gateway that --server names.

@@ -37,12 +37,14 @@ from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import MediaIndex, save_caption
+from caliper.pipeline.suites.administration import Administration
+from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
-from caliper.serving import captioner, gateway, judge, qa_reader
+from caliper.serving import captioner, gateway, judge, qa_reader, suites
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
@@ -211,13 +213,14 @@ def gateway_parts(
     core = Gateway(outside, runs)
     starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
     servicer = gateway.GatewayServicer(core, reader, comparer, ground.store, ground.telemetry)
+    administration = Administration(SuiteRegistry(ground.store, ground.clock))
     tasks = [starts.run]
     if ground.whole is not None:
         tasks.append(Packer(ground.whole, ground.clock).run)
     if telemetry is not SILENT:
         tasks.append(meter.run)
     parts = ServiceParts(
-        services=(gateway.service(servicer),),
+        services=(gateway.service(servicer), *suites.services(administration)),
         workers=(TopicWork(stage.worker),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store)},

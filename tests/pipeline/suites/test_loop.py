@@ -17,8 +17,15 @@ from caliper.core.checkpoints import (
     CheckpointRevision,
     EntryCause,
     EntryState,
+    SourceLoss,
 )
-from caliper.core.errors import BackendUnavailable, InvalidInput, RunInUse, StoreUnavailable
+from caliper.core.errors import (
+    BackendUnavailable,
+    InvalidInput,
+    NotReady,
+    RunInUse,
+    StoreUnavailable,
+)
 from caliper.core.suites import Suite, SuiteCause
 from caliper.pipeline.aggregation.lease import TERM, Lease
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
@@ -33,14 +40,14 @@ class Surroundings:
         self.registry = SuiteRegistry(self.store, self.clock)
         self.evaluator = FakeEvaluator()
         self.events: list[tuple[str, str]] = []
-        self.arriving: list[CheckpointRevision] = []
+        self.arriving: list[CheckpointRevision | SourceLoss] = []
 
     async def applied(self, **fields: Any) -> Suite:
         await self.registry.apply(suite(**fields))
         return suite(**fields)
 
     def loop(self) -> SuiteLoop:
-        async def arrivals() -> Sequence[CheckpointRevision]:
+        async def arrivals() -> Sequence[CheckpointRevision | SourceLoss]:
             arrived, self.arriving = self.arriving, []
             return arrived
 
@@ -133,7 +140,7 @@ async def test_a_paused_suite_registers_and_a_retired_one_does_not(around: Surro
     around.arriving = [checkpoint(2)]
     await around.once()
     assert len(await around.entries()) == 1
-    with pytest.raises(InvalidInput, match="the suite is retired and cannot be paused"):
+    with pytest.raises(NotReady, match="the suite is retired and cannot be paused"):
         await around.registry.change("nightly", SuiteCause.PAUSE)
 
 
@@ -284,3 +291,41 @@ async def test_a_copy_under_another_name_is_told_and_not_evaluated(around: Surro
     await around.once()
     assert around.events[-1] == ("step-1", "known")
     assert len(around.evaluator.evaluated) == 1
+
+
+async def test_a_source_that_is_gone_ends_what_is_open_and_no_more(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    await around.once()
+    await around.applied(version="b" * 16)
+    around.arriving = [checkpoint(2)]
+    await around.registry.change("nightly", SuiteCause.PAUSE)
+    await around.once()
+    # It moves to no later version of the suite, either.
+    await around.applied(version="c" * 16)
+    around.arriving = [SourceLoss(checkpoint(step).source) for step in (1, 2)]
+    await around.registry.change("nightly", SuiteCause.RESUMPTION)
+    await around.once()
+    assert await around.states() == {
+        "step-1": EntryState.EVALUATED,
+        "step-2": EntryState.SOURCE_GONE,
+    }
+    (gone,) = [each for each in await around.entries() if each.checkpoint.step == 2]
+    assert (gone.version, gone.reason) == ("b" * 16, "/checkpoints/step-2 was removed")
+    assert ("step-2", "source-gone") in around.events
+    # Delivered again, it is evaluated.
+    around.arriving = [checkpoint(2)]
+    await around.once()
+    assert [name for _, name, _ in around.evaluator.evaluated] == ["step-1", "step-2"]
+
+
+async def test_another_version_under_a_source_is_another_checkpoint(around: Surroundings) -> None:
+    await around.applied()
+    await around.registry.change("nightly", SuiteCause.PAUSE)
+    first, second = checkpoint(1), checkpoint(1, revision="other")
+    around.arriving = [first, SourceLoss(first.source, first.revision)]
+    await around.once()
+    around.arriving = [second, SourceLoss(second.source, second.revision)]
+    await around.once()
+    states = {each.checkpoint.revision: each.state for each in await around.entries()}
+    assert states == {"rev1": EntryState.SOURCE_GONE, "other": EntryState.REGISTERED}

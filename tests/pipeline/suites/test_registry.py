@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import ClassVar
 from uuid import uuid4
 
 import pytest
@@ -22,7 +23,7 @@ from caliper.core.checkpoints import (
     EntryFigure,
     EntryState,
 )
-from caliper.core.errors import DataLoss, InvalidInput, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, NotReady, UnknownName
 from caliper.core.suites import SuiteCause, SuiteState
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries
 from caliper.ports.storage import ObjectStore
@@ -77,7 +78,7 @@ class RegistryContract:
         skipped = await registry.move(stored, EntryCause.SKIP, reason="unwanted")
         assert skipped is not None
         assert await registry.move(stored, EntryCause.CLAIM, crashes=1) is None
-        with pytest.raises(InvalidInput, match=r"step-1 \(rev1\) is skipped and cannot be skipped"):
+        with pytest.raises(NotReady, match=r"step-1 \(rev1\) is skipped and cannot be skipped"):
             await registry.change_entry(stored.key, EntryCause.SKIP)
         entry = await registry.change_entry(stored.key, EntryCause.RETRY)
         assert (entry.state, entry.reason) == (EntryState.REGISTERED, "")
@@ -170,3 +171,26 @@ def test_an_entry_is_found_by_name_or_the_start_of_its_revision() -> None:
         find_entries(stored, "rev")
     with pytest.raises(UnknownName):
         find_entries(stored, "other")
+
+
+async def test_what_did_not_change_is_not_read_again() -> None:
+    class Counting(MemoryStore):
+        read: ClassVar[list[str]] = []
+
+        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+            self.read.append(key.rpartition("/")[2])
+            return await super().get(key, max_bytes)
+
+    store = Counting()
+    registry, other = SuiteRegistry(store, FakeClock()), SuiteRegistry(store, FakeClock())
+    for step in (1, 2):
+        await other.register(suite(), checkpoint(step))
+    first, _ = await registry.entries("nightly")
+    store.read.clear()
+    assert (await registry.entries("nightly"))[0] == first
+    assert store.read == []
+    await other.change_entry(first[1].key, EntryCause.SKIP)
+    store.read.clear()
+    stored, _ = await registry.entries("nightly")
+    assert [each.entry.state for each in stored] == [EntryState.REGISTERED, EntryState.SKIPPED]
+    assert store.read == ["rev2.json"]

@@ -11,11 +11,14 @@ from typing import Any, TypeVar
 
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.api.stream.v1 import messages_pb2
+from caliper.api.suites.v1 import suites_pb2
 from caliper.api.types.v1 import outcome_pb2, run_pb2
+from caliper.core.checkpoints import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Source
 from caliper.core.run import RunState
+from caliper.core.suites import SuiteState
 from caliper.core.terms import Priority
 
 _Member = TypeVar("_Member", bound=Enum)
@@ -43,4 +46,10 @@ encode_state, decode_state = _conversion(RunState, run_pb2.RunState, "RUN_STATE_
 encode_source, decode_source = _conversion(Source, messages_pb2.Source, "SOURCE_", "source")
 encode_priority, decode_priority = _conversion(
     Priority, evaluate_pb2.Priority, "PRIORITY_", "priority"
+)
+encode_suite_state, decode_suite_state = _conversion(
+    SuiteState, suites_pb2.SuiteState, "SUITE_STATE_", "state of a suite"
+)
+encode_entry_state, decode_entry_state = _conversion(
+    EntryState, suites_pb2.EntryState, "ENTRY_STATE_", "state of a checkpoint"
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -19,7 +19,6 @@ from caliper.core.checkpoints import (
     MOST_ATTEMPTS,
     MOST_CRASHES,
     CheckpointEntry,
-    CheckpointRevision,
     EntryCause,
     EntryState,
 )
@@ -33,6 +32,7 @@ from caliper.core.errors import (
 )
 from caliper.core.suites import Suite, SuiteState
 from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.ports.clock import Clock
@@ -78,13 +78,12 @@ class SuiteEvent:
     detail: str = ""
 
 
-Arrivals = Callable[[], Awaitable[Sequence[CheckpointRevision]]]
 OnEvent = Callable[[SuiteEvent], None]
 
 
 class SuiteLoop:
-    """Evaluates the checkpoints of some suites. `arrivals` returns those that were not there at
-    the call before; without it, others register them.
+    """Evaluates the checkpoints of some suites. `arrivals` is as for `ArrivalBook`; without it,
+    others register them.
     """
 
     def __init__(
@@ -96,12 +95,10 @@ class SuiteLoop:
         arrivals: Arrivals | None = None,
     ) -> None:
         self._store, self._clock, self._evaluator = store, clock, evaluator
-        self._arrivals, self._on_event = arrivals, on_event
-        self._registry = SuiteRegistry(store, clock)
+        self._on_event, self._registry = on_event, SuiteRegistry(store, clock)
+        self._arrivals = ArrivalBook(self._registry, arrivals, self._tell)
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
-        self._arrived: dict[str, CheckpointRevision] = {}
-        self._registered: set[tuple[str, str, str]] = set()
         self._unreadable: set[str] = set()
         # When an entry that waits is tried again.
         self._due: dict[str, float] = {}
@@ -113,12 +110,12 @@ class SuiteLoop:
         while True:
             suites = [await self._registry.record(name) for name in names]
             suites.sort(key=lambda each: -each.suite.priority.weight)
-            await self._receive()
+            await self._arrivals.receive()
             open_, done = 0, 0
             for record in suites:
                 if record.state is SuiteState.RETIRED:
                     continue
-                await self._register(record.suite)
+                await self._arrivals.register(record.suite)
                 if record.state is SuiteState.ACTIVE:
                     left, decided = await self._turn(record.suite)
                     open_, done = open_ + left, done + decided
@@ -127,27 +124,9 @@ class SuiteLoop:
             if not done:
                 await self._clock.sleep(pace)
 
-    async def _receive(self) -> None:
-        for checkpoint in await self._arrivals() if self._arrivals else ():
-            revision = checkpoint.revision
-            self._arrived[revision] = checkpoint
-            # One that comes back may be gone for the registry.
-            self._registered = {key for key in self._registered if key[2] != revision}
-
-    async def _register(self, suite: Suite) -> None:
-        for checkpoint in self._arrived.values():
-            key = (suite.name, suite.version, checkpoint.revision)
-            if key not in self._registered:
-                entry, is_new = await self._registry.register(suite, checkpoint)
-                self._registered.add(key)
-                if is_new:
-                    self._tell(entry, "registered")
-                elif checkpoint.name != entry.checkpoint.name:
-                    about = f"{checkpoint.name} has the same files"
-                    self._on_event(SuiteEvent(suite.name, "known", entry, about))
-
-    def _tell(self, entry: CheckpointEntry, event: str) -> None:
-        self._on_event(SuiteEvent(entry.suite, event, entry, entry.reason))
+    def _tell(self, entry: CheckpointEntry, event: str, detail: str | None = None) -> None:
+        about = entry.reason if detail is None else detail
+        self._on_event(SuiteEvent(entry.suite, event, entry, about))
 
     async def _turn(self, suite: Suite) -> tuple[int, bool]:
         """Evaluate the first entry that can be. Returns how many wait for this loop or for

@@ -16,22 +16,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cachetools import LRUCache
+
 from caliper.core.checkpoints import (
     CheckpointEntry,
     CheckpointRevision,
     EntryCause,
     UnreadableEntry,
 )
-from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, NotReady, StoreUnavailable, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA
-from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState, suite_state_after
+from caliper.core.suites import (
+    Suite,
+    SuiteCause,
+    SuiteRecord,
+    SuiteState,
+    check_suite_name,
+    suite_state_after,
+)
 from caliper.pipeline.store.runs import read_as
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _ROOT = "suites/"
 _TRIES = 100
+_KNOWN = 4096
+_SHOWN = 20
+"""How many labels a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,8 @@ class SuiteRegistry:
 
     def __init__(self, store: ObjectStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
+        # A loop looks at all entries at each turn, and few of them changed.
+        self._known: LRUCache[str, StoredEntry] = LRUCache(_KNOWN)
 
     def now(self) -> str:
         """The present time, as records hold it."""
@@ -85,13 +99,17 @@ class SuiteRegistry:
 
     async def record(self, name: str) -> SuiteRecord:
         """A suite. Raises UnknownName, DataLoss if it is damaged, StoreUnavailable."""
-        key = f"{_ROOT}{name}/suite.json"
-        if "/" in name:
-            raise UnknownName("suite", name, tuple(await self.names()))
+        key = await self._suite_key(name)
         record = await read_as(self._store, key, SuiteRecord.from_json)
         if record is None:
             raise UnknownName("suite", name, tuple(await self.names()))
         return record
+
+    async def _suite_key(self, name: str) -> str:
+        try:
+            return f"{_ROOT}{check_suite_name(name)}/suite.json"
+        except InvalidInput:
+            raise UnknownName("suite", name, tuple(await self.names())) from None
 
     async def names(self) -> list[str]:
         """The names of all suites."""
@@ -99,8 +117,8 @@ class SuiteRegistry:
         return [key.split("/")[1] for key in keys if key.endswith("/suite.json")]
 
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
-        """Pause, resume or retire a suite. Raises what `record` raises, and InvalidInput."""
-        key = f"{_ROOT}{name}/suite.json"
+        """Pause, resume or retire a suite. Raises what `record` raises, and NotReady."""
+        key = await self._suite_key(name)
         for _ in range(_TRIES):
             tag, before = await self._store.version(key), await self.record(name)
             after = replace(before, state=suite_state_after(before.state, cause))
@@ -113,9 +131,11 @@ class SuiteRegistry:
     ) -> tuple[CheckpointEntry, bool]:
         """The entry of a checkpoint, and whether it is to be evaluated for the first time.
 
-        One that is known keeps what is known of it and gains tags, and a step if it had none. One
-        whose source was gone is registered again. Raises StoreUnavailable.
+        Its step is as the suite reads it. One that is known keeps what is known of it and gains
+        tags, and a step if it had none. One whose source was gone is registered again. Raises
+        StoreUnavailable.
         """
+        checkpoint = suite.numbered(checkpoint)
         key = _key(suite.name, suite.version, checkpoint.revision)
         now = self.now()
         new = CheckpointEntry(suite.name, suite.version, checkpoint, now, now)
@@ -148,8 +168,14 @@ class SuiteRegistry:
         StoreUnavailable.
         """
         tag = await self._store.version(key)
+        known = self._known.get(key)
+        if known is not None and known.tag == tag:
+            return known
         entry = await read_as(self._store, key, CheckpointEntry.from_json)
-        return None if entry is None else StoredEntry(entry, tag)
+        if entry is None:
+            return None
+        self._known[key] = stored = StoredEntry(entry, tag)
+        return stored
 
     async def _read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
         try:
@@ -171,8 +197,8 @@ class SuiteRegistry:
         return None if tag is None else StoredEntry(after, tag)
 
     async def change_entry(self, key: str, cause: EntryCause, **fields: Any) -> CheckpointEntry:
-        """Change an entry whoever else does. Raises InvalidInput if the cause cannot change it,
-        and what `read` raises.
+        """Change an entry whoever else does. Raises NotReady if the cause cannot change it,
+        InvalidInput if there is none, and what `read` raises.
         """
         for _ in range(_TRIES):
             stored = await self.read(key)
@@ -180,7 +206,7 @@ class SuiteRegistry:
                 raise InvalidInput("no such entry", file=key)
             if stored.entry.after(cause, "") is None:
                 label, state = stored.entry.checkpoint.label, stored.entry.state
-                raise InvalidInput(f"{label} is {state} and cannot be {cause}", file=key)
+                raise NotReady(f"{label} is {state} and cannot be {cause}")
             moved = await self.move(stored, cause, **fields)
             if moved is not None:
                 return moved.entry
@@ -198,9 +224,10 @@ def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:
     """
     found = [each for each in stored if text and _is_named(each.entry.checkpoint, text)]
     if not found:
-        raise UnknownName("checkpoint", text, tuple(each.entry.checkpoint.label for each in stored))
+        known = tuple(each.entry.checkpoint.label for each in stored[-_SHOWN:])
+        raise UnknownName("checkpoint", text, known)
     if len({each.entry.checkpoint.revision for each in found}) > 1:
-        labels = ", ".join(each.entry.checkpoint.label for each in found)
+        labels = ", ".join(each.entry.checkpoint.label for each in found[:_SHOWN])
         raise InvalidInput(f"several checkpoints: {labels}", field=text)
     return found
 

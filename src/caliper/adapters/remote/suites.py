@@ -1,0 +1,127 @@
+"""A gRPC client for suites and checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Self, TypeVar
+
+from google.protobuf.message import Message
+
+from caliper.adapters.remote.channel import Target, translate_errors
+from caliper.adapters.wire import suites as wire
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.suites.v1 import suites_pb2 as pb
+from caliper.api.suites.v1 import suites_pb2_grpc
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause
+from caliper.core.suites import Suite, SuiteCause, SuiteRecord
+from caliper.pipeline.suites.administration import EntryListing, SuiteListing
+
+_TIMEOUT = 60.0
+_PAGE = 500
+_Response = TypeVar("_Response")
+
+
+class RemoteSuites:
+    """pipeline.suites.administration.Administration of the installation whose gateway is at
+    `target`.
+
+    Methods raise the gateway's NotFound, NotReady or InvalidInput, and BackendError if it does
+    not answer. Only the entries of `find` have all figures.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._channel = target.channel()
+        self._suites = suites_pb2_grpc.SuiteServiceStub(self._channel)
+        self._checkpoints = suites_pb2_grpc.CheckpointServiceStub(self._channel)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._channel.close()
+
+    async def _call(
+        self, method: Callable[..., Awaitable[_Response]], request: Message
+    ) -> _Response:
+        async with translate_errors(self._target):
+            return await method(request, timeout=_TIMEOUT, metadata=self._target.metadata)
+
+    async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
+        """Create a suite or change it; also whether its version is new."""
+        request = pb.ApplySuiteRequest(suite=wire.encode_suite(suite))
+        response = await self._call(self._suites.ApplySuite, request)
+        return wire.decode_record(response.record), response.created
+
+    async def record(self, name: str) -> SuiteRecord:
+        """A suite."""
+        response = await self._call(self._suites.GetSuite, pb.GetSuiteRequest(name=name))
+        return wire.decode_record(response.record)
+
+    async def suites(self, names: Sequence[str] = ()) -> SuiteListing:
+        """The suites of these names, or all."""
+        if names:
+            return SuiteListing(tuple([await self.record(name) for name in dict.fromkeys(names)]))
+        records: list[SuiteRecord] = []
+        unreadable: list[str] = []
+        token = None
+        while token != "":
+            request = pb.ListSuitesRequest(page_size=_PAGE, page_token=token or "")
+            response = await self._call(self._suites.ListSuites, request)
+            records += map(wire.decode_record, response.records)
+            unreadable += map(from_wire, response.unreadable)
+            token = response.next_page_token
+        return SuiteListing(tuple(records), tuple(unreadable))
+
+    async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
+        """Pause, resume or retire a suite."""
+        stub = self._suites
+        method, request = {
+            SuiteCause.PAUSE: (stub.PauseSuite, pb.PauseSuiteRequest),
+            SuiteCause.RESUMPTION: (stub.ResumeSuite, pb.ResumeSuiteRequest),
+            SuiteCause.RETIREMENT: (stub.RetireSuite, pb.RetireSuiteRequest),
+        }[cause]
+        response = await self._call(method, request(name=name))
+        return wire.decode_record(response.record)
+
+    async def register(
+        self, checkpoint: CheckpointRevision, names: Sequence[str] = ()
+    ) -> list[tuple[CheckpointEntry, bool]]:
+        """Its entry in each suite that takes it, and whether it is new there."""
+        message = wire.encode_checkpoint(checkpoint)
+        request = pb.RegisterCheckpointRequest(checkpoint=message, suites=names)
+        response = await self._call(self._checkpoints.RegisterCheckpoint, request)
+        return [(wire.decode_entry(each.entry), each.created) for each in response.registrations]
+
+    async def entries(self, names: Sequence[str] = ()) -> EntryListing:
+        """All entries."""
+        entries: list[CheckpointEntry] = []
+        unreadable: list[str] = []
+        token = None
+        while token != "":
+            request = pb.ListCheckpointsRequest(
+                suites=names, page_size=_PAGE, page_token=token or ""
+            )
+            response = await self._call(self._checkpoints.ListCheckpoints, request)
+            entries += map(wire.decode_entry, response.entries)
+            unreadable += map(from_wire, response.unreadable)
+            token = response.next_page_token
+        return EntryListing(tuple(entries), tuple(unreadable))
+
+    async def find(self, checkpoint: str, names: Sequence[str] = ()) -> list[CheckpointEntry]:
+        """The entries of a checkpoint, whole."""
+        request = pb.GetCheckpointRequest(checkpoint=to_wire(checkpoint), suites=names)
+        response = await self._call(self._checkpoints.GetCheckpoint, request)
+        return list(map(wire.decode_entry, response.entries))
+
+    async def change_entries(
+        self, checkpoint: str, names: Sequence[str], cause: EntryCause
+    ) -> list[CheckpointEntry]:
+        """Retry or skip a checkpoint wherever that is possible."""
+        stub = self._checkpoints
+        method, request = {
+            EntryCause.RETRY: (stub.RetryCheckpoint, pb.RetryCheckpointRequest),
+            EntryCause.SKIP: (stub.SkipCheckpoint, pb.SkipCheckpointRequest),
+        }[cause]
+        response = await self._call(method, request(checkpoint=to_wire(checkpoint), suites=names))
+        return list(map(wire.decode_entry, response.entries))

@@ -1,0 +1,207 @@
+"""Conversion of suites and checkpoints to and from messages."""
+
+from __future__ import annotations
+
+import json
+
+from caliper.adapters.wire.enums import (
+    decode_entry_state,
+    decode_priority,
+    decode_suite_state,
+    encode_entry_state,
+    encode_priority,
+    encode_suite_state,
+)
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.suites.v1 import suites_pb2 as pb
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
+from caliper.core.errors import InvalidInput, within
+from caliper.core.keys import canonical_json
+from caliper.core.suites import (
+    Baseline,
+    Suite,
+    SuiteRecord,
+    check_step_pattern,
+    check_suite_name,
+)
+from caliper.core.terms import Priority
+from caliper.pipeline.store.runs import is_run_id
+
+_LONGEST_SOURCE, _LONGEST_NAME, _MOST_TAGS = 2000, 200, 32
+
+
+def encode_suite(suite: Suite) -> pb.Suite:
+    """A message that `decode_suite` reads back."""
+    return pb.Suite(
+        name=suite.name,
+        version=suite.version,
+        baseline=to_wire(str(suite.baseline)),
+        values=to_wire(canonical_json(suite.values).decode("utf-8", "surrogatepass")),
+        priority=encode_priority(suite.priority),
+        keep=suite.keep,
+        step=to_wire(suite.step),
+    )
+
+
+def decode_suite(message: pb.Suite) -> Suite:
+    """The suite in a message. Raises InvalidInput naming the wrong field."""
+    if not is_run_id(message.version):
+        raise InvalidInput("expected 16 hexadecimal digits", field="version")
+    if message.HasField("keep") and not message.keep:
+        raise InvalidInput("expected 1 or more", field="keep")
+    try:
+        baseline = Baseline.parse(from_wire(message.baseline))
+    except ValueError as error:
+        raise InvalidInput(str(error), field="baseline") from error
+    return Suite(
+        check_suite_name(message.name),
+        message.version,
+        baseline,
+        _json_object(message.values, "values"),
+        decode_priority(message.priority) if message.priority else Priority.NORMAL,
+        message.keep if message.HasField("keep") else None,
+        check_step_pattern(from_wire(message.step)),
+    )
+
+
+def _json_object(text: str, field: str) -> dict[str, object]:
+    try:
+        values = json.loads(from_wire(text))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("not JSON", field=field) from error
+    if not isinstance(values, dict):
+        raise InvalidInput("expected a JSON object", field=field)
+    return values
+
+
+def encode_record(record: SuiteRecord) -> pb.SuiteRecord:
+    """A message that `decode_record` reads back."""
+    state = encode_suite_state(record.state)
+    return pb.SuiteRecord(suite=encode_suite(record.suite), state=state, applied=record.applied)
+
+
+def decode_record(message: pb.SuiteRecord) -> SuiteRecord:
+    """The record in a message. Raises InvalidInput."""
+    state = decode_suite_state(message.state)
+    return SuiteRecord(decode_suite(message.suite), state, message.applied)
+
+
+def encode_checkpoint(checkpoint: CheckpointRevision) -> pb.Checkpoint:
+    """A message that `decode_checkpoint` reads back."""
+    return pb.Checkpoint(
+        source=to_wire(checkpoint.source),
+        revision=checkpoint.revision,
+        name=to_wire(checkpoint.name),
+        step=checkpoint.step,
+        tags=map(to_wire, checkpoint.tags),
+        is_digest=checkpoint.is_digest,
+    )
+
+
+def decode_checkpoint(message: pb.Checkpoint) -> CheckpointRevision:
+    """The checkpoint in a message. Raises InvalidInput naming the wrong field."""
+    return CheckpointRevision(
+        from_wire(message.source),
+        message.revision,
+        from_wire(message.name),
+        message.step if message.HasField("step") else None,
+        tuple(sorted(set(map(from_wire, message.tags)))),
+        message.is_digest,
+    )
+
+
+def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
+    """The entry: whole, or with the headlines of its figures and without findings."""
+    figures = [each for each in entry.figures if whole or each.is_headline]
+    findings = entry.findings if whole else ()
+    return pb.Entry(
+        suite=entry.suite,
+        version=entry.version,
+        checkpoint=encode_checkpoint(entry.checkpoint),
+        registered=entry.registered,
+        since=entry.since,
+        state=encode_entry_state(entry.state),
+        attempts=entry.attempts,
+        crashes=entry.crashes,
+        reason=to_wire(entry.reason),
+        run=to_wire(entry.run),
+        is_complete=entry.is_complete,
+        baseline=entry.baseline,
+        figures=map(_encode_figure, figures),
+        findings=[
+            to_wire(canonical_json(each).decode("utf-8", "surrogatepass")) for each in findings
+        ],
+        calls=entry.calls,
+        tokens=entry.tokens,
+    )
+
+
+def _encode_figure(figure: EntryFigure) -> pb.Figure:
+    return pb.Figure(
+        benchmark=to_wire(figure.benchmark),
+        path=to_wire(figure.path),
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        is_headline=figure.is_headline,
+    )
+
+
+def decode_entry(message: pb.Entry) -> CheckpointEntry:
+    """The entry in a message. Raises InvalidInput."""
+    return CheckpointEntry(
+        suite=message.suite,
+        version=message.version,
+        checkpoint=decode_checkpoint(message.checkpoint),
+        registered=message.registered,
+        since=message.since,
+        state=decode_entry_state(message.state),
+        attempts=message.attempts,
+        crashes=message.crashes,
+        reason=from_wire(message.reason),
+        run=from_wire(message.run),
+        is_complete=message.is_complete,
+        baseline=message.baseline,
+        figures=tuple(map(_decode_figure, message.figures)),
+        findings=tuple(_json_object(each, "findings") for each in message.findings),
+        calls=message.calls,
+        tokens=message.tokens,
+    )
+
+
+def _decode_figure(message: pb.Figure) -> EntryFigure:
+    return EntryFigure(
+        from_wire(message.benchmark),
+        from_wire(message.path),
+        message.value,
+        message.low if message.HasField("low") else None,
+        message.high if message.HasField("high") else None,
+        message.is_headline,
+    )
+
+
+def decode_request(message: pb.RegisterCheckpointRequest) -> CheckpointRevision:
+    """The checkpoint of a request. Raises InvalidInput naming the field of the request."""
+    try:
+        _check_sizes(message.checkpoint)
+        return decode_checkpoint(message.checkpoint)
+    except InvalidInput as error:
+        raise within("checkpoint", error) from error
+
+
+def decode_application(message: pb.ApplySuiteRequest) -> Suite:
+    """The suite of a request. Raises InvalidInput naming the field of the request."""
+    try:
+        return decode_suite(message.suite)
+    except InvalidInput as error:
+        raise within("suite", error) from error
+
+
+def _check_sizes(message: pb.Checkpoint) -> None:
+    for field, longest in (("source", _LONGEST_SOURCE), ("name", _LONGEST_NAME)):
+        if not 0 < len(getattr(message, field)) <= longest:
+            raise InvalidInput(f"expected 1 to {longest:,} characters", field=field)
+    tags = message.tags
+    if len(tags) > _MOST_TAGS or any(not 0 < len(tag) <= _LONGEST_NAME for tag in tags):
+        expected = f"expected at most {_MOST_TAGS} tags of 1 to {_LONGEST_NAME} characters"
+        raise InvalidInput(expected, field="tags")

@@ -1,0 +1,109 @@
+"""What people and programs do with suites and checkpoints, whoever evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause
+from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteListing:
+    """Suites by name; `unreadable` says which others are damaged, and why."""
+
+    records: tuple[SuiteRecord, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntryListing:
+    """Entries by suite and training step; `unreadable` says which others are damaged, and why."""
+
+    entries: tuple[CheckpointEntry, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+class Administration:
+    """Use cases over a registry. Every method raises UnknownName for a suite or checkpoint that
+    does not exist, DataLoss for a damaged suite that was named, and StoreUnavailable.
+
+    Checkpoints are those of the present versions of suites; without names, of all suites.
+    """
+
+    def __init__(self, registry: SuiteRegistry) -> None:
+        self._registry = registry
+
+    async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
+        """Create a suite or change it; also whether its version is new."""
+        return await self._registry.apply(suite)
+
+    async def record(self, name: str) -> SuiteRecord:
+        """A suite."""
+        return await self._registry.record(name)
+
+    async def suites(self, names: Sequence[str] = ()) -> SuiteListing:
+        """The suites of these names, or all that can be read."""
+        records, unreadable = [], []
+        for name in dict.fromkeys(names) or await self._registry.names():
+            try:
+                records.append(await self._registry.record(name))
+            except InvalidInput as error:
+                if names:
+                    raise
+                unreadable.append(str(error))
+        return SuiteListing(tuple(records), tuple(unreadable))
+
+    async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
+        """Pause, resume or retire a suite. Raises NotReady if its state does not allow it."""
+        return await self._registry.change(name, cause)
+
+    async def register(
+        self, checkpoint: CheckpointRevision, names: Sequence[str] = ()
+    ) -> list[tuple[CheckpointEntry, bool]]:
+        """Its entry in each suite that is not retired, and whether it is new there. Raises
+        NotReady if there is no such suite.
+        """
+        records = (await self.suites(names)).records
+        takers = [each.suite for each in records if each.state is not SuiteState.RETIRED]
+        if not takers:
+            raise NotReady("no suite takes checkpoints: apply one, or resume it")
+        return [await self._registry.register(suite, checkpoint) for suite in takers]
+
+    async def entries(self, names: Sequence[str] = ()) -> EntryListing:
+        """All entries."""
+        stored, unreadable = await self._stored(names)
+        return EntryListing(tuple(each.entry for each in stored), unreadable)
+
+    async def find(self, checkpoint: str, names: Sequence[str] = ()) -> list[CheckpointEntry]:
+        """The entries of a checkpoint: its name, or the start of its revision. Raises InvalidInput
+        if that is not one checkpoint.
+        """
+        stored, _ = await self._stored(names)
+        return [each.entry for each in find_entries(stored, checkpoint)]
+
+    async def change_entries(
+        self, checkpoint: str, names: Sequence[str], cause: EntryCause
+    ) -> list[CheckpointEntry]:
+        """Retry or skip a checkpoint wherever that is possible. Raises NotReady if it is nowhere,
+        and what `find` raises.
+        """
+        stored, _ = await self._stored(names)
+        entries = find_entries(stored, checkpoint)
+        found = [each for each in entries if each.entry.after(cause, "")]
+        if not found:
+            raise NotReady(f"{checkpoint}: it is {entries[0].entry.state} and cannot be {cause}")
+        change = self._registry.change_entry
+        return [await change(each.key, cause, attempts=0, crashes=0) for each in found]
+
+    async def _stored(self, names: Sequence[str]) -> tuple[list[StoredEntry], tuple[str, ...]]:
+        listing = await self.suites(names)
+        stored, unreadable = [], list(listing.unreadable)
+        for record in listing.records:
+            entries, lost = await self._registry.entries(record.suite.name, record.suite.version)
+            stored += entries
+            unreadable += [each.error for each in lost]
+        return stored, tuple(unreadable)

@@ -1,0 +1,233 @@
+"""Checkpoints in a bucket, as its notifications in a topic announce them.
+
+A notification is a hint, and says only which object to look at: what is registered is what the
+bucket holds then. So notifications may come twice, late and out of order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Protocol, Self
+from urllib.parse import unquote_plus
+
+from caliper.core.checkpoints import CheckpointRevision, SourceLoss
+from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
+from caliper.core.keys import digest
+from caliper.pipeline.store.runs import read_replaceable, write_json
+from caliper.ports.storage import ObjectStore
+from caliper.ports.stream import LogReader
+
+MANIFEST = "manifest.json"
+_LARGEST_MANIFEST = 64 * 1024
+_Arrival = CheckpointRevision | SourceLoss
+
+
+class SourceObjects(Protocol):
+    """The objects of a bucket, under any keys."""
+
+    async def version(self, key: str) -> str | None:
+        """The ETag of an object, None if it does not exist. Raises StoreUnavailable."""
+        ...
+
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        """As ports.storage.ObjectStore.get."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BucketPlace:
+    """Where in a bucket checkpoints are: keys that begin with `prefix`, whose last part is like
+    `names` (* and ?). One named manifest.json names a checkpoint; any other is one.
+    """
+
+    bucket: str
+    prefix: str = ""
+    names: str = "*"
+
+    @classmethod
+    def parse(cls, text: str, names: str = "*") -> BucketPlace:
+        """Read BUCKET or BUCKET/PREFIX. Raises InvalidInput."""
+        bucket, _, prefix = text.partition("/")
+        if not bucket:
+            raise InvalidInput("expected BUCKET or BUCKET/PREFIX", field="--bucket")
+        return cls(bucket, prefix, names)
+
+    def holds(self, bucket: str, key: str) -> bool:
+        """Whether an object is a checkpoint or a manifest here."""
+        is_here = bucket == self.bucket and key.startswith(self.prefix) and key[-1:] != "/"
+        return is_here and fnmatchcase(key.rpartition("/")[2], self.names)
+
+
+class BucketNotifications:
+    """What changes in a bucket, by its notifications in `topic`. Enter it to follow the topic.
+
+    `store` keeps how far they were read, so that the next process goes on there. With `once`, the
+    first call of `arrivals` waits until all that was there by then is read. `warn` takes what is
+    wrong with single objects, and outages.
+    """
+
+    def __init__(
+        self,
+        log: tuple[LogReader, str],
+        place: BucketPlace,
+        objects: SourceObjects,
+        store: ObjectStore,
+        warn: Callable[[str], None],
+        *,
+        once: bool = False,
+    ) -> None:
+        (self._log, self._topic), self._place = log, place
+        self._objects, self._store, self._warn, self._once = objects, store, warn, once
+        self._key = f"suite-sources/{digest([self._topic, place.bucket, place.prefix])[:16]}.json"
+        self._identity = ""
+        # Where the reader stands, and where it stood when its objects were handed out.
+        self._offsets: dict[int, int] = {}
+        self._handed: dict[int, int] | None = None
+        self._kept: dict[int, int] = {}
+        self._pending: dict[str, None] = {}
+        self._complete = asyncio.Event()
+        self._reader: asyncio.Task[None] | None = None
+        self._told = ""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+
+    async def arrivals(self) -> Sequence[_Arrival]:
+        """What changed since the last call. Raises StoreUnavailable, and with `once` also
+        StreamUnavailable.
+        """
+        if self._handed is not None:
+            # Only now is all that was handed out in the registry.
+            await self._save(self._handed)
+            self._kept, self._handed = self._handed, None
+        await self._follow()
+        offsets, keys = dict(self._offsets), list(self._pending)
+        found: list[_Arrival] = []
+        for key in keys:
+            # First: it may change again while it is looked at.
+            self._pending.pop(key, None)
+            try:
+                found += await self._look(key)
+            except StoreUnavailable as error:
+                self._pending.update(dict.fromkeys(keys[keys.index(key) :]))
+                self._tell(str(error))
+                return found
+        if offsets != self._kept:
+            self._handed = offsets
+        return found
+
+    async def _follow(self) -> None:
+        """Start the reader, and again after an outage."""
+        if self._reader is None:
+            self._reader = asyncio.create_task(self._read())
+        if self._once:
+            done = asyncio.create_task(self._complete.wait())
+            await asyncio.wait((self._reader, done), return_when=asyncio.FIRST_COMPLETED)
+            done.cancel()
+        if self._reader.done():
+            reader, self._reader = self._reader, None
+            try:
+                reader.result()
+            except StreamUnavailable as error:
+                if self._once:
+                    raise
+                self._tell(str(error))
+
+    async def _read(self) -> None:
+        identity = await self._log.identity(self._topic)
+        if not self._offsets or identity != self._identity:
+            self._offsets = await self._saved(identity)
+        self._identity, ends = identity, await self._log.ends(self._topic)
+        self._check_complete(ends)
+        async with aclosing(self._log.read(self._topic, dict(self._offsets))) as records:
+            async for record in records:
+                for key in _keys(record.message.value, self._place):
+                    # One that changed again is looked at again, after the others.
+                    self._pending.pop(key, None)
+                    self._pending[key] = None
+                self._offsets[record.partition] = record.offset + 1
+                self._told = ""
+                self._check_complete(ends)
+
+    def _check_complete(self, ends: Any) -> None:
+        if all(self._offsets.get(part, 0) >= end for part, end in ends.items()):
+            self._complete.set()
+
+    async def _saved(self, identity: str) -> dict[int, int]:
+        fields = await read_replaceable(self._store, self._key)
+        if fields.get("log") != identity:
+            return {}
+        with suppress(ValueError, AttributeError):
+            return {int(part): int(place) for part, place in fields["offsets"].items()}
+        return {}
+
+    async def _save(self, offsets: dict[int, int]) -> None:
+        parts = {str(part): place for part, place in offsets.items()}
+        await write_json(self._store, self._key, log=self._identity, offsets=parts)
+
+    def _tell(self, trouble: str) -> None:
+        # An outage is told once, not at every turn.
+        if trouble != self._told:
+            self._told = trouble
+            self._warn(trouble)
+
+    async def _look(self, key: str) -> list[_Arrival]:
+        """What the bucket holds under a key by now."""
+        source = f"s3://{self._place.bucket}/{key}"
+        folder, slash, name = source.rpartition("/")
+        is_manifest = name == MANIFEST
+        revision = await self._objects.version(key)
+        if revision is None:
+            return [SourceLoss(folder + slash if is_manifest else source)]
+        try:
+            if is_manifest:
+                data = await self._objects.get(key, _LARGEST_MANIFEST)
+                return [_named_by(data or b"", source, revision)]
+            label = key.removeprefix(self._place.prefix).strip("/") or name
+            return [CheckpointRevision(source, revision, label), SourceLoss(source, revision)]
+        except InvalidInput as error:
+            self._warn(f"{source}: {error}")
+            return []
+
+
+def _keys(value: Any, place: BucketPlace) -> Iterator[str]:
+    """The keys of objects in a notification of MinIO, which are escaped as in forms."""
+    # Whatever others write into the topic must not end the loop.
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        for record in json.loads(value)["Records"]:
+            part = record["s3"]
+            key = unquote_plus(part["object"]["key"])
+            if place.holds(part["bucket"]["name"], key):
+                yield key
+
+
+def _named_by(data: bytes, source: str, etag: str) -> CheckpointRevision:
+    """The checkpoint that a manifest names: by default its own folder, and its own ETag as the
+    revision. Raises InvalidInput.
+    """
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("not JSON") from error
+    if not isinstance(fields, dict):
+        raise InvalidInput("expected a JSON object")
+    tags = fields.get("tags", [])
+    place = fields.get("source", source.removesuffix(MANIFEST))
+    texts = {"source": place, "revision": fields.get("revision", etag)}
+    texts["name"] = fields.get("name", str(place).rstrip("/").rpartition("/")[2])
+    if not isinstance(tags, list):
+        raise InvalidInput("expected a list", field="tags")
+    for field, text in (*texts.items(), *(("tags", tag) for tag in tags)):
+        if not isinstance(text, str) or not text:
+            raise InvalidInput(f"expected a text, found {text!r:.40}", field=field)
+    return CheckpointRevision(**texts, step=fields.get("step"), tags=tuple(sorted(set(tags))))

@@ -1,0 +1,194 @@
+"""suites.v1: suites and their checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from caliper.adapters.wire import suites as wire
+from caliper.adapters.wire.text import from_wire, to_wire
+from caliper.api.suites.v1 import suites_pb2 as pb
+from caliper.api.suites.v1 import suites_pb2_grpc
+from caliper.core.checkpoints import CheckpointEntry, EntryCause
+from caliper.core.errors import InvalidInput, NotFound, UnknownName
+from caliper.core.suites import SuiteCause
+from caliper.pipeline.suites.administration import Administration
+from caliper.serving.calls import Context
+from caliper.serving.grpc_server import Service
+
+_PAGE, _LARGEST_PAGE, _MOST_UNREADABLE = 50, 500, 100
+_Item = TypeVar("_Item")
+
+
+class SuiteServicer(suites_pb2_grpc.SuiteServiceServicer):
+    """Converts messages and calls the use cases; the guard turns errors into statuses."""
+
+    def __init__(self, administration: Administration) -> None:
+        self._administration = administration
+
+    async def ApplySuite(  # noqa: N802 - named in the contract
+        self, request: pb.ApplySuiteRequest, _: Context
+    ) -> pb.ApplySuiteResponse:
+        """Create or change a suite."""
+        record, created = await self._administration.apply(wire.decode_application(request))
+        return pb.ApplySuiteResponse(record=wire.encode_record(record), created=created)
+
+    async def ListSuites(  # noqa: N802 - named in the contract
+        self, request: pb.ListSuitesRequest, _: Context
+    ) -> pb.ListSuitesResponse:
+        """A page of suites, by name."""
+        listing = await self._administration.suites()
+        size, token = request.page_size, request.page_token
+        shown, token = _page(listing.records, lambda each: each.suite.name, size, token)
+        unreadable = () if request.page_token else listing.unreadable[:_MOST_UNREADABLE]
+        return pb.ListSuitesResponse(
+            records=map(wire.encode_record, shown),
+            unreadable=map(to_wire, unreadable),
+            next_page_token=token,
+        )
+
+    async def GetSuite(  # noqa: N802 - named in the contract
+        self, request: pb.GetSuiteRequest, _: Context
+    ) -> pb.GetSuiteResponse:
+        """The present version of a suite."""
+        with _unknown_is_not_found():
+            record = await self._administration.record(request.name)
+        return pb.GetSuiteResponse(record=wire.encode_record(record))
+
+    async def PauseSuite(  # noqa: N802 - named in the contract
+        self, request: pb.PauseSuiteRequest, _: Context
+    ) -> pb.PauseSuiteResponse:
+        """Only register checkpoints."""
+        return pb.PauseSuiteResponse(record=await self._change(request.name, SuiteCause.PAUSE))
+
+    async def ResumeSuite(  # noqa: N802 - named in the contract
+        self, request: pb.ResumeSuiteRequest, _: Context
+    ) -> pb.ResumeSuiteResponse:
+        """Evaluate again."""
+        record = await self._change(request.name, SuiteCause.RESUMPTION)
+        return pb.ResumeSuiteResponse(record=record)
+
+    async def RetireSuite(  # noqa: N802 - named in the contract
+        self, request: pb.RetireSuiteRequest, _: Context
+    ) -> pb.RetireSuiteResponse:
+        """Take no more checkpoints."""
+        return pb.RetireSuiteResponse(
+            record=await self._change(request.name, SuiteCause.RETIREMENT)
+        )
+
+    async def _change(self, name: str, cause: SuiteCause) -> pb.SuiteRecord:
+        with _unknown_is_not_found():
+            return wire.encode_record(await self._administration.change(name, cause))
+
+
+class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
+    """As `SuiteServicer`, for checkpoints."""
+
+    def __init__(self, administration: Administration) -> None:
+        self._administration = administration
+
+    async def RegisterCheckpoint(  # noqa: N802 - named in the contract
+        self, request: pb.RegisterCheckpointRequest, _: Context
+    ) -> pb.RegisterCheckpointResponse:
+        """Register a checkpoint."""
+        checkpoint = wire.decode_request(request)
+        with _unknown_is_not_found():
+            made = await self._administration.register(checkpoint, request.suites)
+        return pb.RegisterCheckpointResponse(
+            registrations=[
+                pb.Registration(entry=wire.encode_entry(entry), created=created)
+                for entry, created in made
+            ]
+        )
+
+    async def ListCheckpoints(  # noqa: N802 - named in the contract
+        self, request: pb.ListCheckpointsRequest, _: Context
+    ) -> pb.ListCheckpointsResponse:
+        """A page of checkpoints, by suite and step."""
+        with _unknown_is_not_found():
+            listing = await self._administration.entries(request.suites)
+        shown, token = _page(listing.entries, _place, request.page_size, request.page_token)
+        unreadable = () if request.page_token else listing.unreadable[:_MOST_UNREADABLE]
+        return pb.ListCheckpointsResponse(
+            entries=map(wire.encode_entry, shown),
+            unreadable=map(to_wire, unreadable),
+            next_page_token=token,
+        )
+
+    async def GetCheckpoint(  # noqa: N802 - named in the contract
+        self, request: pb.GetCheckpointRequest, _: Context
+    ) -> pb.GetCheckpointResponse:
+        """All about a checkpoint."""
+        with _unknown_is_not_found():
+            name = from_wire(request.checkpoint)
+            found = await self._administration.find(name, request.suites)
+        return pb.GetCheckpointResponse(
+            entries=[wire.encode_entry(each, whole=True) for each in found]
+        )
+
+    async def RetryCheckpoint(  # noqa: N802 - named in the contract
+        self, request: pb.RetryCheckpointRequest, _: Context
+    ) -> pb.RetryCheckpointResponse:
+        """Evaluate a checkpoint again."""
+        return pb.RetryCheckpointResponse(entries=await self._change(request, EntryCause.RETRY))
+
+    async def SkipCheckpoint(  # noqa: N802 - named in the contract
+        self, request: pb.SkipCheckpointRequest, _: Context
+    ) -> pb.SkipCheckpointResponse:
+        """Do not evaluate a checkpoint."""
+        return pb.SkipCheckpointResponse(entries=await self._change(request, EntryCause.SKIP))
+
+    async def _change(
+        self, request: pb.RetryCheckpointRequest | pb.SkipCheckpointRequest, cause: EntryCause
+    ) -> list[pb.Entry]:
+        name = from_wire(request.checkpoint)
+        with _unknown_is_not_found():
+            changed = await self._administration.change_entries(name, request.suites, cause)
+        return [wire.encode_entry(each) for each in changed]
+
+
+@contextmanager
+def _unknown_is_not_found() -> Iterator[None]:
+    try:
+        yield
+    except UnknownName as error:
+        # The metadata of a call, which hold it, are bounded.
+        raise NotFound(f"{error!s:.1000}") from error
+
+
+def _place(entry: CheckpointEntry) -> str:
+    return f"{entry.suite}/{entry.checkpoint.revision}"
+
+
+def _page(
+    items: Sequence[_Item], key: Callable[[_Item], str], size: int, token: str
+) -> tuple[Sequence[_Item], str]:
+    """The items behind the one whose key is the token, and the token of the next page. Raises
+    InvalidInput for a token of none.
+    """
+    start = 0
+    if token:
+        places = [place for place, item in enumerate(items) if key(item) == token]
+        if not places:
+            raise InvalidInput("not a valid page token", field="page_token")
+        start = places[0] + 1
+    end = start + min(size or _PAGE, _LARGEST_PAGE)
+    return items[start:end], key(items[end - 1]) if end < len(items) else ""
+
+
+def services(administration: Administration) -> tuple[Service, Service]:
+    """Both servicers, wrapped for registration with a server."""
+    names = pb.DESCRIPTOR.services_by_name
+    add_suites = suites_pb2_grpc.add_SuiteServiceServicer_to_server
+    add_checkpoints = suites_pb2_grpc.add_CheckpointServiceServicer_to_server
+    return (
+        Service(
+            names["SuiteService"].full_name, partial(add_suites, SuiteServicer(administration))
+        ),
+        Service(
+            names["CheckpointService"].full_name,
+            partial(add_checkpoints, CheckpointServicer(administration)),
+        ),
+    )

@@ -1,0 +1,69 @@
+"""The receiver of webhooks that announce checkpoints, on loopback: others come through a proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from aiohttp import web
+
+from caliper.core.errors import InvalidInput, NotReady, StoreUnavailable
+from caliper.pipeline.suites.administration import Administration
+from caliper.pipeline.suites.webhooks import SENDERS
+from caliper.serving.addresses import Address, refuse_remote
+from caliper.serving.web import listening
+
+_LOG = logging.getLogger(__name__)
+_LARGEST_BODY = 256 * 1024
+_DEADLINE = 30.0
+
+
+class WebhookReceiver:
+    """Registers what senders announce at /webhooks/NAME in the suites of these names. `secrets`
+    are by sender; without one, a sender is refused.
+    """
+
+    def __init__(
+        self, book: Administration, suites: Sequence[str], secrets: Mapping[str, str]
+    ) -> None:
+        self._book, self._suites, self._secrets = book, suites, secrets
+
+    def listening(self, address: Address, field: str) -> AbstractAsyncContextManager[Address]:
+        """Serve while the context lasts; it gives the actual address. Raises InvalidInput naming
+        `field` for an address that other machines can reach, or that is taken.
+        """
+        refuse_remote(address, field)
+        application = web.Application(client_max_size=_LARGEST_BODY)
+        application.router.add_post("/webhooks/{sender}", self._receive)
+        return listening(application, address, field)
+
+    async def _receive(self, request: web.Request) -> web.Response:
+        name = request.match_info["sender"]
+        sender, secret = SENDERS.get(name), self._secrets.get(name, "")
+        if sender is None or not secret:
+            return web.Response(status=404)
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                body = await request.read()
+                if not sender.is_genuine(secret.encode(), request.headers, body):
+                    return web.Response(status=401)
+                checkpoints = sender.read(body)
+                made = [await self._book.register(each, self._suites) for each in checkpoints]
+        except InvalidInput as error:
+            _LOG.warning("a webhook of %s announced nothing usable: %s", name, error)
+            return _json(400, error=error.message)
+        except NotReady as error:
+            return _json(409, error=str(error))
+        except (StoreUnavailable, TimeoutError):
+            # The sender tries again.
+            return web.Response(status=503)
+        states = [str(entry.state) for entries in made for entry, _ in entries]
+        return _json(200, checkpoints=len(checkpoints), states=states)
+
+
+def _json(status: int, **fields: object) -> web.Response:
+    text = json.dumps(fields)
+    return web.Response(status=status, text=text, content_type="application/json")
