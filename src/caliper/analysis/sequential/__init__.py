@@ -5,17 +5,21 @@ from caliper.analysis.sequential.comparison import Look, SequentialComparison, s
 from caliper.analysis.sequential.drawing import Unit, draw_order
 from caliper.analysis.sequential.known import KnownScores
 from caliper.analysis.sequential.measure import Measure
+from caliper.analysis.sequential.replicates import REDRAWS, Redraws, redraw
 
 __all__ = [
+    "REDRAWS",
     "CheckLook",
     "Finding",
     "KnownScores",
     "Look",
     "Measure",
+    "Redraws",
     "SequentialComparison",
     "StopCheck",
     "StopTarget",
     "Unit",
     "draw_order",
+    "redraw",
     "spent_alpha",
 ]

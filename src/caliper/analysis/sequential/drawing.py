@@ -45,11 +45,16 @@ def draw_order(units: Sequence[Unit], seed: bytes) -> list[list[int]]:
     blocks: list[list[tuple[float, int]]] = [[] for _ in range(BLOCKS)]
     for ordered in map(sorted, strata.values()):
         done = 0
-        for block in range(BLOCKS):
-            end = max(min(LEAST_UNITS, len(ordered)), -(-len(ordered) * (block + 1) // BLOCKS))
-            blocks[block].extend(ordered[done:end])
+        for block, end in zip(blocks, block_ends(len(ordered)), strict=True):
+            block.extend(ordered[done:end])
             done = end
     return [[index for _, index in sorted(block)] for block in blocks if block]
+
+
+def block_ends(count: int) -> list[int]:
+    """How many of a stratum's `count` questions are drawn after each block."""
+    least = min(LEAST_UNITS, count)
+    return [max(least, -(-count * (block + 1) // BLOCKS)) for block in range(BLOCKS)]
 
 
 def _by_medium(units: Sequence[Unit]) -> dict[tuple[str, str], list[int]]:
