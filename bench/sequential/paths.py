@@ -48,9 +48,10 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     paths, checks), the average first, then strata.
     """
     least = np.minimum.accumulate(regressed, axis=0).min(axis=-1, keepdims=True)
-    falls = (least * regressed.shape[-1] < ALPHA)[..., 0]
+    falls = np.less(least[..., 0] * regressed.shape[-1], ALPHA)
     passes = np.minimum.accumulate(passed, axis=0) < ALPHA
-    ended = falls | passes.all(axis=-1)
+    ended = np.logical_or(falls, np.all(passes, axis=-1))
+    undecided = ~ended[-1]
     ended[-1] = True
     last = ended.argmax(axis=0)
     paths = np.arange(len(last))
@@ -60,8 +61,8 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     # A stratum is drawn for the average and for its own check.
     calls = share[np.maximum(until[:, :1], until)][:, -scenario.strata :].mean(axis=-1)
     fell = falls[last, paths]
-    everything = (np.minimum.accumulate(passed, axis=0) < ALPHA).all(axis=-1)[last, paths]
-    return fell, everything & ~fell, calls
+    everything = ~fell & ~undecided
+    return fell, everything, calls
 
 
 def _p_values(scenario: Scenario, scores: Integers, draw: Generator) -> tuple[Array, Array]:

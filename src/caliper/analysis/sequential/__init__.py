@@ -6,6 +6,7 @@ from caliper.analysis.sequential.drawing import Unit, draw_order
 from caliper.analysis.sequential.known import KnownScores
 from caliper.analysis.sequential.measure import Measure
 from caliper.analysis.sequential.replicates import REDRAWS, Redraws, redraw
+from caliper.analysis.sequential.share import ShareEstimate, judged_share
 
 __all__ = [
     "REDRAWS",
@@ -16,10 +17,12 @@ __all__ = [
     "Measure",
     "Redraws",
     "SequentialComparison",
+    "ShareEstimate",
     "StopCheck",
     "StopTarget",
     "Unit",
     "draw_order",
+    "judged_share",
     "redraw",
     "spent_alpha",
 ]

@@ -128,7 +128,7 @@ class CheckPath:
         self._weights = np.array(list(check.weights.values()), dtype=np.float64)
         self._media = {unit.index: unit.medium for unit in units}
         scores = [score for score in known.baseline.values() if score is not None]
-        worst = min([0.0, *scores]) if check.measure is Measure.MEAN else -1.0
+        worst = -1.0 if check.measure.is_of_mentions else min([0.0, *scores])
         self._ends = check.measure.pairs((worst, max([1.0, *scores])))
         size = 4 + len(known.rules)
         self._sums = np.zeros((2, FOLDS, len(self._weights), size, size))

@@ -32,6 +32,11 @@ class Measure(StrEnum):
     PRECISION = "precision"
     F1 = "f1"
 
+    @property
+    def is_of_mentions(self) -> bool:
+        """Whether scores say what is mentioned: 1, 0 and -1."""
+        return self is not Measure.MEAN
+
     def pairs(self, scores: Iterable[float]) -> Array:
         """The pairs (c, h) of scores, shape (n, 2)."""
         score = np.fromiter(scores, dtype=np.float64)

@@ -23,7 +23,7 @@ from caliper.analysis.sequential.known import KnownScores, Scores, strata_of
 from caliper.analysis.sequential.measure import Array, Codes
 
 REDRAWS = 10_000
-_CHUNK = 100
+_CHUNK = 200
 _RAW = 5
 _ROUNDING = 1e-12
 
