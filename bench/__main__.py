@@ -24,6 +24,7 @@ BENCHES = {
     "pages": "bench.pages",
     "coverage": "bench.coverage",
     "soak": "bench.soak",
+    "sequential": "bench.sequential.report",
 }
 
 

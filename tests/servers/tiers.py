@@ -18,6 +18,7 @@ LONG = {
     "bench/test_services.py": "starts stubs and peers as processes",
     "cli/test_endpoint.py": "waits for endpoints to come back, and kills commands",
     "cli/test_forked_commands.py": "starts every command twice",
+    "cli/test_gate_aa.py": "redraws verdicts by the thousand",
     "cli/test_full_disk.py": "starts every command as a Python of its own",
     "cli/test_plugin.py": "starts every command as a Python of its own",
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",

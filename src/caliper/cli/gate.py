@@ -13,13 +13,14 @@ from rich.table import Table
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.phrases import dimensions, number
-from caliper.analysis.gate import Decision, GateFinding, GateResult
+from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
 from caliper.cli.comparison import Anyway, open_comparison
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.core.errors import InvalidInput
 from caliper.local.policy import read_policy
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 
@@ -28,6 +29,13 @@ Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
 Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
+]
+Aa = Annotated[
+    bool,
+    typer.Option(
+        "--aa",
+        help="How often checks that stop early err on a run and its replicate.",
+    ),
 ]
 Markdown = Annotated[Path | None, output_file("--markdown", "the findings")]
 _EXITS = {
@@ -59,6 +67,7 @@ class GateOptions:
     policy: PolicyFile
     server: InstalledServer = None
     markdown: Markdown = None
+    aa: Aa = False
     anyway: Anyway = False
     json: Json = False
     quiet: Quiet = False
@@ -67,6 +76,8 @@ class GateOptions:
 def decide(options: GateOptions) -> int:
     """Apply the policy; the exit code is the decision."""
     policy = read_policy(options.policy)
+    if options.aa:
+        return _on_replicate(options, policy)
     request = replace(GATE_REQUEST, anyway=options.anyway)
     comparison, _ = open_comparison((options.base, options.candidate), options.server, request)
     before, after = comparison.names
@@ -82,6 +93,15 @@ def decide(options: GateOptions) -> int:
         figures = ", ".join(f"{each.check.benchmark} {each.figure}" for each in decisive)
         write_reason(f"{result.decision}: {figures}")
     return _EXITS[result.decision]
+
+
+def _on_replicate(options: GateOptions, policy: Policy) -> int:
+    if options.server is not None or options.markdown is not None:
+        raise InvalidInput("--aa takes run directories, and neither --server nor --markdown")
+    # Imported here, since numpy takes as long to import as all the rest of a short command.
+    from caliper.cli.gate_aa import try_on_replicate  # noqa: PLC0415
+
+    return try_on_replicate((options.base, options.candidate), policy, json=options.json)
 
 
 def _show(before: str, after: str, result: GateResult) -> None:

@@ -1,0 +1,1 @@
+"""Simulated comparisons that stop: how often they are wrong, and what they save."""

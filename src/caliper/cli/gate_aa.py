@@ -1,0 +1,63 @@
+"""`caliper gate --aa`: tries a policy on a run and its replicate."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from math import sqrt
+
+from rich.markup import escape
+from rich.table import Table
+
+from caliper.analysis.gate import Policy
+from caliper.analysis.sequential import REDRAWS
+from caliper.analysis.sequential.known import DRIFT_LEVEL
+from caliper.cli.console import OUT, write_json
+from caliper.cli.exits import Exit
+from caliper.local.directory import find_run
+from caliper.pipeline.comparing.replicates import CheckTrial, try_policy
+
+_COLUMNS = ("questions", "changed", "drift p", "alarms", "alarms at margin", "passes at margin")
+
+
+def try_on_replicate(runs: tuple[str, str], policy: Policy, *, json: bool) -> Exit:
+    """Show how often the checks would be wrong, by redrawing both runs' verdicts.
+
+    Exit code 1 if a check is wrong more often than the policy's level, beyond the chance of so many
+    redraws; 3 if a check could not be tried, or the judge has drifted; else 0. Raises what
+    `try_policy` raises.
+    """
+    first, second = (find_run(name).stored_run for name in runs)
+    trials = asyncio.run(try_policy((first, second), policy, REDRAWS))
+    if json:
+        write_json({"redraws": REDRAWS, "checks": [asdict(trial) for trial in trials]})
+    else:
+        _show(trials)
+    bound = policy.level + 3 * sqrt(policy.level * (1 - policy.level) / REDRAWS)
+    if any(_most_errors(trial) > bound for trial in trials):
+        return Exit.NO
+    unsure = any(one.redraws is None or one.redraws.drift < DRIFT_LEVEL for one in trials)
+    return Exit.INCONCLUSIVE if unsure else Exit.DONE
+
+
+def _most_errors(trial: CheckTrial) -> float:
+    found = trial.redraws
+    if found is None:
+        return 0.0
+    return max(found.alarms, found.alarms_at_margin, found.passes_at_margin)
+
+
+def _show(trials: list[CheckTrial]) -> None:
+    grid = Table(box=None, pad_edge=False)
+    grid.add_column("check")
+    for column in _COLUMNS:
+        grid.add_column(column, justify="right")
+    for trial in trials:
+        name, found = escape(f"{trial.check.benchmark} {trial.figure}"), trial.redraws
+        if found is None:
+            grid.add_row(f"{name} [dim]{escape(trial.reason)}[/dim]")
+            continue
+        shares = (found.alarms, found.alarms_at_margin, found.passes_at_margin)
+        counts = f"{found.questions:,}", f"{found.changed:,}", f"{found.drift:.4f}"
+        grid.add_row(name, *counts, *(f"{share:.1%}" for share in shares))
+    OUT.print(grid)

@@ -1,0 +1,152 @@
+"""Tries the checks of a policy on a run and its replicate: the same captions, judged twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from caliper.analysis.gate import Check, Policy
+from caliper.analysis.sequential import Measure, Redraws, StopCheck, Unit, redraw
+from caliper.analysis.sequential.known import Scores
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.outcome import Scored
+from caliper.core.question import Source
+from caliper.core.report import Figure
+from caliper.core.run import RunSpec
+from caliper.core.tally import Tally
+from caliper.pipeline.comparing.comparison import refuse_partial
+from caliper.pipeline.ledger.report import run_status, tallies
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import StoredRun
+
+_MEASURES = {
+    "score": Measure.MEAN,
+    "accuracy": Measure.RECALL,
+    "recall": Measure.RECALL,
+    "precision": Measure.PRECISION,
+    "f1": Measure.F1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTrial:
+    """What came of a check of the policy for one figure, with its margin in the figure's unit;
+    without `redraws`, `reason` says why it could not be tried.
+    """
+
+    check: Check
+    figure: str
+    margin: float = 0.0
+    redraws: Redraws | None = None
+    reason: str = ""
+
+
+async def try_policy(
+    runs: tuple[StoredRun, StoredRun], policy: Policy, redraws: int
+) -> list[CheckTrial]:
+    """Try every check on every figure that it matches.
+
+    Raises InvalidInput unless the second run is a replicate of the first with the same supplied
+    captions, NotReady for a run that is not complete, and what opening a run raises.
+    """
+    _refuse(runs[0].spec, runs[1].spec)
+    first, second = [await _open(run) for run in runs]
+    units = await _units(first)
+    verdicts = _scores(first, units), _scores(second, units)
+    totals = await tallies(first.spec, first.plan, first.ledger)
+    trials = []
+    for check in policy.checks:
+        found = _matching(check, first.spec, totals, units)
+        if not found:
+            trials.append(CheckTrial(check, check.figure, reason="no such mean, precision or F1"))
+        for stop, margin in found:
+            if not margin:
+                reason = "no drop is allowed, so there is no margin to try"
+                trials.append(CheckTrial(check, stop.name, reason=reason))
+                continue
+            drawn = await asyncio.to_thread(redraw, units, stop, verdicts, policy.level, redraws)
+            trials.append(CheckTrial(check, stop.name, margin, drawn))
+    return trials
+
+
+def _refuse(first: RunSpec, second: RunSpec) -> None:
+    alike = [replace(spec, name="", replicate=0) for spec in (first, second)]
+    if alike[0] != alike[1] or first.replicate == second.replicate:
+        raise InvalidInput(
+            "not a run and its replicate: evaluate the same captions again with --replicate 1",
+            field="runs",
+        )
+    for part in first.benchmarks:
+        if part.captions is None:
+            raise InvalidInput(
+                f"a model wrote the captions of {part.name} anew in each run: supply them",
+                field="runs",
+            )
+
+
+async def _open(stored: StoredRun) -> RunLedger:
+    run = await stored.open()
+    state, coverage = run_status(run.spec, run.summary, run.ledger)
+    share = min((part.share for part in coverage.values()), default=0.0)
+    refuse_partial(f"run {run.run} ({run.spec.name})", state, share)
+    return run
+
+
+async def _units(run: RunLedger) -> list[Unit]:
+    """The questions about captions; strata are `benchmark/task` or `benchmark/domain`."""
+    units = []
+    async for items in run.plan():
+        for item in items:
+            if item.source is Source.CAPTION:
+                stratum = f"{item.benchmark}/{benchmark(item.benchmark).group(item)}"
+                units += [Unit(index, stratum, item.cluster) for index, _, _ in item.positions()]
+    return units
+
+
+def _scores(run: RunLedger, units: Sequence[Unit]) -> Scores:
+    outcomes = ((unit.index, run.ledger.outcome(unit.index)) for unit in units)
+    return {
+        index: float(outcome.score) if isinstance(outcome, Scored) else None
+        for index, outcome in outcomes
+    }
+
+
+def _matching(
+    check: Check, spec: RunSpec, totals: Mapping[str, Tally], units: Sequence[Unit]
+) -> list[tuple[StopCheck, float]]:
+    """The figures that a check matches, each with its margin in the figure's unit."""
+    if check.benchmark not in totals:
+        return []
+    tally, sizes = totals[check.benchmark], Counter(unit.stratum for unit in units)
+    layout = benchmark(check.benchmark).report(tally, spec.benchmark(check.benchmark).settings)
+    found = []
+    for figure in layout.figures:
+        name, measure = ".".join(figure.path), _MEASURES.get(figure.path[-1])
+        weights = _weights(check.benchmark, figure, sizes)
+        if measure is not None and weights and fnmatchcase(name, check.figure):
+            margin = _margin(check, figure, tally)
+            found.append((StopCheck(name, weights, measure, margin / figure.scale), margin))
+    return found
+
+
+def _weights(name: str, figure: Figure, sizes: Mapping[str, int]) -> dict[str, float]:
+    """What each stratum counts in a figure; empty for a figure that is not over strata."""
+    strata = [f"{name}/{part.dimension}" for part in figure.parts or (figure,)]
+    if not sizes.keys() >= set(strata):
+        return {}
+    if figure.weights:
+        return dict(zip(strata, figure.weights, strict=True))
+    whole = sum(sizes[stratum] for stratum in strata)
+    return {stratum: sizes[stratum] / whole for stratum in strata}
+
+
+def _margin(check: Check, figure: Figure, tally: Tally) -> float:
+    margins = [] if check.max_drop is None else [check.max_drop]
+    value = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
+    if check.max_relative_drop is not None and value is not None:
+        margins.append(check.max_relative_drop * abs(value))
+    return min(margins, default=0.0)
