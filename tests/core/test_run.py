@@ -32,6 +32,7 @@ CHANGES: dict[str, Any] = {
     "replicate": 1,
     "coverage_floor": 0.5,
     "share_replies": True,
+    "judge_share": 0.2,
     "schema": 0,
 }
 PART_CHANGES: dict[str, Any] = {

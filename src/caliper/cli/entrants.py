@@ -10,7 +10,7 @@ from caliper.adapters.exports.report_reader import read_report
 from caliper.analysis.comparability import Distinction, unique_names
 from caliper.cli.comparison import check_comparable
 from caliper.cli.installation import open_gateway
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Report
 from caliper.local.directory import find_run, finished_runs
 from caliper.local.reports import read_figures
@@ -53,7 +53,9 @@ def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest
 
 
 def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
-    directories = [find_run(name) for name in runs] or finished_runs()
+    directories = [find_run(name) for name in runs] or [
+        directory for directory in finished_runs() if directory.read_spec().judge_share is None
+    ]
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     # Check before reading verdicts, which takes seconds per run.
@@ -84,6 +86,8 @@ def _refuse_unlike(
 
 
 def _refuse_partial(report: Report, run: str, request: ComparisonRequest) -> None:
+    if "judge_share" in report.spec:
+        raise NotReady(f"run {run} ({report.name}) is judged in part: it is never ranked")
     if not request.partial:
         refuse_partial(f"run {run} ({report.name})", report.state, report.share)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.phrases import already_ended, lacks, number
+from caliper.adapters.phrases import already_ended, number, remarks
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -120,7 +120,7 @@ def run_line(evaluation: Evaluation) -> str:
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
         progress = f"{answered}/{part.coverage.planned}"
-        known = "; ".join(filter(None, (progress, plain(lacks(part.lacking)))))
+        known = "; ".join(filter(None, (progress, plain(remarks(part)))))
         parts.append(f"{part.title} {value} ({known})")
     return "  ".join(
         [*parts, f"[red]{plain(evaluation.error)}[/red]"] if evaluation.error else parts

@@ -106,7 +106,8 @@ class Table:
 class Coverage:
     """How many of the planned (question, repeat) pairs have a score.
 
-    `unscored` counts by reason. `askable` excludes pairs with bad ground truth.
+    `unscored` counts by reason. `askable` excludes pairs with bad ground truth, and those that a
+    run judged in part did not draw.
     """
 
     planned: int
@@ -119,8 +120,13 @@ class Coverage:
         return self.scored + sum(self.unscored.values())
 
     @property
+    def undrawn(self) -> int:
+        """The number that a run judged in part does not ask."""
+        return self.unscored.get("not_drawn", 0)
+
+    @property
     def askable(self) -> int:
-        return self.planned - self.unscored.get("bad_ground_truth", 0)
+        return self.planned - self.unscored.get("bad_ground_truth", 0) - self.undrawn
 
     @property
     def share(self) -> float:

@@ -169,7 +169,8 @@ class RunSpec:
 
     No path, URL, output folder or concurrency. `limit` items per task or domain are drawn with
     `seed`. `replicate` tells deliberate repetitions of a run apart. With `share_replies`, even
-    replies of models without a revision are shared with other runs.
+    replies of models without a revision are shared with other runs. `judge_share` is the share of
+    the questions about captions that are asked, None for all.
     """
 
     name: str
@@ -181,6 +182,7 @@ class RunSpec:
     replicate: int = 0
     coverage_floor: float = 0.99
     share_replies: bool = False
+    judge_share: float | None = None
     schema: int = SCHEMA
 
     @cached_property
@@ -210,12 +212,14 @@ class RunSpec:
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back to an equal spec."""
         plain = ("name", "version", "pack", "seed", "limit", "replicate", "coverage_floor")
-        # The default is left out, so that the fingerprints of earlier runs stay the same.
-        shared = {"share_replies": True} if self.share_replies else {}
+        # Defaults are left out, so that the fingerprints of earlier runs stay the same.
+        optional: dict[str, Any] = {"share_replies": True} if self.share_replies else {}
+        if self.judge_share is not None:
+            optional["judge_share"] = self.judge_share
         return {
             "schema": self.schema,
             **{name: getattr(self, name) for name in plain},
-            **shared,
+            **optional,
             "benchmarks": [spec.to_json() for spec in self.benchmarks],
         }
 

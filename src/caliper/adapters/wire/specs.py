@@ -49,6 +49,7 @@ def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
             replicate=spec.replicate,
             coverage_floor=spec.coverage_floor,
             share_replies=spec.share_replies,
+            judge_share=spec.judge_share,
             benchmarks=[_encode_benchmark(part) for part in spec.benchmarks],
         )
     except ValueError as error:
@@ -119,6 +120,7 @@ def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
         replicate=message.replicate,
         coverage_floor=message.coverage_floor,
         share_replies=message.share_replies,
+        judge_share=message.judge_share if message.HasField("judge_share") else None,
         schema=message.schema,
     )
 

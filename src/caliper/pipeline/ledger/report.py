@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequen
 from dataclasses import replace
 from math import fsum
 
+from caliper.analysis.finite import of_all
 from caliper.analysis.intervals import estimate_all
 from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.base import (
@@ -147,6 +148,8 @@ def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> Benchma
     part, definition = spec.benchmark(name), benchmark(name)
     layout = definition.report(tally, part.settings)
     estimates = estimate_all(layout.figures, tally)
+    if spec.judge_share is not None:
+        estimates = {path: of_all(each, spec.judge_share) for path, each in estimates.items()}
     return BenchmarkReport(
         name=part.name,
         title=definition.title,
@@ -156,7 +159,7 @@ def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> Benchma
         coverage=coverage,
         settings=settings_of(part),
         models=models_of(part),
-        notes=(*_model_notes(part, estimates), *layout.notes),
+        notes=(*_model_notes(part, estimates), *layout.notes, *_share_notes(spec, coverage)),
         generation=generation_of(spec, part),
     )
 
@@ -195,6 +198,16 @@ def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Ite
         yield lexical_agreement.note(part.name, scored)
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES_NOTE
+
+
+def _share_notes(spec: RunSpec, coverage: Coverage) -> Iterator[str]:
+    if spec.judge_share is not None:
+        drawn = coverage.planned - coverage.undrawn
+        yield (
+            f"Judged in part: {drawn:,} of {coverage.planned:,} questions, "
+            f"{100 * spec.judge_share:.4g}% of each task or domain. Intervals are for "
+            "the figures of all these questions; leaderboards leave the run out."
+        )
 
 
 def _blank_notes(blank: int, captions: int) -> Iterator[str]:

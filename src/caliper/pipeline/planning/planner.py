@@ -14,6 +14,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, event_key
+from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
@@ -136,7 +137,12 @@ def calls_of(spec: RunSpec, items: tuple[Item, ...]) -> int:
     role = benchmark(part.name).role if source is Source.CAPTION else "media"
     needs_answers = part.models[role].kind not in _KINDS_WITHOUT_CALLS
     needs_caption = source is Source.CAPTION and part.captions is None
-    return needs_answers * sum(item.size for item in items) + needs_caption
+    return needs_answers * sum(map(_asked, items)) + needs_caption
+
+
+def _asked(item: Item) -> int:
+    undrawn = (each.repeats for each in item.questions if each.unscored is Reason.NOT_DRAWN)
+    return item.size - sum(undrawn)
 
 
 async def affordable_end(spec: RunSpec, plan: PlanReader, calls: int) -> int:

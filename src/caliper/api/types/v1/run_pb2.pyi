@@ -101,7 +101,7 @@ class BenchmarkSpec(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class RunSpec(_message.Message):
-    __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks", "share_replies")
+    __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks", "share_replies", "judge_share")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +112,7 @@ class RunSpec(_message.Message):
     COVERAGE_FLOOR_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SHARE_REPLIES_FIELD_NUMBER: _ClassVar[int]
+    JUDGE_SHARE_FIELD_NUMBER: _ClassVar[int]
     schema: int
     name: str
     version: str
@@ -122,4 +123,5 @@ class RunSpec(_message.Message):
     coverage_floor: float
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkSpec]
     share_replies: bool
-    def __init__(self, schema: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., pack: _Optional[str] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkSpec, _Mapping]]] = ..., share_replies: _Optional[bool] = ...) -> None: ...
+    judge_share: float
+    def __init__(self, schema: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., pack: _Optional[str] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkSpec, _Mapping]]] = ..., share_replies: _Optional[bool] = ..., judge_share: _Optional[float] = ...) -> None: ...
