@@ -33,6 +33,7 @@ CHANGES: dict[str, Any] = {
     "coverage_floor": 0.5,
     "share_replies": True,
     "judge_share": 0.2,
+    "judging": "f" * 64,
     "schema": 0,
 }
 PART_CHANGES: dict[str, Any] = {

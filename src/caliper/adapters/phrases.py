@@ -185,6 +185,8 @@ def state(report: Report) -> str:
     """Whether a run is complete, or what it lacks."""
     if report.state == "complete" and report.spec.get("judge_share"):
         return "Judged in part: every drawn question has an outcome, coverage is over the floor."
+    if report.state == "decided":
+        return "Decided: the comparison with the baseline was sure before all questions were asked."
     if report.state == "complete":
         return "Complete: every planned question has an outcome, coverage is over the floor."
     if report.state != "finished":

@@ -201,9 +201,9 @@ class Report:
     """The results of a run. They depend only on the resolved spec, the plan and the outcomes,
     except for `reuse`: shown to people, not part of report.json, None if nothing was reused.
 
-    `state` is a run state (`complete`, or `finished` below the coverage floor; any other
-    state makes it a partial report). `spec` is the part of the resolved spec that is needed to
-    reproduce the run.
+    `state` is a run state (`complete` or `decided`, or `finished` below the coverage floor; any
+    other state makes it a partial report). `spec` is the part of the resolved spec that is needed
+    to reproduce the run.
     """
 
     name: str
@@ -215,7 +215,7 @@ class Report:
 
     @property
     def partial(self) -> bool:
-        return self.state != "complete"
+        return self.state not in ("complete", "decided")
 
     @property
     def share(self) -> float:

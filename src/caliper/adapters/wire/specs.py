@@ -50,6 +50,7 @@ def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
             coverage_floor=spec.coverage_floor,
             share_replies=spec.share_replies,
             judge_share=spec.judge_share,
+            judging=spec.judging,
             benchmarks=[_encode_benchmark(part) for part in spec.benchmarks],
         )
     except ValueError as error:
@@ -121,6 +122,7 @@ def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
         coverage_floor=message.coverage_floor,
         share_replies=message.share_replies,
         judge_share=message.judge_share if message.HasField("judge_share") else None,
+        judging=message.judging,
         schema=message.schema,
     )
 

@@ -71,7 +71,8 @@ async def report(
     """The report of a run over the outcomes that its ledger has so far.
 
     Its state is `complete` if every question has an outcome, each benchmark's coverage reaches
-    the floor and no cap left anything out; `finished` if only the first holds; else `running`.
+    the floor and no cap left anything out, or `decided` if the answer was sure before all were
+    asked; `finished` if only the first holds; else `running`.
     """
     scores = await figures(spec, summary, plan, ledger)
     return await with_captions(scores, spec, plan, captions)
@@ -141,7 +142,10 @@ def run_status(
         coverage.share >= spec.coverage_floor and Reason.BUDGET not in coverage.unscored
         for coverage in coverages.values()
     )
-    return RunState.COMPLETE if enough else RunState.FINISHED, coverages
+    if not enough:
+        return RunState.FINISHED, coverages
+    undrawn = any(coverage.undrawn for coverage in coverages.values())
+    return RunState.DECIDED if spec.judging and undrawn else RunState.COMPLETE, coverages
 
 
 def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> BenchmarkReport:
@@ -207,6 +211,13 @@ def _share_notes(spec: RunSpec, coverage: Coverage) -> Iterator[str]:
             f"Judged in part: {drawn:,} of {coverage.planned:,} questions, "
             f"{100 * spec.judge_share:.4g}% of each task or domain. Intervals are for "
             "the figures of all these questions; leaderboards leave the run out."
+        )
+    elif spec.judging and coverage.undrawn:
+        drawn = coverage.planned - coverage.undrawn
+        yield (
+            f"Decided: the comparison with the baseline was sure after {drawn:,} of "
+            f"{coverage.planned:,} questions. Figures of a run that ended so lean towards its "
+            "finding, which their intervals leave out; leaderboards leave the run out."
         )
 
 

@@ -42,11 +42,13 @@ from caliper.ports.stream import JobStream
 class Resumption:
     """What is known of a run that is resumed: its ledger, and the captions written for it.
 
-    Jobs for which the ledger lacks nothing are not published.
+    Jobs for which the ledger lacks nothing are not published, and none at all of a run whose jobs
+    go out `by_blocks`: whoever holds the run publishes these.
     """
 
     ledger: Ledger | None = None
     captions: Captions = field(default_factory=dict)
+    by_blocks: bool = False
 
 
 class Planner:
@@ -114,7 +116,9 @@ class Planner:
         if await is_cancelled(store):
             return 0
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-        return 0 if self._resume is None else await publish_jobs(self._stream, messages)
+        if self._resume is None or resumption.by_blocks:
+            return 0
+        return await publish_jobs(self._stream, messages)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not retried, until it is started again or the job requeued.
