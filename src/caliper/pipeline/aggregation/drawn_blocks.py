@@ -7,11 +7,11 @@ which they come, and not on how often the process was killed.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from caliper.core.outcome import Reason, Scored
-from caliper.core.question import Item
+from caliper.core.question import Item, Question
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import RunJobs, publish_jobs
@@ -69,7 +69,7 @@ class DrawnBlocks:
                 return
             progress.seen += 1
             done = progress.blocks[: progress.seen]
-            if progress.rule.is_sure(block_outcomes(run, done), progress.seen):
+            if progress.rule.is_sure(_outcomes(run, done), progress.seen):
                 run.decide()
                 return
 
@@ -108,11 +108,7 @@ async def _blocks(run: RunLedger, rule: StopRule) -> list[dict[int, range]]:
     """The indices of every block, by the first repeat of each question."""
     spans: dict[int, range] = {}
     async for items in run.plan():
-        for item in items:
-            first = item.first
-            for question in item.questions:
-                spans[first] = range(first, first + question.repeats)
-                first += question.repeats
+        spans |= {span.start: span for item in items for _, span in question_spans(item)}
     blocks = [{index: spans.pop(index) for index in block} for block in rule.blocks]
     if not blocks:
         return [spans]
@@ -120,21 +116,33 @@ async def _blocks(run: RunLedger, rule: StopRule) -> list[dict[int, range]]:
     return blocks
 
 
-def block_outcomes(run: RunLedger, blocks: list[dict[int, range]]) -> dict[int, float | None]:
+def _outcomes(run: RunLedger, blocks: list[dict[int, range]]) -> dict[int, float | None]:
     """The score of every question of some blocks, None without one."""
-    return {first: _mean(run, span) for block in blocks for first, span in block.items()}
+    return {first: mean_score(run, span) for block in blocks for first, span in block.items()}
 
 
-def _mean(run: RunLedger, span: range) -> float | None:
+def mean_score(run: RunLedger, span: range) -> float | None:
+    """The mean score of the repeats of a question, None if none has one."""
     outcomes = map(run.ledger.outcome, span)
     scores = [outcome.score for outcome in outcomes if isinstance(outcome, Scored)]
     return float(sum(scores) / len(scores)) if scores else None
 
 
+def question_spans(item: Item) -> Iterator[tuple[Question[object], range]]:
+    """The questions of an item, each with the dense indices of its repeats."""
+    first = item.first
+    for question in item.questions:
+        yield question, range(first, first + question.repeats)
+        first += question.repeats
+
+
 async def decide_again(run: RunLedger, rule: StopRule) -> int:
-    """Show a rule the blocks of a run that has ended, and return how many it needed."""
+    """Show a rule the blocks of a run that has ended, and return how many it saw."""
     blocks = await _blocks(run, rule)
-    for seen in range(1, len(blocks) + 1):
-        if rule.is_sure(block_outcomes(run, blocks[:seen]), seen):
+    for seen, block in enumerate(blocks):
+        drawn = [run.ledger.outcome(index) for span in block.values() for index in span]
+        if all(outcome is None for outcome in drawn):
             return seen
+        if rule.is_sure(_outcomes(run, blocks[: seen + 1]), seen + 1):
+            return seen + 1
     return len(blocks)
