@@ -1,9 +1,11 @@
 """Runs that end once a rule says that the answer is sure."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -44,8 +46,7 @@ class Rule:
 async def run(folder: Path, url: str, rule: Rule, concurrency: int = 4) -> RunDirectory:
     part = {"data": folder / "data", "captions": folder / "captions", "judge": f"tgi:{url}"}
     values = {"benchmarks": {"capability": part}, "anchors": False, "concurrency": concurrency}
-    out = folder / f"run-{rule.sure}"
-    config = check_config({**values, "out": out, "store": folder / f"store-{rule.sure}"})
+    config = check_config({**values, "out": folder / "run", "store": folder / "store"})
 
     async def rule_of(_: RunLedger) -> Rule:
         return rule
@@ -55,7 +56,7 @@ async def run(folder: Path, url: str, rule: Rule, concurrency: int = 4) -> RunDi
         spec = replace(found.spec, judging="f" * 64)
         setup = replace(found, spec=spec, rule_of=rule_of)
         await evaluate(setup, SilentWatcher(), clock, decoders())
-    return RunDirectory(out)
+    return RunDirectory(folder / "run")
 
 
 def written(directory: RunDirectory) -> list[bytes]:
@@ -122,4 +123,33 @@ async def test_order_and_interruptions_change_no_byte(tmp_path: Path, answered: 
         broken = await run(tmp_path / "broken", server.url, Rule(2), concurrency=8)
         ended = await broken.stored_run.open()
         assert ended.state is RunState.DECIDED
+    assert written(broken) == written(whole)
+
+
+async def test_failures_are_retried_before_the_run_is_decided_anew(tmp_path: Path) -> None:
+    for name in ("whole", "broken"):
+        tiny.write_scenes(tmp_path / name, SAMPLES)
+    async with ChatServer(otherwise=RIGHT) as server:
+        whole = await run(tmp_path / "whole", server.url, Rule(2))
+    refused = fake.status(400)
+
+    async def partly(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        step = refused if "s00015" in json.dumps(body) else RIGHT
+        return await step(server, request, body)
+
+    async with ChatServer(otherwise=partly) as server:
+        first = Rule(1)
+        broken = await run(tmp_path / "broken", server.url, first)
+        assert (await broken.stored_run.open()).state is RunState.FINISHED
+        assert list(first.looks[0].values()).count(None) == 1
+        server.requests.clear()
+        server.from_now_on(RIGHT)
+        # With all scores, another block is needed.
+        rule = Rule(2)
+        broken = await run(tmp_path / "broken", server.url, rule)
+        assert len(server.requests) == 1 + SIZE
+        assert (await broken.stored_run.open()).state is RunState.DECIDED
+    assert [len(look) for look in rule.looks] == [SIZE, 2 * SIZE]
     assert written(broken) == written(whole)

@@ -65,6 +65,7 @@ class Unscored:
 
 
 Outcome = Scored | Unscored
+UNDRAWN = Unscored(Reason.NOT_DRAWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,10 @@ class Ledger:
         """The indices that are unscored for a retryable reason."""
         return {index for index, state in enumerate(self._states) if state in _PASSING}
 
+    def undrawn(self) -> set[int]:
+        """The indices of questions that were not drawn."""
+        return {index for index, state in enumerate(self._states) if state == _UNDRAWN}
+
     def lacks(self, indices: range) -> bool:
         """Whether an index has no outcome yet."""
         return _UNKNOWN in self._states[indices.start : indices.stop]

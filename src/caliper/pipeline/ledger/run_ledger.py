@@ -10,7 +10,7 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
-from caliper.core.outcome import Reason, Unscored, Verdict
+from caliper.core.outcome import UNDRAWN, Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
@@ -23,7 +23,6 @@ from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
 _FINISHED = (*WHOLE_STATES, RunState.FINISHED)
-_UNDRAWN = Unscored(Reason.NOT_DRAWN)
 
 
 @dataclass(slots=True)
@@ -102,7 +101,7 @@ class RunLedger:
         """
         if self.spec.judging:
             # A job is about some questions of its sample: others may be drawn later.
-            verdicts = [each for each in verdicts if each.outcome != _UNDRAWN]
+            verdicts = [each for each in verdicts if each.outcome != UNDRAWN]
         contested = self.ledger.contested(verdicts)
         standing = await self.log.read_many(contested) if contested else None
         return self.ledger.merge(verdicts, standing)
@@ -110,7 +109,8 @@ class RunLedger:
     def decide(self) -> None:
         """The answer is sure: what has no outcome is not drawn. Raises StoreUnavailable."""
         unknown = (i for i in range(self.summary.questions) if self.ledger.lacks(range(i, i + 1)))
-        self.ledger.merge([Verdict(index, _UNDRAWN) for index in unknown])
+        self.ledger.merge([Verdict(index, UNDRAWN) for index in unknown])
+        self.retries.clear()
 
     def apply(self, event: RunEvent, timestamp: int) -> None:
         """Apply an event that was published at `timestamp`.
@@ -156,6 +156,9 @@ class RunLedger:
         """
         end = self.summary.questions if limit is None else limit
         self.retries = {index for index in self.ledger.retryable() if index < end}
+        if self.retries and self.spec.judging:
+            # Other scores may ask for other blocks.
+            self.retries |= self.ledger.undrawn()
         self.end_state = self.announced_end = None
 
     @property
