@@ -76,6 +76,8 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     # The baseline once, 5% of it again, and what each of the others needed.
     again = SAMPLES // 20
     assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))
+    # Whoever is compared first pays for that.
+    assert [each["calls"] - each["asked"] for each in (first, same, worse)] == [0, again, 0]
     assert worse["findings"][0]["decision"] == "regression"
     assert worse["findings"][0]["value"] < -30
     assert "regressed" in ended.out

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from caliper.adapters.models.cost import Cost
 from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
@@ -47,6 +48,8 @@ _CAUSES = {
     Decision.REGRESSION: EntryCause.REGRESSION,
     Decision.INCONCLUSIVE: EntryCause.DOUBT,
 }
+Costs = Mapping[str, Cost]
+"""What calls cost, by model."""
 
 
 def suite_store() -> DirectoryStore:
@@ -67,7 +70,7 @@ class LocalEvaluator:
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
-            plan = await self._sequential_plan(suite, baseline)
+            plan, again = await self._sequential_plan(suite, baseline)
             result = await self._evaluate(suite_run(suite, entry.checkpoint), plan)
         except (BackendError, StoreUnavailable):
             raise
@@ -76,7 +79,7 @@ class LocalEvaluator:
             if not gone:
                 raise
             return EntryResult(EntryCause.LOSS, {"reason": gone})
-        fields = _result_fields(result)
+        fields = _result_fields(result, again)
         by_look = "judging" in result.report.spec and not result.report.partial
         if plan is not None and baseline.entry is not None and by_look:
             cause, decided = await _decide_by_look(plan, result, baseline.entry)
@@ -86,18 +89,21 @@ class LocalEvaluator:
 
     async def _sequential_plan(
         self, suite: Suite, baseline: BaselineChoice
-    ) -> SequentialPlan | None:
-        """How to stop early, None if the suite does not, or there is nothing to compare with."""
+    ) -> tuple[SequentialPlan | None, Costs]:
+        """How to stop early, and what it cost to judge some of the baseline again; None if the
+        suite does not, or there is nothing to compare with.
+        """
         if "judging" not in suite.values or baseline.entry is None:
-            return None
+            return None, {}
         policy, margin = suite_policy(suite), suite.values["margin"]
         level = LEVEL if policy is None else policy.level
         directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
-        base, repeats = directory.stored_run, None
-        if not is_deterministic(base.spec):
-            result = await self._evaluate(await config_again(suite, directory))
-            repeats = RunDirectory(result.directory).stored_run
-        return SequentialPlan(base, policy, margin, level, repeats)
+        base = directory.stored_run
+        if is_deterministic(base.spec):
+            return SequentialPlan(base, policy, margin, level), {}
+        result = await self._evaluate(await config_again(suite, directory))
+        repeats = RunDirectory(result.directory).stored_run
+        return SequentialPlan(base, policy, margin, level, repeats), result.spent
 
     async def _evaluate(self, config: RunConfig, plan: SequentialPlan | None = None) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
@@ -152,8 +158,8 @@ def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]
     return [each.run for each in ended if each.run not in runs]
 
 
-def _result_fields(result: RunResult) -> dict[str, Any]:
-    costs, parts = result.spent.values(), result.report.benchmarks
+def _result_fields(result: RunResult, again: Costs) -> dict[str, Any]:
+    costs, parts = [*result.spent.values(), *again.values()], result.report.benchmarks
     return {
         "run": result.directory.name,
         "is_complete": result.report.state == RunState.COMPLETE,
