@@ -112,9 +112,9 @@ async def _watch(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Eval
 
 def run_line(evaluation: Evaluation) -> str:
     """A run on one line: its state, headlines and progress, with what each headline lacks."""
-    parts = [
-        f"{evaluation.spec.run_id} {plain(evaluation.spec.name)} [bold]{evaluation.state}[/bold]"
-    ]
+    spec = evaluation.spec
+    in_part = ", judged in part" if spec.judge_share is not None else ""
+    parts = [f"{spec.run_id} {plain(spec.name)} [bold]{evaluation.state}[/bold]{in_part}"]
     for part in evaluation.benchmarks:
         answered = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
