@@ -57,6 +57,17 @@ def test_a_run_over_there_has_the_report_of_one_here(
     assert (tmp_path / "files" / "report.json").read_text("utf-8") == here.out
 
 
+def test_a_run_judged_in_part_over_there_has_the_report_of_one_here(
+    server: str, pushing: Command
+) -> None:
+    part = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--judge-share", "0.3", "--json")
+    here = pushing(*part, "--out", "here", code=0)
+    there = pushing(*part, "--server", server, code=0)
+    assert there.out == here.out, there.err
+    assert there.told["benchmarks"]["captionqa"]["coverage"]["unscored"]["not_drawn"] > 0
+    assert "complete, judged in part" in pushing("runs", "--server", server, code=0).out
+
+
 def test_a_complete_run_over_there_says_since_when(server: str, pushing: Command) -> None:
     asked = (*EVALUATE, "--coverage-floor", 0, "--server", server)
     first = pushing(*asked, "--json", code=0).told

@@ -111,5 +111,5 @@ def test_what_is_no_verdict(written: object) -> None:
 def test_the_reasons_are_the_closed_list() -> None:
     assert {str(reason) for reason in Reason} == {
         "no_caption", "bad_input", "media_missing", "bad_ground_truth", "no_reply", "refused",
-        "unreadable", "truncated", "backend", "timeout", "budget", "internal",
+        "unreadable", "truncated", "backend", "timeout", "budget", "internal", "not_drawn",
     }  # fmt: skip

@@ -32,6 +32,8 @@ CHANGES: dict[str, Any] = {
     "replicate": 1,
     "coverage_floor": 0.5,
     "share_replies": True,
+    "judge_share": 0.2,
+    "judging": "f" * 64,
     "schema": 0,
 }
 PART_CHANGES: dict[str, Any] = {
@@ -58,6 +60,7 @@ def again(spec: RunSpec) -> RunSpec:
     [
         SPEC,
         RunSpec("名\ud800", "0", "", ()),
+        replace(SPEC, judge_share=0.2, judging="f" * 64),
         replace(SPEC, limit=3, replicate=2, seed=9, coverage_floor=1.0, share_replies=True),
         *(replace(SPEC, benchmarks=(replace(PART, **{k: v}),)) for k, v in PART_CHANGES.items()),
     ],

@@ -95,15 +95,19 @@ def choice_rows(samples: int, questions: int, domains: Sequence[str] = ("natural
     ]
 
 
-def scene_graph_rows() -> list[Row]:
-    """One picture of CompreCap with a dog and no relations."""
+def scene_graph_rows(count: int = 1) -> list[Row]:
+    """Pictures of CompreCap, each with a dog and no relations."""
     dog = {
         "category": "dog",
         "short_description": "a brown dog",
         "mask_out": base64.b64encode(zlib.compress(b"\1\1\0\0")).decode(),
         "relation": [],
     }
-    return [Row("anno.json", 1, {"image": "park.jpg", "info": [dog]})]
+    names = ("park.jpg", *(f"park{number}.jpg" for number in range(1, count)))
+    return [
+        Row("anno.json", line, {"image": name, "info": [dog]})
+        for line, name in enumerate(names, start=1)
+    ]
 
 
 def part(name: str = "captionqa", **changes: Any) -> BenchmarkSpec:

@@ -11,7 +11,7 @@ from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.registry import benchmark
-from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Reuse
+from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
 from caliper.pipeline.comparing.comparison import Side
 
@@ -54,6 +54,19 @@ def exclusion(row: Standing) -> str:
 def lacks(dimensions: Sequence[str]) -> str:
     """Which dimensions an average lacks; empty if none."""
     return f"lacks {', '.join(dimensions)}" if dimensions else ""
+
+
+def in_part(coverage: Coverage) -> str:
+    """How many of a benchmark's questions were drawn; empty if all are asked."""
+    if not coverage.undrawn:
+        return ""
+    drawn = coverage.planned - coverage.undrawn
+    return f"judged in part: {percent(drawn / coverage.planned)} of {coverage.planned:,}"
+
+
+def remarks(part: BenchmarkReport) -> str:
+    """What to show beside a benchmark's headline; empty if nothing."""
+    return "; ".join(filter(None, (in_part(part.coverage), lacks(part.lacking))))
 
 
 def distance_to_best(row: Standing) -> str:
@@ -143,8 +156,18 @@ def stuffing_warnings(report: Report) -> tuple[str, ...]:
     )
 
 
-def side_stuffing_warning(name: str, side: Side) -> str:
-    """The warning for a compared run with stuffed captions, per benchmark; empty without any."""
+def side_warnings(name: str, side: Side) -> tuple[str, ...]:
+    """The warnings for a compared run that was judged in part, or has stuffed captions."""
+    drawn = ", ".join(
+        f"{benchmark(part).title} ({text.removeprefix('judged in part: ')})"
+        for part, coverage in side.coverage.items()
+        if (text := in_part(coverage))
+    )
+    in_parts = f"{name} is judged in part: {drawn}." if drawn else ""
+    return tuple(filter(None, (in_parts, _stuffing_warning(name, side))))
+
+
+def _stuffing_warning(name: str, side: Side) -> str:
     shares = ", ".join(
         f"{benchmark(part).title} ({percent(share)} of its captions)"
         for part, share in side.stuffed.items()
@@ -160,6 +183,10 @@ def _signs(finding: Suspicious, names: Collection[str]) -> str:
 
 def state(report: Report) -> str:
     """Whether a run is complete, or what it lacks."""
+    if report.state == "complete" and report.spec.get("judge_share"):
+        return "Judged in part: every drawn question has an outcome, coverage is over the floor."
+    if report.state == "decided":
+        return "Decided: the comparison with the baseline was sure before all questions were asked."
     if report.state == "complete":
         return "Complete: every planned question has an outcome, coverage is over the floor."
     if report.state != "finished":

@@ -101,10 +101,12 @@ def _generation(
 def coverage(counts: Coverage) -> str:
     """How many questions have a score, and the share of unscored ones per reason."""
     text = f"{counts.scored:,} of {counts.askable:,} askable questions scored"
-    if counts.unscored:
+    failures = {name: count for name, count in counts.unscored.items() if name != "not_drawn"}
+    if failures:
+        drawn = counts.planned - counts.undrawn
         reasons = (
-            f"{count:,} {reason} ({percent(count / counts.planned)})"
-            for reason, count in sorted(counts.unscored.items())
+            f"{count:,} {reason} ({percent(count / drawn)})"
+            for reason, count in sorted(failures.items())
         )
         text += f"; unscored: {', '.join(reasons)}"
     return text

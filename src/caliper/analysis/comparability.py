@@ -132,8 +132,8 @@ def _shortened(text: str) -> str:
 
 def _matters(distinction: Distinction, alone: Collection[str]) -> bool:
     """Whether a distinction is about neither the checkpoint nor a benchmark of only one run."""
-    if distinction.name in ("coverage_floor", "share_replies"):
-        # These change no figure, only which run is complete and whose replies it may reuse.
+    if distinction.name in ("coverage_floor", "share_replies", "judging"):
+        # These change no verdict, only which run is whole and whose replies it may reuse.
         return False
     of_checkpoint = distinction.kind == "model" and distinction.name in _ROLES_OF_THE_CHECKPOINT
     of_one_run = distinction.kind == "benchmark" or any(

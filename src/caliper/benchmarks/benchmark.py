@@ -156,6 +156,8 @@ class Benchmark:
     """Return a figure's dimension in live scores; None for figures shown only in reports."""
     group: Callable[[Item], str] = lambda _: "all"
     """Return the task or domain that `--limit` applies to."""
+    is_divisible: bool = False
+    """Whether some questions of an item can be judged, and others left out."""
     labels: tuple[str, ...] = ("correct", "wrong", "unscored")
     """All values that `label` returns."""
     label: Callable[[Question[Any], Outcome], str] = correctness_label

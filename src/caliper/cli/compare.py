@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from caliper.adapters.phrases import (
     number,
     p_value,
     percent,
-    side_stuffing_warning,
+    side_warnings,
 )
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
@@ -104,7 +105,7 @@ def _show(comparison: Comparison) -> None:
             OUT.print(f"[yellow]{warning}[/yellow]")
     for name, candidate in zip(names[1:], comparison.candidates, strict=True):
         _show_one((names[0], name), candidate)
-    for warning in filter(None, map(side_stuffing_warning, names, comparison.sides)):
+    for warning in chain.from_iterable(map(side_warnings, names, comparison.sides)):
         OUT.print(f"[bold red]{escape(warning)}[/bold red]", soft_wrap=True)
 
 

@@ -10,8 +10,9 @@ from caliper.adapters.exports.report_reader import read_report
 from caliper.analysis.comparability import Distinction, unique_names
 from caliper.cli.comparison import check_comparable
 from caliper.cli.installation import open_gateway
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Report
+from caliper.core.run import RunSpec, RunState
 from caliper.local.directory import find_run, finished_runs
 from caliper.local.reports import read_figures
 from caliper.pipeline.comparing.comparison import (
@@ -53,7 +54,9 @@ def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest
 
 
 def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
-    directories = [find_run(name) for name in runs] or finished_runs()
+    directories = [find_run(name) for name in runs] or [
+        directory for directory in finished_runs() if not _is_in_part(directory.read_spec())
+    ]
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     # Check before reading verdicts, which takes seconds per run.
@@ -76,6 +79,10 @@ def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
     return Entrants(_with_names(reports, [spec.run_id for spec in specs]), differing, apart)
 
 
+def _is_in_part(spec: RunSpec) -> bool:
+    return spec.judge_share is not None or bool(spec.judging)
+
+
 def _refuse_unlike(
     reports: Sequence[Report], request: ComparisonRequest
 ) -> tuple[tuple[Distinction, ...], ...]:
@@ -84,6 +91,8 @@ def _refuse_unlike(
 
 
 def _refuse_partial(report: Report, run: str, request: ComparisonRequest) -> None:
+    if "judge_share" in report.spec or report.state == RunState.DECIDED:
+        raise NotReady(f"run {run} ({report.name}) is judged in part: it is never ranked")
     if not request.partial:
         refuse_partial(f"run {run} ({report.name})", report.state, report.share)
 

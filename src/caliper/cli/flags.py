@@ -140,6 +140,13 @@ CoverageFloor = Annotated[
         "[dim]\\[default: 0.99][/dim]",
     ),
 ]
+JudgeShare = Annotated[
+    float | None,
+    _what(
+        "--judge-share",
+        text="Judge only this share of the questions. See docs/continuous.md.",
+    ),
+]
 Pack = Annotated[
     Path | None, _what("--pack", text="A folder of prompts to use instead of the built-in ones.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from rich.table import Table
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.phrases import dimensions, number
+from caliper.analysis.comparability import unique_names
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
 from caliper.cli.comparison import Anyway, open_comparison
 from caliper.cli.console import OUT, write_json, write_reason
@@ -21,7 +23,10 @@ from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
+from caliper.core.run import RunState
+from caliper.local.directory import find_run
 from caliper.local.policy import read_policy
+from caliper.local.sequential import SequentialPlan, gate_result
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
@@ -78,10 +83,8 @@ def decide(options: GateOptions) -> int:
     policy = read_policy(options.policy)
     if options.aa:
         return _on_replicate(options, policy)
-    request = replace(GATE_REQUEST, anyway=options.anyway)
-    comparison, _ = open_comparison((options.base, options.candidate), options.server, request)
-    before, after = comparison.names
-    result = gate_comparison(policy, comparison)
+    gated = asyncio.run(_by_look(options, policy)) if options.server is None else None
+    (before, after), result = gated or _by_comparison(options, policy)
     if options.markdown is not None:
         write_text(options.markdown, gate_markdown(before, after, result))
     if options.json:
@@ -102,6 +105,27 @@ def _on_replicate(options: GateOptions, policy: Policy) -> int:
     from caliper.cli.gate_aa import try_on_replicate  # noqa: PLC0415
 
     return try_on_replicate((options.base, options.candidate), policy, json=options.json)
+
+
+def _by_comparison(options: GateOptions, policy: Policy) -> tuple[tuple[str, ...], GateResult]:
+    request = replace(GATE_REQUEST, anyway=options.anyway)
+    comparison, _ = open_comparison((options.base, options.candidate), options.server, request)
+    return comparison.names, gate_comparison(policy, comparison)
+
+
+async def _by_look(
+    options: GateOptions, policy: Policy
+) -> tuple[tuple[str, ...], GateResult] | None:
+    """The result for a candidate whose run ended once it was sure; None for any other."""
+    candidate = find_run(options.candidate)
+    if not candidate.read_spec().judging:
+        return None
+    run = await candidate.stored_run.open()
+    plan = SequentialPlan.by_policy(find_run(options.base), policy)
+    if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
+        return None
+    names = unique_names((plan.base.spec.name, run.spec.name), (plan.base.spec.run_id, run.run))
+    return names, gate_result(await plan.look(run))
 
 
 def _show(before: str, after: str, result: GateResult) -> None:

@@ -31,6 +31,7 @@ class SharedOptions:
     replicate: flags.Replicate = None
     share_replies: flags.ShareReplies = None
     coverage_floor: flags.CoverageFloor = None
+    judge_share: flags.JudgeShare = None
     pack: flags.Pack = None
     concurrency: flags.Concurrency = None
     max_calls: flags.MaxCalls = None

@@ -26,7 +26,7 @@ from rich.text import Text
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import ERR
 from caliper.core.messages import ExamineJob, Verdicts
-from caliper.core.outcome import Outcome, Unscored
+from caliper.core.outcome import UNDRAWN, Outcome, Unscored
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
@@ -57,7 +57,11 @@ class _RunningScore:
         self.unscored = 0
 
     def add(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        outcomes = {verdict.index: verdict.outcome for verdict in verdicts.verdicts}
+        outcomes = {
+            verdict.index: verdict.outcome
+            for verdict in verdicts.verdicts
+            if verdict.outcome != UNDRAWN
+        }
         self.unscored += sum(isinstance(outcome, Unscored) for outcome in outcomes.values())
         members = ((item, _outcomes_of(item, outcomes)) for item in job.items)
         self._tally.absorb(self._benchmark.reduce(members, self._settings))

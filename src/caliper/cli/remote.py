@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.files import write_atomically
-from caliper.adapters.phrases import already_ended, lacks, number
+from caliper.adapters.phrases import already_ended, number, remarks
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -112,15 +112,15 @@ async def _watch(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Eval
 
 def run_line(evaluation: Evaluation) -> str:
     """A run on one line: its state, headlines and progress, with what each headline lacks."""
-    parts = [
-        f"{evaluation.spec.run_id} {plain(evaluation.spec.name)} [bold]{evaluation.state}[/bold]"
-    ]
+    spec = evaluation.spec
+    in_part = ", judged in part" if spec.judge_share is not None else ""
+    parts = [f"{spec.run_id} {plain(spec.name)} [bold]{evaluation.state}[/bold]{in_part}"]
     for part in evaluation.benchmarks:
         answered = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
         progress = f"{answered}/{part.coverage.planned}"
-        known = "; ".join(filter(None, (progress, plain(lacks(part.lacking)))))
+        known = "; ".join(filter(None, (progress, plain(remarks(part)))))
         parts.append(f"{part.title} {value} ({known})")
     return "  ".join(
         [*parts, f"[red]{plain(evaluation.error)}[/red]"] if evaluation.error else parts

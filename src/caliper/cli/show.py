@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.phrases import NO_DATA, lacks, number, reuse, state, stuffing_warnings
+from caliper.adapters.phrases import NO_DATA, number, remarks, reuse, state, stuffing_warnings
 from caliper.adapters.provenance import facts
 from caliper.cli.console import ERR
 from caliper.cli.options import OutputOptions
@@ -53,8 +53,9 @@ def show_headlines(report: Report, console: Console) -> None:
 
 def _headline(part: BenchmarkReport) -> str:
     value = format_estimate(part.estimates.get(part.headline))
-    lacking = f" [yellow]{escape(lacks(part.lacking))}[/yellow]" if part.lacking else ""
-    return f"[bold]{value}[/bold] {' '.join(part.headline)}{lacking}"
+    found = remarks(part)
+    remark = f" [yellow]{escape(found)}[/yellow]" if found else ""
+    return f"[bold]{value}[/bold] {' '.join(part.headline)}{remark}"
 
 
 def show_place(path: Path, console: Console) -> None:

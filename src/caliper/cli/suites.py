@@ -148,11 +148,11 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
         write_json(shown)
         return Exit.DONE
     table = Table(box=None, pad_edge=False)
-    for column in ("suite", "state", "version", "checkpoints", "calls", "tokens", "last"):
+    for column in ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved", "last"):
         table.add_column(column, overflow="fold")
     for each in shown:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
-        costs = (f"{each['calls']:,}", f"{each['tokens']:,}")
+        costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved"))
         last = plain(each["last"])
         table.add_row(each["suite"], each["state"], each["version"], counts, *costs, last)
     OUT.print(table)
@@ -181,6 +181,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
                 ],
                 "calls": sum(entry.calls for entry in entries),
                 "tokens": sum(entry.tokens for entry in entries),
+                "saved": sum(entry.saved for entry in entries),
                 "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
             }
         )

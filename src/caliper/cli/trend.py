@@ -92,7 +92,8 @@ def _show(entries: Sequence[CheckpointEntry], figures: Sequence[tuple[str, str]]
         table.add_column(escape(f"{name} {path}"), justify="right")
     for entry in entries:
         step = "" if entry.checkpoint.step is None else f"{entry.checkpoint.step:,}"
-        incomplete = "" if entry.is_complete else ", incomplete"
+        incomplete = ", judged in part" if entry.saved else ", incomplete"
+        incomplete = "" if entry.is_complete else incomplete
         cells = []
         for figure in figures:
             one = entry.figure(*figure)

@@ -170,6 +170,7 @@ class CheckpointEntry:
     explains the state. `run` is the name of its run directory or its run id, and
     `is_complete` says that the run is. `figures` are those of the report, `findings` the gate's,
     against the revision `baseline`. `calls` and `tokens` are those of the process that ended it.
+    `asked` questions were asked, and `saved` were not, because the answer was sure.
     """
 
     suite: str
@@ -188,6 +189,8 @@ class CheckpointEntry:
     findings: tuple[Mapping[str, Any], ...] = ()
     calls: int = 0
     tokens: int = 0
+    asked: int = 0
+    saved: int = 0
 
     @property
     def is_open(self) -> bool:

@@ -29,6 +29,10 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     BUDGET = "budget"
     INTERNAL = "internal"
+    NOT_DRAWN = "not_drawn"
+    """Of a run that is judged in part: a question that is not asked. It is no failure, and no
+    figure counts it.
+    """
 
 
 RETRYABLE = frozenset(
@@ -61,6 +65,7 @@ class Unscored:
 
 
 Outcome = Scored | Unscored
+UNDRAWN = Unscored(Reason.NOT_DRAWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ class Table:
 class Coverage:
     """How many of the planned (question, repeat) pairs have a score.
 
-    `unscored` counts by reason. `askable` excludes pairs with bad ground truth.
+    `unscored` counts by reason. `askable` excludes pairs with bad ground truth, and those that a
+    run judged in part did not draw.
     """
 
     planned: int
@@ -119,8 +120,13 @@ class Coverage:
         return self.scored + sum(self.unscored.values())
 
     @property
+    def undrawn(self) -> int:
+        """The number that a run judged in part does not ask."""
+        return self.unscored.get("not_drawn", 0)
+
+    @property
     def askable(self) -> int:
-        return self.planned - self.unscored.get("bad_ground_truth", 0)
+        return self.planned - self.unscored.get("bad_ground_truth", 0) - self.undrawn
 
     @property
     def share(self) -> float:
@@ -195,9 +201,9 @@ class Report:
     """The results of a run. They depend only on the resolved spec, the plan and the outcomes,
     except for `reuse`: shown to people, not part of report.json, None if nothing was reused.
 
-    `state` is a run state (`complete`, or `finished` below the coverage floor; any other
-    state makes it a partial report). `spec` is the part of the resolved spec that is needed to
-    reproduce the run.
+    `state` is a run state (`complete` or `decided`, or `finished` below the coverage floor; any
+    other state makes it a partial report). `spec` is the part of the resolved spec that is needed
+    to reproduce the run.
     """
 
     name: str
@@ -209,7 +215,7 @@ class Report:
 
     @property
     def partial(self) -> bool:
-        return self.state != "complete"
+        return self.state not in ("complete", "decided")
 
     @property
     def share(self) -> float:

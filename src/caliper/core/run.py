@@ -22,7 +22,8 @@ _HASH = re.compile("[0-9a-f]{40,}")
 
 class RunState(StrEnum):
     """The state of a run. `finished`: every question has an outcome. `complete`: enough of the
-    outcomes are also scores. The report of a run in any other state than `complete` is partial.
+    outcomes are also scores. `decided`: enough are of those that were drawn before the answer was
+    sure. The report of a run in any other state than the last two is partial.
     """
 
     PLANNING = "planning"
@@ -31,12 +32,13 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
     FINISHED = "finished"
     COMPLETE = "complete"
+    DECIDED = "decided"
     FAILED = "failed"
 
 
-FINAL_STATES = frozenset(
-    {RunState.CANCELLED, RunState.FINISHED, RunState.COMPLETE, RunState.FAILED}
-)
+WHOLE_STATES = frozenset({RunState.COMPLETE, RunState.DECIDED})
+"""The states of a run in which nothing is left to ask."""
+FINAL_STATES = WHOLE_STATES | {RunState.CANCELLED, RunState.FINISHED, RunState.FAILED}
 """The final states."""
 
 
@@ -169,7 +171,9 @@ class RunSpec:
 
     No path, URL, output folder or concurrency. `limit` items per task or domain are drawn with
     `seed`. `replicate` tells deliberate repetitions of a run apart. With `share_replies`, even
-    replies of models without a revision are shared with other runs.
+    replies of models without a revision are shared with other runs. `judge_share` is the share of
+    the questions about captions that are asked, None for all. `judging` is the digest of what ends
+    the run once the answer is sure, empty if all questions are asked.
     """
 
     name: str
@@ -181,6 +185,8 @@ class RunSpec:
     replicate: int = 0
     coverage_floor: float = 0.99
     share_replies: bool = False
+    judge_share: float | None = None
+    judging: str = ""
     schema: int = SCHEMA
 
     @cached_property
@@ -210,12 +216,16 @@ class RunSpec:
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back to an equal spec."""
         plain = ("name", "version", "pack", "seed", "limit", "replicate", "coverage_floor")
-        # The default is left out, so that the fingerprints of earlier runs stay the same.
-        shared = {"share_replies": True} if self.share_replies else {}
+        # Defaults are left out, so that the fingerprints of earlier runs stay the same.
+        optional: dict[str, Any] = {"share_replies": True} if self.share_replies else {}
+        if self.judge_share is not None:
+            optional["judge_share"] = self.judge_share
+        if self.judging:
+            optional["judging"] = self.judging
         return {
             "schema": self.schema,
             **{name: getattr(self, name) for name in plain},
-            **shared,
+            **optional,
             "benchmarks": [spec.to_json() for spec in self.benchmarks],
         }
 

@@ -19,6 +19,7 @@ class Cause(StrEnum):
     LATE = "a plan or outcomes arrive late"
     OUTCOMES = "every question has an outcome"
     SCORES = "enough of the outcomes are scores"
+    DECISION = "the answer is sure before every question was asked"
     FAILURE = "a model changed, or an object is lost"
 
 
@@ -43,6 +44,7 @@ TRANSITIONS = (
     Transition(Cause.LATE, "failed", "running", "aggregator"),
     Transition(Cause.OUTCOMES, "running cancelling", "finished", "aggregator"),
     Transition(Cause.SCORES, "planning running cancelling finished", "complete", "aggregator"),
+    Transition(Cause.DECISION, "running", "decided", "aggregator"),
     Transition(Cause.FAILURE, "running cancelling", "failed", "aggregator"),
 )
 """All transitions that callers can see."""

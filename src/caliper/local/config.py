@@ -104,7 +104,8 @@ class RunConfig(Strict):
 
     `name` is the checkpoint's label, `limit` the number of items to draw per task or domain with
     `seed`, `out` the run's directory and `store` the store of replies across runs;
-    `share_replies` also shares replies of models without a revision. `recipe` names the settings
+    `share_replies` also shares replies of models without a revision, and `judge_share` is the share
+    of questions about captions to ask. `recipe` names the settings
     behind published figures, which apply to everything that the run does not set itself.
     `max_calls` and `max_tokens` cap its cost, `priority` ranks it among other runs. With `anchors`,
     captions with a known verdict are judged alongside it; see wiring.anchors.
@@ -119,6 +120,7 @@ class RunConfig(Strict):
     replicate: int = Field(default=0, ge=0)
     share_replies: bool = False
     coverage_floor: float = Field(default=0.99, ge=0, le=1)
+    judge_share: float | None = Field(default=None, gt=0, lt=1)
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
@@ -240,9 +242,9 @@ def config_values(config: RunConfig) -> dict[str, Any]:
     """
     folder = Path.cwd()
     absolute = relative_to(config, folder)
-    # Left out if off, for equality with the run.yaml of releases without it.
-    unshared = set() if config.share_replies else {"share_replies"}
-    values = absolute.model_dump(mode="json", exclude=_TRANSIENT | unshared)
+    # Left out if off, for equality with the run.yaml of releases without them.
+    unset = {name for name in ("share_replies", "judge_share") if not getattr(config, name)}
+    values = absolute.model_dump(mode="json", exclude=_TRANSIENT | unset)
     for name, part in absolute.benchmarks.items():
         values["benchmarks"][name]["media"] = str(folder / part.media_root)
     return values

@@ -17,7 +17,7 @@ from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
-from caliper.core.run import BenchmarkSpec, RunSpec, RunState
+from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
 from caliper.local.checks import warnings
 from caliper.local.config import config_values
 from caliper.local.directory import RunDirectory
@@ -25,6 +25,7 @@ from caliper.local.reports import stored_report, stored_sittings
 from caliper.local.setup import RunSetup
 from caliper.local.stages import planning, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
+from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.asking.examiner import Models
@@ -83,7 +84,12 @@ class LocalRun:
         files = ReportFiles(
             self._captions_of, self._sinks, directory.path, self._complete, plain_sinks
         )
-        outlets = Outlets(self._on_run_ended, _refuse)
+        advance = None
+        if setup.rule_of is not None:
+            codec, rule_of = self._ground.codec, setup.rule_of
+            blocks = DrawnBlocks(stream, codec, rule_of, lambda: self._captions, self._add_jobs)
+            advance = blocks.advance
+        outlets = Outlets(self._on_run_ended, _refuse, advance=advance)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
         self._report: Report | None = None
@@ -103,7 +109,7 @@ class LocalRun:
         if not await self._is_finished(run):
             self._directory.begin()
         record, _ = await Gateway(outside, ground.runs).begin(setup.spec, setup.config.terms)
-        if record.state is RunState.COMPLETE:
+        if record.state in WHOLE_STATES:
             await self._resume(run, None)
             return await stored_report(self._directory, await self._ledger(run), self._captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
@@ -164,7 +170,8 @@ class LocalRun:
             directory.begin()
             directory.write_captions(await self._captions_of(run_ledger))
         self._resumed.set()
-        return Resumption(run_ledger.ledger, self._written)
+        by_blocks = setup.rule_of is not None
+        return Resumption(run_ledger.ledger, self._written, by_blocks)
 
     async def _work(self, planner: Planner) -> None:
         decoders, anchors = Decoders(self._options), self._anchors()
@@ -177,8 +184,11 @@ class LocalRun:
             await anchors.close()
             await decoders.close()
 
+    def _add_jobs(self, published: int) -> None:
+        self.jobs += published
+
     def _note_jobs(self, published: int) -> None:
-        self.jobs = published
+        self._add_jobs(published)
         # The models have their first questions: there is time now. Imported in a thread, they would
         # keep replies waiting four times as long.
         loop = asyncio.get_running_loop()

@@ -21,6 +21,7 @@ def run_request(
         replicate=config.replicate,
         share_replies=config.share_replies,
         coverage_floor=config.coverage_floor,
+        judge_share=config.judge_share,
         terms=config.terms,
     )
 

@@ -20,6 +20,7 @@ from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.request import part_request, run_request
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
+from caliper.pipeline.aggregation.drawn_blocks import RuleOf
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.resolution import BenchmarkRequest, LocalStages, resolve
 from caliper.pipeline.store.plan import qa_layout
@@ -64,12 +65,13 @@ class RunModels:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """A run that is ready to be planned."""
+    """A run that is ready to be planned. `rule_of` makes the rule that ends it early, if any."""
 
     config: RunConfig
     spec: RunSpec
     supplies: FileSupplies
     models: RunModels
+    rule_of: RuleOf | None = None
 
 
 @asynccontextmanager

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.analysis.gate import Policy
+from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
@@ -63,6 +64,7 @@ class SuiteKeys(Strict):
     baseline: str = "previous"
     margin: float | None = Field(default=None, ge=0)
     step: str = ""
+    judging: Literal["full", "sequential"] = "full"
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
 
@@ -117,11 +119,15 @@ def read_suite(path: Path) -> Suite:
     for name, part in config.benchmarks.items():
         _check_part(name, part, path, root)
     policy = _policy_of(keys, path, root)
+    if keys.judging == "sequential":
+        _check_sequential(keys, config, path, root)
     values = {
         "run": config.model_dump(mode="json", exclude_defaults=True),
         "captions": captions,
         "policy": policy and asdict(policy),
         "margin": keys.margin,
+        # Else left out, so that earlier suites keep their versions.
+        **({"judging": keys.judging} if keys.judging != "full" else {}),
     }
     # As it is when it is read back: lists for tuples.
     values = json.loads(canonical_json(values))
@@ -177,6 +183,21 @@ def _check_template(captioner: str) -> None:
         raise InvalidInput(message, field="captioner")
 
 
+def _check_sequential(
+    keys: SuiteKeys, config: RunConfig, path: Path, root: yaml.Node | None
+) -> None:
+    """Raise InvalidInput for a suite that cannot be judged in sequence."""
+    whole = [name for name in config.benchmarks if not benchmark(name).is_divisible]
+    rules = {
+        "it needs a gate or a margin": keys.gate is None and keys.margin is None,
+        "not with a budget of calls, which cuts by another order": keys.budget.calls is not None,
+        f"not with {', '.join(whole)}, whose questions are judged together": bool(whole),
+    }
+    for message in (text for text, broken in rules.items() if broken):
+        line = line_of(root, ("judging",))
+        raise InvalidInput(message, file=str(path), line=line, field="judging")
+
+
 def _policy_of(keys: SuiteKeys, path: Path, root: yaml.Node | None) -> Policy | None:
     if isinstance(keys.gate, str):
         return read_policy(path.parent / keys.gate)
@@ -218,6 +239,7 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
         "policy": values["policy"],
         "margin": values["margin"],
         "baseline": str(baseline),
+        **({"judging": values["judging"]} if "judging" in values else {}),
     }
 
 

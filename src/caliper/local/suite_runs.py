@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.phrases import state
+from caliper.adapters.models.cost import Cost
+from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
+from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
 from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
 from caliper.core.report import Report
+from caliper.core.run import RunState
 from caliper.core.suites import BaselineKind, Suite
+from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
+from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate
+from caliper.local.sequential import (
+    SequentialPlan,
+    decision_of,
+    describe,
+    finding_json,
+    is_deterministic,
+)
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_policy, suite_run
@@ -36,6 +48,8 @@ _CAUSES = {
     Decision.REGRESSION: EntryCause.REGRESSION,
     Decision.INCONCLUSIVE: EntryCause.DOUBT,
 }
+Costs = Mapping[str, Cost]
+"""What calls cost, by model."""
 
 
 def suite_store() -> DirectoryStore:
@@ -56,7 +70,8 @@ class LocalEvaluator:
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
-            result = await self._run(suite, entry)
+            plan, again = await self._sequential_plan(suite, baseline)
+            result = await self._evaluate(suite_run(suite, entry.checkpoint), plan)
         except (BackendError, StoreUnavailable):
             raise
         except CaliperError:
@@ -64,15 +79,38 @@ class LocalEvaluator:
             if not gone:
                 raise
             return EntryResult(EntryCause.LOSS, {"reason": gone})
-        fields = _result_fields(result)
-        cause, decided = await _decide(suite, result, baseline)
+        fields = _result_fields(result, again)
+        by_look = "judging" in result.report.spec and not result.report.partial
+        if plan is not None and baseline.entry is not None and by_look:
+            cause, decided = await _decide_by_look(plan, result, baseline.entry)
+        else:
+            cause, decided = await _decide(suite, result, baseline)
         return EntryResult(cause, fields | decided)
 
-    async def _run(self, suite: Suite, entry: CheckpointEntry) -> RunResult:
-        config = suite_run(suite, entry.checkpoint)
+    async def _sequential_plan(
+        self, suite: Suite, baseline: BaselineChoice
+    ) -> tuple[SequentialPlan | None, Costs]:
+        """How to stop early, and what it cost to judge some of the baseline again; None if the
+        suite does not, or there is nothing to compare with.
+        """
+        if "judging" not in suite.values or baseline.entry is None:
+            return None, {}
+        policy, margin = suite_policy(suite), suite.values["margin"]
+        level = LEVEL if policy is None else policy.level
+        directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
+        base = directory.stored_run
+        if is_deterministic(base.spec):
+            return SequentialPlan(base, policy, margin, level), {}
+        result = await self._evaluate(await config_again(suite, directory))
+        repeats = RunDirectory(result.directory).stored_run
+        return SequentialPlan(base, policy, margin, level, repeats), result.spent
+
+    async def _evaluate(self, config: RunConfig, plan: SequentialPlan | None = None) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
-            return await evaluate(setup, self._watcher, self._clock, decoders())
+            alike = plan is not None and plan.is_comparable(setup.spec)
+            run = _ended_by(setup, plan) if plan is not None and alike else setup
+            return await evaluate(run, self._watcher, self._clock, decoders())
 
     def _warn(self, setup: RunSetup, *, shares: bool) -> None:
         for part in setup.spec.benchmarks:
@@ -98,6 +136,11 @@ class LocalEvaluator:
                 await asyncio.to_thread(shutil.rmtree, DEFAULT_ROOT / run, ignore_errors=True)
 
 
+def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
+    spec = replace(setup.spec, judging=plan.digest)
+    return replace(setup, spec=spec, rule_of=plan.rule_of)
+
+
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
     """The runs of all but the last checkpoints, and of those that stay or may become a baseline:
     the best one, tagged ones, the pinned one.
@@ -107,7 +150,7 @@ def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]
     ended = [each for each in entries if each.run and not each.is_open]
     kept = [*ended[-suite.keep :], *(each for each in ended if each.checkpoint.tags)]
     if complete := [each for each in ended if each.is_complete]:
-        kept.append(best_entry(complete))
+        kept += [best_entry(complete), complete[-1]]
     if suite.baseline.kind is BaselineKind.PINNED:
         pin = suite.baseline.name
         kept += [each for each in ended if each.checkpoint.revision.startswith(pin)]
@@ -115,11 +158,13 @@ def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]
     return [each.run for each in ended if each.run not in runs]
 
 
-def _result_fields(result: RunResult) -> dict[str, Any]:
-    costs = result.spent.values()
+def _result_fields(result: RunResult, again: Costs) -> dict[str, Any]:
+    costs, parts = [*result.spent.values(), *again.values()], result.report.benchmarks
     return {
         "run": result.directory.name,
-        "is_complete": not result.report.partial,
+        "is_complete": result.report.state == RunState.COMPLETE,
+        "asked": sum(part.coverage.planned - part.coverage.undrawn for part in parts),
+        "saved": sum(part.coverage.undrawn for part in parts),
         "figures": tuple(_figures(result.report)),
         "calls": sum(cost.calls for cost in costs),
         "tokens": sum(cost.prompt_tokens + cost.completion_tokens for cost in costs),
@@ -160,6 +205,22 @@ async def _decide(
     reason = "" if gated.decision is Decision.PASSED else "; ".join(map(_describe, decisive))
     findings = tuple(map(_finding_json, gated.findings))
     return _CAUSES[gated.decision], {**against, "reason": reason, "findings": findings}
+
+
+async def _decide_by_look(
+    plan: SequentialPlan, result: RunResult, base: CheckpointEntry
+) -> tuple[EntryCause, dict[str, Any]]:
+    """The decision of the look that ended a run, or of the last one."""
+    against: dict[str, Any] = {"baseline": base.checkpoint.revision}
+    if warnings := stuffing_warnings(result.report):
+        return EntryCause.DOUBT, {**against, "reason": "; ".join(warnings)}
+    look = await plan.look(await RunDirectory(result.directory).stored_run.open())
+    coverages = [part.coverage for part in result.report.benchmarks]
+    whole = sum(coverage.planned for coverage in coverages)
+    asked = whole - sum(coverage.undrawn for coverage in coverages)
+    reason = "; ".join(filter(None, (describe(look), f"asked {asked:,} of {whole:,} questions")))
+    findings = tuple(map(finding_json, look.checks))
+    return _CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
 
 
 def _headline_policy(comparison: Comparison, margin: float) -> Policy:

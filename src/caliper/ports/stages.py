@@ -1,8 +1,8 @@
-"""Ports from the gateway to the stages: their models, and the aggregator's scores."""
+"""Ports between stages: their models, the aggregator's scores, and what ends a run early."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,5 +59,22 @@ class ScoreBoard(Protocol):
         a final state, or at once if the run is unknown.
 
         Raises the same errors as `scores`.
+        """
+        ...
+
+
+class StopRule(Protocol):
+    """Says when the answer that a run is to give is sure. Its answers depend on the outcomes alone.
+
+    `blocks` are the questions in the order in which they are asked, each by the dense index of its
+    first repeat; what is in none is asked along with the first. A question without a score has the
+    outcome None, and one with several repeats their mean.
+    """
+
+    blocks: Sequence[Sequence[int]]
+
+    def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
+        """Whether to stop after so many blocks, from 1, with an outcome of each of their questions.
+        Called for every number of blocks in turn.
         """
         ...

@@ -57,6 +57,7 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
         limit=st.none() | st.integers(0, 2**32 - 1),
         replicate=st.integers(0, 2**32 - 1),
         share_replies=st.booleans(),
+        judge_share=st.none() | st.floats(0.01, 0.99),
         coverage_floor=st.floats(0, 1),
         client_key=TEXTS,
         terms=st.builds(Terms, MOST, MOST, st.sampled_from(Priority)),

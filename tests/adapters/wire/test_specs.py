@@ -55,6 +55,8 @@ SPECS = st.builds(
     limit=st.none() | COUNTS,
     replicate=st.integers(0, 2**32 - 1),
     coverage_floor=st.floats(0, 1),
+    judge_share=st.none() | st.floats(0.01, 0.99),
+    judging=st.sampled_from(["", "f" * 64]),
 )
 
 

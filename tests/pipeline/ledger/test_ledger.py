@@ -43,7 +43,9 @@ def standing(ledger: Ledger) -> list[Verdict | None]:
 def expected(verdicts: list[Verdict]) -> list[Verdict | None]:
     """What must stand, by the definition and nothing else."""
     rivals = [[one for one in verdicts if one.index == index] for index in range(SIZE)]
-    return [reduce(better, those) if those else None for those in rivals]
+    kept = [reduce(better, those) if those else None for those in rivals]
+    # A question that is not drawn is known, and has no outcome.
+    return [one if one and one.outcome != Unscored(Reason.NOT_DRAWN) else None for one in kept]
 
 
 @st.composite

@@ -54,7 +54,7 @@ def _benchmark(benchmark: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[
 def _headline(benchmark: BenchmarkReport) -> str:
     name = phrases.label(benchmark, benchmark.headline)
     text = f"{plain(name)}: **{phrases.with_interval(phrases.headline(benchmark))}**"
-    return ", ".join(filter(None, (text, plain(phrases.lacks(benchmark.lacking)))))
+    return ", ".join(filter(None, (text, plain(phrases.remarks(benchmark)))))
 
 
 def _table(benchmark: BenchmarkReport, table: Table) -> str:

@@ -78,7 +78,7 @@ LABELS = (
     ),
     Label(
         "reason",
-        tuple(map(str, Reason)),
+        tuple(str(reason) for reason in Reason if reason is not Reason.NOT_DRAWN),
         "of unscored verdicts; retries and dead letters have an error such as "
         "`backend_overloaded`, or `internal` for a defect",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from caliper.adapters import phrases
@@ -69,7 +70,7 @@ def render_comparison(
         "compare.html",
         base=names[0],
         candidates=candidates,
-        stuffing=list(filter(None, map(phrases.side_stuffing_warning, names, comparison.sides))),
+        warnings=list(chain.from_iterable(map(phrases.side_warnings, names, comparison.sides))),
         unfinished=[side for side in comparison.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,

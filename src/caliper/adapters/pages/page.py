@@ -91,7 +91,7 @@ def _environment() -> jinja2.Environment:
         label=phrases.label,
         headline=phrases.headline,
         notes=phrases.notes,
-        lacks=phrases.lacks,
+        remarks=phrases.remarks,
         reuse=phrases.reuse,
         stuffed=phrases.stuffing_warnings,
         facts=provenance.facts,

@@ -47,6 +47,7 @@ def encode_evaluation_request(request: EvaluationRequest) -> evaluate_pb2.StartE
         replicate=request.replicate,
         share_replies=request.share_replies,
         coverage_floor=request.coverage_floor,
+        judge_share=request.judge_share,
         client_key=to_wire(request.client_key),
         max_calls=request.terms.calls,
         max_tokens=request.terms.tokens,
@@ -84,6 +85,7 @@ def decode_evaluation_request(message: evaluate_pb2.StartEvaluationRequest) -> E
         replicate=message.replicate,
         share_replies=message.share_replies,
         coverage_floor=message.coverage_floor if message.HasField("coverage_floor") else _FLOOR,
+        judge_share=message.judge_share if message.HasField("judge_share") else None,
         client_key=from_wire(message.client_key),
         terms=Terms(
             calls=message.max_calls if message.HasField("max_calls") else None,

@@ -49,6 +49,8 @@ def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
             replicate=spec.replicate,
             coverage_floor=spec.coverage_floor,
             share_replies=spec.share_replies,
+            judge_share=spec.judge_share,
+            judging=spec.judging,
             benchmarks=[_encode_benchmark(part) for part in spec.benchmarks],
         )
     except ValueError as error:
@@ -119,6 +121,8 @@ def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
         replicate=message.replicate,
         coverage_floor=message.coverage_floor,
         share_replies=message.share_replies,
+        judge_share=message.judge_share if message.HasField("judge_share") else None,
+        judging=message.judging,
         schema=message.schema,
     )
 

@@ -136,6 +136,7 @@ rows of file_id and caption.
     },
     dimension=partial(dimension, group="tasks"),
     group=lambda item: item.key.removeprefix("qa/").split("/", 1)[0],
+    is_divisible=True,
     labels=(*_CAPTION_LABELS.values(), "unscored"),
     label=_label,
     scores=lambda question: tuple(map(Fraction, sorted(_labels(question)))),

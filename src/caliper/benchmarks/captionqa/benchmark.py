@@ -88,6 +88,7 @@ from id to text.
     },
     dimension=_dimension,
     group=lambda item: item.questions[0].payload.domain,
+    is_divisible=True,
     labels=scoring.LABELS,
     label=lambda _, outcome: scoring.label(outcome),
     scores=lambda question: scoring.scores(question.payload),

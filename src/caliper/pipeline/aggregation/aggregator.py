@@ -14,6 +14,7 @@ from functools import partial
 from caliper.core.envelopes import Record
 from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.messages import PlanMade, RunCancelled, RunEnded, Verdicts
+from caliper.core.outcome import UNDRAWN
 from caliper.pipeline.aggregation.conclusion import Conclusion
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
@@ -138,7 +139,9 @@ class Aggregator:
         try:
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
-            run.retries.difference_update(verdict.index for verdict in message.verdicts)
+            run.retries.difference_update(
+                verdict.index for verdict in message.verdicts if verdict.outcome != UNDRAWN
+            )
         except DataLoss as error:
             self.table.fail(run, error)
         except InvalidInput as error:

@@ -46,6 +46,8 @@ class Conclusion:
             fails = run.due_state is RunState.FAILED and not (run.is_broken or run.end_is_current)
             if (look and run.due_state is None) or (fails and self._may_end(run)):
                 await self._read_cancellation(run)
+            if run.due_state is None and self._outlets.advance is not None:
+                await self._outlets.advance(run)
             if run.is_due and self._may_end(run):
                 await self._end(run)
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from caliper.core.messages import RunEnded
 from caliper.pipeline.aggregation.slots import Slot
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.ports.telemetry import SILENT, Telemetry
 
@@ -25,13 +26,14 @@ class Trouble(StrEnum):
 class Outlets:
     """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
     reports a fault and must neither block nor raise, `telemetry` records events, `live` has the
-    live scores of all slots.
+    live scores of all slots, and `advance` publishes what a run that goes on has to ask next.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
     warn: Callable[[Trouble, str], None]
     telemetry: Telemetry = SILENT
     live: LiveTallies = field(default_factory=LiveTallies)
+    advance: Callable[[RunLedger], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, fields_of, job_key, reply_key
 from caliper.core.messages import CaptionJob, ExamineJob
+from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Item, Reply, Source
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, refuse_newer
 from caliper.pipeline.asking.request import Request
@@ -75,9 +76,14 @@ def _models_of(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:
 
 
 def _item_json(item: Item) -> dict[str, Any]:
-    """The JSON of an item without its dense index, which depends on the run."""
+    """The JSON of an item without what depends on the run: its dense index, and which of its
+    questions are drawn.
+    """
     fields = encode_item(item)
     del fields["first"]
+    for question in fields["questions"]:
+        if question["unscored"] == Reason.NOT_DRAWN:
+            question["unscored"] = None
     return fields
 
 

@@ -60,6 +60,6 @@ async def with_reuse(report: Report, spec: RunSpec, captions: Captions, run: Obj
         captions=reused[CAPTIONS],
         of_captions=sum(len(captions.get(name, ())) for name in captioned),
         verdicts=reused[VERDICTS],
-        of_verdicts=sum(part.coverage.known for part in report.benchmarks),
+        of_verdicts=sum(part.coverage.known - part.coverage.undrawn for part in report.benchmarks),
     )
     return replace(report, reuse=reuse if by_job else None)

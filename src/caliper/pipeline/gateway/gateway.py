@@ -25,7 +25,7 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
-from caliper.core.run import FINAL_STATES, RunSpec, RunState
+from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.gateway.relays import Relays
@@ -209,7 +209,7 @@ class Gateway:
 
     async def _complete(self, own_store: ObjectStore, spec: RunSpec) -> Evaluation | None:
         """The run if it is complete, and nothing of its verdicts is lost."""
-        if (await read_record(own_store, spec)).status().state is not RunState.COMPLETE:
+        if (await read_record(own_store, spec)).status().state not in WHOLE_STATES:
             return None
         try:
             evaluation = await self.get(spec.run_id)

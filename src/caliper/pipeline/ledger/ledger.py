@@ -27,6 +27,7 @@ _MAX_LABELS = 255 - _LABELS
 _INT64_MAX = 2**63 - 1
 _REASONS = tuple(Reason)
 _CODES = {reason: code for code, reason in enumerate(_REASONS, start=_SILENT + 1)}
+_UNDRAWN = _CODES[Reason.NOT_DRAWN]
 _PASSING = frozenset(_CODES[reason] for reason in RETRYABLE)
 
 
@@ -184,9 +185,9 @@ class Ledger:
         return self.known == len(self._states)
 
     def outcome(self, index: int) -> Outcome | None:
-        """The outcome of an index; None if it is unknown."""
+        """The outcome of an index; None if it is unknown, or of a question that was not drawn."""
         state = self._states[index]
-        if state == _UNKNOWN:
+        if state in (_UNKNOWN, _UNDRAWN):
             return None
         if _is_score(state):
             columns = self.columns
@@ -221,6 +222,10 @@ class Ledger:
         """The indices that are unscored for a retryable reason."""
         return {index for index, state in enumerate(self._states) if state in _PASSING}
 
+    def undrawn(self) -> set[int]:
+        """The indices of questions that were not drawn."""
+        return {index for index, state in enumerate(self._states) if state == _UNDRAWN}
+
     def lacks(self, indices: range) -> bool:
         """Whether an index has no outcome yet."""
         return _UNKNOWN in self._states[indices.start : indices.stop]
@@ -240,12 +245,12 @@ class Ledger:
         return scored, reasons
 
     async def evidence(self, items: Iterable[Item]) -> dict[int, Verdict]:
-        """The known verdicts of items, by index. Raises StoreUnavailable."""
+        """The known verdicts of items on drawn questions, by index. Raises StoreUnavailable."""
         places = {
             index: self.columns.places[index]
             for item in items
             for index, _, _ in item.positions()
-            if self._states[index] != _UNKNOWN
+            if self._states[index] not in (_UNKNOWN, _UNDRAWN)
         }
         verdicts = await self._log.read_many(places.values())
         return {index: verdicts[place] for index, place in places.items()}

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequen
 from dataclasses import replace
 from math import fsum
 
+from caliper.analysis.finite import of_all
 from caliper.analysis.intervals import estimate_all
 from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.base import (
@@ -70,7 +71,8 @@ async def report(
     """The report of a run over the outcomes that its ledger has so far.
 
     Its state is `complete` if every question has an outcome, each benchmark's coverage reaches
-    the floor and no cap left anything out; `finished` if only the first holds; else `running`.
+    the floor and no cap left anything out, or `decided` if the answer was sure before all were
+    asked; `finished` if only the first holds; else `running`.
     """
     scores = await figures(spec, summary, plan, ledger)
     return await with_captions(scores, spec, plan, captions)
@@ -140,13 +142,18 @@ def run_status(
         coverage.share >= spec.coverage_floor and Reason.BUDGET not in coverage.unscored
         for coverage in coverages.values()
     )
-    return RunState.COMPLETE if enough else RunState.FINISHED, coverages
+    if not enough:
+        return RunState.FINISHED, coverages
+    undrawn = any(coverage.undrawn for coverage in coverages.values())
+    return RunState.DECIDED if spec.judging and undrawn else RunState.COMPLETE, coverages
 
 
 def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> BenchmarkReport:
     part, definition = spec.benchmark(name), benchmark(name)
     layout = definition.report(tally, part.settings)
     estimates = estimate_all(layout.figures, tally)
+    if spec.judge_share is not None:
+        estimates = {path: of_all(each, spec.judge_share) for path, each in estimates.items()}
     return BenchmarkReport(
         name=part.name,
         title=definition.title,
@@ -156,7 +163,7 @@ def _part(spec: RunSpec, name: str, tally: Tally, coverage: Coverage) -> Benchma
         coverage=coverage,
         settings=settings_of(part),
         models=models_of(part),
-        notes=(*_model_notes(part, estimates), *layout.notes),
+        notes=(*_model_notes(part, estimates), *layout.notes, *_share_notes(spec, coverage)),
         generation=generation_of(spec, part),
     )
 
@@ -195,6 +202,23 @@ def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Ite
         yield lexical_agreement.note(part.name, scored)
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES_NOTE
+
+
+def _share_notes(spec: RunSpec, coverage: Coverage) -> Iterator[str]:
+    if spec.judge_share is not None:
+        drawn = coverage.planned - coverage.undrawn
+        yield (
+            f"Judged in part: {drawn:,} of {coverage.planned:,} questions, "
+            f"{100 * spec.judge_share:.4g}% of each task or domain. Intervals are for "
+            "the figures of all these questions; leaderboards leave the run out."
+        )
+    elif spec.judging and coverage.undrawn:
+        drawn = coverage.planned - coverage.undrawn
+        yield (
+            f"Decided: the comparison with the baseline was sure after {drawn:,} of "
+            f"{coverage.planned:,} questions. Figures of a run that ended so lean towards its "
+            "finding, which their intervals leave out; leaderboards leave the run out."
+        )
 
 
 def _blank_notes(blank: int, captions: int) -> Iterator[str]:

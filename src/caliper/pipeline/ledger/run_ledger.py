@@ -10,11 +10,11 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import EventKind, PlanMade, RunEvent, RunFailed, kind_of
-from caliper.core.outcome import Verdict
+from caliper.core.outcome import UNDRAWN, Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
-from caliper.core.run import RunSpec, RunState
+from caliper.core.run import WHOLE_STATES, RunSpec, RunState
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.ledger.ledger import Ledger, OutcomeChange
 from caliper.pipeline.ledger.verdict_log import StoreLog
@@ -22,7 +22,7 @@ from caliper.pipeline.store.plan import Captions, read_plan
 from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
 
-_FINISHED = (RunState.COMPLETE, RunState.FINISHED)
+_FINISHED = (*WHOLE_STATES, RunState.FINISHED)
 
 
 @dataclass(slots=True)
@@ -99,9 +99,18 @@ class RunLedger:
         Must not be called concurrently. Raises InvalidInput for an index outside the plan,
         StoreUnavailable.
         """
+        if self.spec.judging:
+            # A job is about some questions of its sample: others may be drawn later.
+            verdicts = [each for each in verdicts if each.outcome != UNDRAWN]
         contested = self.ledger.contested(verdicts)
         standing = await self.log.read_many(contested) if contested else None
         return self.ledger.merge(verdicts, standing)
+
+    def decide(self) -> None:
+        """The answer is sure: what has no outcome is not drawn. Raises StoreUnavailable."""
+        unknown = (i for i in range(self.summary.questions) if self.ledger.lacks(range(i, i + 1)))
+        self.ledger.merge([Verdict(index, UNDRAWN) for index in unknown])
+        self.retries.clear()
 
     def apply(self, event: RunEvent, timestamp: int) -> None:
         """Apply an event that was published at `timestamp`.
@@ -147,6 +156,9 @@ class RunLedger:
         """
         end = self.summary.questions if limit is None else limit
         self.retries = {index for index in self.ledger.retryable() if index < end}
+        if self.retries and self.spec.judging:
+            # Other scores may ask for other blocks.
+            self.retries |= self.ledger.undrawn()
         self.end_state = self.announced_end = None
 
     @property
@@ -164,7 +176,7 @@ class RunLedger:
     def due_state(self) -> RunState | None:
         """How the run ends as far as is known; None while it goes on.
 
-        FINISHED includes COMPLETE: only the report tells them apart.
+        FINISHED includes COMPLETE and DECIDED: only the report tells them apart.
         """
         if self.is_broken:
             return RunState.FAILED
@@ -189,7 +201,7 @@ class RunLedger:
     @property
     def end_is_current(self) -> bool:
         """Whether the end that was written last is still how the run ends."""
-        ended = RunState.FINISHED if self.end_state is RunState.COMPLETE else self.end_state
+        ended = RunState.FINISHED if self.end_state in WHOLE_STATES else self.end_state
         return ended is not None and ended is self.due_state
 
     @property

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from caliper.analysis.intervals import estimate
 from caliper.benchmarks.registry import benchmark
-from caliper.core.outcome import Outcome, Scored
+from caliper.core.outcome import Outcome, Reason, Scored
 from caliper.core.question import Item
-from caliper.core.report import Figure, Kind, Path
+from caliper.core.report import Coverage, Figure, Kind, Path
 from caliper.core.tally import Sums, Tally
 from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -126,18 +126,20 @@ def question_counts(run: RunLedger | None, *, held: bool) -> Iterator[tuple[str,
         return
     for planned in run.summary.benchmarks:
         scored, reasons = run.ledger.count(planned.first, planned.questions)
-        counts = {"scored": scored, "unscored": sum(reasons.values())}
-        counts["open"] = planned.questions - sum(counts.values()) if held else 0
-        yield planned.name, {**counts, "planned": planned.questions}
+        covered = Coverage(planned.questions, scored, reasons)
+        drawn = planned.questions - covered.undrawn
+        counts = {"scored": scored, "unscored": sum(reasons.values()) - covered.undrawn}
+        counts["open"] = drawn - sum(counts.values()) if held else 0
+        yield planned.name, {**counts, "planned": drawn}
 
 
 def count_outcomes(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:
-    """The number of scored outcomes, and of unscored ones by reason."""
+    """The number of scored outcomes, and of unscored ones by reason; none that were not drawn."""
     scored, unscored = 0, dict[str, int]()
     for outcome in outcomes:
         if isinstance(outcome, Scored):
             scored += 1
-        else:
+        elif outcome.reason is not Reason.NOT_DRAWN:
             reason = str(outcome.reason)
             unscored[reason] = unscored.get(reason, 0) + 1
     return scored, unscored

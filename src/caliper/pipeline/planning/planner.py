@@ -14,6 +14,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, event_key
+from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
@@ -41,11 +42,13 @@ from caliper.ports.stream import JobStream
 class Resumption:
     """What is known of a run that is resumed: its ledger, and the captions written for it.
 
-    Jobs for which the ledger lacks nothing are not published.
+    Jobs for which the ledger lacks nothing are not published, and none at all of a run whose jobs
+    go out `by_blocks`: whoever holds the run publishes these.
     """
 
     ledger: Ledger | None = None
     captions: Captions = field(default_factory=dict)
+    by_blocks: bool = False
 
 
 class Planner:
@@ -113,7 +116,9 @@ class Planner:
         if await is_cancelled(store):
             return 0
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-        return 0 if self._resume is None else await publish_jobs(self._stream, messages)
+        if self._resume is None or resumption.by_blocks:
+            return 0
+        return await publish_jobs(self._stream, messages)
 
     async def give_up(self, job: PlanJob, error: BaseException) -> None:
         """Fail a run whose plan-job is not retried, until it is started again or the job requeued.
@@ -136,7 +141,12 @@ def calls_of(spec: RunSpec, items: tuple[Item, ...]) -> int:
     role = benchmark(part.name).role if source is Source.CAPTION else "media"
     needs_answers = part.models[role].kind not in _KINDS_WITHOUT_CALLS
     needs_caption = source is Source.CAPTION and part.captions is None
-    return needs_answers * sum(item.size for item in items) + needs_caption
+    return needs_answers * sum(map(_asked, items)) + needs_caption
+
+
+def _asked(item: Item) -> int:
+    undrawn = (each.repeats for each in item.questions if each.unscored is Reason.NOT_DRAWN)
+    return item.size - sum(undrawn)
 
 
 async def affordable_end(spec: RunSpec, plan: PlanReader, calls: int) -> int:

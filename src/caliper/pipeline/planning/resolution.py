@@ -61,6 +61,7 @@ class EvaluationRequest:
     replicate: int = 0
     share_replies: bool = False
     coverage_floor: float = 0.99
+    judge_share: float | None = None
     client_key: str = ""
     terms: Terms = field(default_factory=Terms)
 
@@ -82,6 +83,8 @@ async def resolve(
         part = request.benchmarks[places[name]]
         try:
             parts.append(await _resolve(part, supplies, directory))
+            if request.judge_share is not None:
+                _check_draw(parts[-1])
         except InvalidInput as error:
             raise within(f"benchmarks[{places[name]}]", error) from error
     return RunSpec(
@@ -94,6 +97,7 @@ async def resolve(
         replicate=request.replicate,
         share_replies=request.share_replies,
         coverage_floor=request.coverage_floor,
+        judge_share=request.judge_share,
     )
 
 
@@ -117,6 +121,11 @@ def _check(request: EvaluationRequest) -> None:
         ("limit", request.limit is None or request.limit >= 1, "less than 1"),
         ("max_calls", terms.calls is None or terms.calls >= 1, "less than 1"),
         ("max_tokens", terms.tokens is None or terms.tokens >= 1, "less than 1"),
+        (
+            "judge_share",
+            request.judge_share is None or 0 < request.judge_share < 1,
+            "not between 0 and 1",
+        ),
         ("coverage_floor", 0 <= request.coverage_floor <= 1, "not from 0 to 1"),
     )
     for name, holds, message in rules:
@@ -195,6 +204,17 @@ async def _resolve(
         taxonomy=_taxonomy(part),
         caption_tokens=_caption_tokens(part),
     )
+
+
+def _check_draw(part: BenchmarkSpec) -> None:
+    """Raise InvalidInput for a benchmark that cannot be judged in part."""
+    captioner = part.models.get("captioner")
+    if part.captions is None and captioner is not None and not captioner.revision:
+        message = "what is drawn depends on the checkpoint: its captioner needs a revision"
+        raise InvalidInput(message, field="captioner")
+    if "media" in part.models:
+        message = "questions from the media are asked in full: not with a judge share"
+        raise InvalidInput(message, field="media")
 
 
 async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Supplies) -> None:

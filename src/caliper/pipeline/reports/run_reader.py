@@ -16,7 +16,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
-from caliper.core.run import FINAL_STATES, RunSpec, RunState
+from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -121,7 +121,7 @@ class RunReader:
             return stored, FILES[name]
         opened = await self._open(run)
         status = opened.record.status()
-        if status.state is not RunState.COMPLETE and not partial:
+        if status.state not in WHOLE_STATES and not partial:
             failed = status.state is RunState.FAILED
             state = f"failed: {status.error}" if failed else "is not complete"
             raise NotReady(f"the run {state}; ask for a partial report")
@@ -132,7 +132,7 @@ class RunReader:
         spec, store = await self._runs.spec(run), run_store(self._store, run)
         record = await read_record(store, spec)
         state = record.status().state
-        if not (state is RunState.COMPLETE or (partial and state in FINAL_STATES)):
+        if not (state in WHOLE_STATES or (partial and state in FINAL_STATES)):
             return None
         data = await store.get(f"report/{name}")
         # Earlier releases did not store the digests.

@@ -28,6 +28,7 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.disk_spill import SpilledItems, SpillEntry
 from caliper.pipeline.store.items import decode_item
 from caliper.pipeline.store.runs import read_as
+from caliper.pipeline.store.share import caption_seed, in_part
 from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
@@ -67,11 +68,12 @@ def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Ite
         raise InvalidInput(f"no questions for {part.name} in the data")
     # An unknown prompt refuses the run here rather than failing sample by sample.
     definition.caption_prompt(definition.group(first), part.prompt)
-    all_items = chain((first,), items)
-    if spec.limit is None:
-        yield from all_items
-    else:
-        yield from draw(list(all_items), spec.limit, spec.seed, definition.group)
+    all_items: Iterable[Item] = chain((first,), items)
+    if spec.limit is not None:
+        all_items = draw(list(all_items), spec.limit, spec.seed, definition.group)
+    if spec.judge_share is not None:
+        all_items = in_part(list(all_items), spec.judge_share, caption_seed(part, spec.seed))
+    yield from all_items
 
 
 def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:

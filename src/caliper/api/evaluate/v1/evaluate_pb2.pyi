@@ -65,7 +65,7 @@ class BenchmarkRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
-    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority")
+    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share")
     NAME_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -77,6 +77,7 @@ class StartEvaluationRequest(_message.Message):
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     SHARE_REPLIES_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    JUDGE_SHARE_FIELD_NUMBER: _ClassVar[int]
     name: str
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkRequest]
     seed: int
@@ -88,7 +89,8 @@ class StartEvaluationRequest(_message.Message):
     max_tokens: int
     share_replies: bool
     priority: Priority
-    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ...) -> None: ...
+    judge_share: float
+    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ...) -> None: ...
 
 class StartEvaluationResponse(_message.Message):
     __slots__ = ("evaluation", "created")

@@ -22,6 +22,7 @@ class Reason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REASON_TIMEOUT: _ClassVar[Reason]
     REASON_BUDGET: _ClassVar[Reason]
     REASON_INTERNAL: _ClassVar[Reason]
+    REASON_NOT_DRAWN: _ClassVar[Reason]
 REASON_UNSPECIFIED: Reason
 REASON_NO_CAPTION: Reason
 REASON_BAD_INPUT: Reason
@@ -35,6 +36,7 @@ REASON_BACKEND: Reason
 REASON_TIMEOUT: Reason
 REASON_BUDGET: Reason
 REASON_INTERNAL: Reason
+REASON_NOT_DRAWN: Reason
 
 class Score(_message.Message):
     __slots__ = ("numerator", "denominator", "unmentioned", "exact", "labels")

@@ -17,6 +17,7 @@ class RunState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RUN_STATE_FINISHED: _ClassVar[RunState]
     RUN_STATE_COMPLETE: _ClassVar[RunState]
     RUN_STATE_FAILED: _ClassVar[RunState]
+    RUN_STATE_DECIDED: _ClassVar[RunState]
 RUN_STATE_UNSPECIFIED: RunState
 RUN_STATE_PLANNING: RunState
 RUN_STATE_RUNNING: RunState
@@ -25,6 +26,7 @@ RUN_STATE_CANCELLED: RunState
 RUN_STATE_FINISHED: RunState
 RUN_STATE_COMPLETE: RunState
 RUN_STATE_FAILED: RunState
+RUN_STATE_DECIDED: RunState
 
 class Identity(_message.Message):
     __slots__ = ("kind", "name", "revision", "origin")
@@ -101,7 +103,7 @@ class BenchmarkSpec(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class RunSpec(_message.Message):
-    __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks", "share_replies")
+    __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks", "share_replies", "judge_share", "judging")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +114,8 @@ class RunSpec(_message.Message):
     COVERAGE_FLOOR_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SHARE_REPLIES_FIELD_NUMBER: _ClassVar[int]
+    JUDGE_SHARE_FIELD_NUMBER: _ClassVar[int]
+    JUDGING_FIELD_NUMBER: _ClassVar[int]
     schema: int
     name: str
     version: str
@@ -122,4 +126,6 @@ class RunSpec(_message.Message):
     coverage_floor: float
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkSpec]
     share_replies: bool
-    def __init__(self, schema: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., pack: _Optional[str] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkSpec, _Mapping]]] = ..., share_replies: _Optional[bool] = ...) -> None: ...
+    judge_share: float
+    judging: str
+    def __init__(self, schema: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., pack: _Optional[str] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkSpec, _Mapping]]] = ..., share_replies: _Optional[bool] = ..., judge_share: _Optional[float] = ..., judging: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,79 @@
+"""Judges some of a baseline's questions again, to know the noise and the drift of the judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.files import write_text
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.layout import FileFormat
+from caliper.core.suites import Suite
+from caliper.local.config import BenchmarkConfig, RunConfig, check_config
+from caliper.local.directory import RunDirectory
+
+SHARE = 0.05
+"""The share of the questions that is judged again."""
+_OF_A_CAPTIONER: dict[str, Any] = {
+    **dict.fromkeys(("captioner", "caption_tokens", "taxonomy", "qa", "qa_replies")),
+    "preparation": {},
+}
+
+
+def place_again(base: RunDirectory) -> Path:
+    """Where the questions of a run that are judged again are."""
+    return base.path / "again" / "run"
+
+
+async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:
+    """The configuration of a run, in the baseline's directory, that judges its captions once more.
+
+    Raises InvalidInput for captions that cannot be written as they are supplied, and what
+    `RunDirectory.captions` raises.
+    """
+    config = check_config(suite.values["run"], file=f"suite {suite.name}")
+    captions = await base.captions(await base.stored_run.open())
+    folder = base.path / "again"
+    parts = {
+        name: _part(name, part, captions.get(name, {}), folder)
+        for name, part in config.benchmarks.items()
+    }
+    update = {
+        "benchmarks": parts,
+        "name": base.read_spec().name,
+        "out": place_again(base),
+        "judge_share": SHARE,
+        # Its replies are its own: none of the baseline's is used again.
+        "replicate": config.replicate + 1,
+        "anchors": False,
+    }
+    return config.model_copy(update=update)
+
+
+def _part(
+    name: str, part: BenchmarkConfig, texts: Mapping[str, str], folder: Path
+) -> BenchmarkConfig:
+    captions = _write(name, texts, folder / "captions" / name)
+    return part.model_copy(update={**_OF_A_CAPTIONER, "captions": captions})
+
+
+def _write(name: str, texts: Mapping[str, str], place: Path) -> Path:
+    """Write captions in the layout in which a benchmark takes them."""
+    layout = benchmark(name).captions.format
+    if layout is FileFormat.OBJECT:
+        file = place.with_suffix(".json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return write_text(file, json.dumps(dict(texts), sort_keys=True))
+    if layout is not FileFormat.JSONL_FOLDER:
+        raise InvalidInput("its captions cannot be judged again", field=name)
+    place.mkdir(parents=True, exist_ok=True)
+    by_stem: dict[str, list[str]] = {}
+    for sample, text in texts.items():
+        stem, _, key = sample.partition("/")
+        by_stem.setdefault(stem, []).append(json.dumps({"file_id": key, "caption": text}))
+    for stem, lines in by_stem.items():
+        write_text(place / f"{stem}.jsonl", "\n".join([*sorted(lines), ""]))
+    return place

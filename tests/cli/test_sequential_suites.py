@@ -1,0 +1,137 @@
+"""Suites that ask only until the comparison with the baseline is sure."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from aiohttp import web
+from tests.fakes import chat_server as fake
+from tests.fakes import tiny
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.command import Command, Ended
+
+SAMPLES = 400
+RIGHT = fake.answer('{"score": 1, "reason": "it says so"}')
+WRONG = fake.answer('{"score": -1, "reason": "it says something else"}')
+RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")
+
+
+async def judge(
+    server: ChatServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    """Right about every caption that does not say `mistake`."""
+    step = WRONG if "mistake" in json.dumps(body) else RIGHT
+    return await step(server, request, body)
+
+
+def deliver(folder: Path, step: int, mistakes: int) -> None:
+    """A checkpoint of which every so many captions are a mistake."""
+    rows = (
+        {
+            "file_id": f"s{number:05}",
+            "caption": f"{'a mistake' if number % 100 < mistakes else 'a park'} {step} {number}",
+        }
+        for number in range(SAMPLES)
+    )
+    tiny.lines(folder / "checkpoints" / f"step-{step}" / "scene.jsonl", rows)
+
+
+def suite(folder: Path, url: str, **more: Any) -> None:
+    part = {"data": "data", "judge": f"tgi:{url}"}
+    values = {"name": "nightly", "benchmarks": {"capability": part}, "margin": 5.0, **more}
+    tiny.text(folder / "suite.yaml", yaml.safe_dump({"judging": "sequential", **values}))
+
+
+async def run(folder: Path, *words: str, code: int) -> Ended:
+    return await asyncio.to_thread(Command(folder), *words, code=code)
+
+
+async def entries(folder: Path) -> list[Any]:
+    told = (await run(folder, "trend", "nightly", "--json", code=0)).out
+    found: list[Any] = json.loads(told)
+    return found
+
+
+async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
+    tmp_path: Path,
+) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    for step, mistakes in ((100, 10), (200, 10), (300, 60), (400, 11)):
+        deliver(tmp_path, step, mistakes)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False)
+        ended = await run(tmp_path, *RUN, code=1)
+        first, same, worse, slight = await entries(tmp_path)
+        asked = len(server.requests)
+    assert (first["state"], first["asked"], first["saved"]) == ("evaluated", SAMPLES, 0)
+    assert [each["state"] for each in (same, worse)] == ["passed", "regressed"]
+    for each in (same, worse):
+        assert each["baseline"] == first["checkpoint"]["revision"]
+        assert each["saved"] > 0.5 * SAMPLES
+        assert each["asked"] + each["saved"] == SAMPLES
+        assert not each["is_complete"]
+        assert f"asked {each['asked']:,} of {SAMPLES:,} questions" in each["reason"]
+    # The baseline once, 5% of it again, and what each of the others needed.
+    again = SAMPLES // 20
+    assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))
+    # Whoever is compared first pays for that.
+    assert [each["calls"] - each["asked"] for each in (first, same, worse)] == [0, again, 0]
+    assert worse["findings"][0]["decision"] == "regression"
+    assert worse["findings"][0]["value"] < -30
+    assert "regressed" in ended.out
+    assert "judged in part" in (await run(tmp_path, "trend", "nightly", code=0)).out
+    # Delivered again, nothing is asked.
+    assert (await run(tmp_path, *RUN, code=0)).out == ""
+
+
+async def test_what_no_number_of_these_questions_decides_is_inconclusive(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    for step, mistakes in ((100, 10), (200, 12)):
+        deliver(tmp_path, step, mistakes)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False, margin=2.0)
+        await run(tmp_path, *RUN, code=3)
+    _, second = await entries(tmp_path)
+    assert (second["state"], second["saved"], second["is_complete"]) == ("inconclusive", 0, True)
+
+
+async def test_what_cannot_be_judged_in_sequence_is_refused(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    part = {"data": "data"}
+    for more, told in (
+        ({"benchmarks": {"capability": part}}, "it needs a gate or a margin"),
+        (
+            {"benchmarks": {"capability": part}, "margin": 1.0, "budget": {"calls": 5}},
+            "not with a budget of calls",
+        ),
+        ({"benchmarks": {"comprecap": part}, "margin": 1.0}, "not with comprecap"),
+    ):
+        values = {"name": "nightly", "judging": "sequential", **more}
+        tiny.text(tmp_path / "suite.yaml", yaml.safe_dump(values))
+        ended = await run(tmp_path, "suite", "apply", "suite.yaml", code=2)
+        assert told in " ".join(ended.err.split())
+
+
+async def test_a_gate_on_a_decided_run_answers_from_its_look(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    for step, mistakes in ((100, 10), (200, 10), (300, 60)):
+        deliver(tmp_path, step, mistakes)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False)
+        await run(tmp_path, *RUN, code=1)
+        asked = len(server.requests)
+        first, same, worse = (each["run"] for each in await entries(tmp_path))
+        for drop, candidate, code in ((5.0, same, 0), (1.0, same, 3), (5.0, worse, 1)):
+            check = {"benchmark": "capability", "figure": "average.f1", "max_drop": drop}
+            tiny.text(tmp_path / "policy.yaml", yaml.safe_dump({"checks": [check]}))
+            ended = await run(
+                tmp_path, "gate", "--policy", "policy.yaml", first, candidate, "--json", code=code
+            )
+            (finding,) = json.loads(ended.out)["findings"]
+            assert finding["figure"] == "average.f1"
+            assert ("more would decide" in finding["reason"]) == (code == 3)
+        refused = await run(tmp_path, "leaderboard", first, same, code=2)
+        assert "it is never ranked" in refused.err
+        assert len(server.requests) == asked

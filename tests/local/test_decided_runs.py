@@ -1,0 +1,155 @@
+"""Runs that end once a rule says that the answer is sure."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tests.fakes import chat_server as fake
+from tests.fakes import tiny
+from tests.fakes.chat_server import ChatServer
+
+from caliper.core.run import RunState
+from caliper.local.config import check_config
+from caliper.local.directory import RunDirectory
+from caliper.local.run import evaluate
+from caliper.local.setup import prepare
+from caliper.local.silent_watcher import SilentWatcher
+from caliper.pipeline.aggregation.drawn_blocks import decide_again
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.settings import access, decoders
+
+RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
+SAMPLES, SIZE = 20, 5
+BLOCKS = [list(range(end - SIZE, end)) for end in range(SAMPLES, 0, -SIZE)]
+
+
+@dataclass
+class Rule:
+    """Sure after some blocks. `looks` are the outcomes that it saw."""
+
+    sure: int
+    blocks: Sequence[Sequence[int]] = field(default_factory=lambda: BLOCKS)
+    looks: list[dict[int, float | None]] = field(default_factory=list)
+
+    def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
+        assert blocks_done == len(self.looks) + 1
+        self.looks.append(dict(outcomes))
+        return blocks_done == self.sure
+
+
+async def run(folder: Path, url: str, rule: Rule, concurrency: int = 4) -> RunDirectory:
+    part = {"data": folder / "data", "captions": folder / "captions", "judge": f"tgi:{url}"}
+    values = {"benchmarks": {"capability": part}, "anchors": False, "concurrency": concurrency}
+    config = check_config({**values, "out": folder / "run", "store": folder / "store"})
+
+    async def rule_of(_: RunLedger) -> Rule:
+        return rule
+
+    clock = SystemClock()
+    async with prepare(config, access(concurrency), clock) as found:
+        spec = replace(found.spec, judging="f" * 64)
+        setup = replace(found, spec=spec, rule_of=rule_of)
+        await evaluate(setup, SilentWatcher(), clock, decoders())
+    return RunDirectory(folder / "run")
+
+
+def written(directory: RunDirectory) -> list[bytes]:
+    return [
+        (directory.path / name).read_bytes()
+        for name in ("report.json", "verdicts.parquet", "report.md")
+    ]
+
+
+async def never(*_: object) -> web.StreamResponse:
+    """Answer no request."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def test_what_is_asked_ends_with_the_block_after_which_the_answer_is_sure(
+    tmp_path: Path,
+) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    rule = Rule(2)
+    async with ChatServer(otherwise=RIGHT) as server:
+        directory = await run(tmp_path, server.url, rule)
+        assert len(server.requests) == 2 * SIZE
+        again = Rule(2)
+        await run(tmp_path, server.url, again)
+        assert len(server.requests) == 2 * SIZE
+    assert [set(look) for look in rule.looks] == [set(BLOCKS[0]), {*BLOCKS[0], *BLOCKS[1]}]
+    assert set(rule.looks[-1].values()) == {1.0}
+    report = (directory.path / "report.json").read_text()
+    assert '"state": "decided"' in report
+    assert '"partial": false' in report
+    rows = tiny.read_lines(directory.path / "verdicts.jsonl")
+    assert sorted(row["index"] for row in rows) == list(range(SAMPLES - 2 * SIZE, SAMPLES))
+    assert "judged in part: 50.00% of 20" in (directory.path / "report.md").read_text()
+    ended = await directory.stored_run.open()
+    assert ended.state is RunState.DECIDED
+    recalled = Rule(2)
+    assert await decide_again(ended, recalled) == 2
+    assert recalled.looks == rule.looks
+
+
+async def test_a_run_whose_answer_is_never_sure_is_complete(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    async with ChatServer(otherwise=RIGHT) as server:
+        directory = await run(tmp_path, server.url, Rule(99))
+        assert len(server.requests) == SAMPLES
+    ended = await directory.stored_run.open()
+    assert ended.state is RunState.COMPLETE
+
+
+@pytest.mark.parametrize("answered", [0, 3, SIZE, SIZE + 2])
+async def test_order_and_interruptions_change_no_byte(tmp_path: Path, answered: int) -> None:
+    for name in ("whole", "broken"):
+        tiny.write_scenes(tmp_path / name, SAMPLES)
+    async with ChatServer(otherwise=RIGHT) as server:
+        whole = await run(tmp_path / "whole", server.url, Rule(2), concurrency=1)
+    async with ChatServer([RIGHT] * answered, otherwise=never) as server:
+        task = asyncio.create_task(run(tmp_path / "broken", server.url, Rule(2), concurrency=8))
+        await server.until_received(answered + 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        server.from_now_on(RIGHT)
+        broken = await run(tmp_path / "broken", server.url, Rule(2), concurrency=8)
+        ended = await broken.stored_run.open()
+        assert ended.state is RunState.DECIDED
+    assert written(broken) == written(whole)
+
+
+async def test_failures_are_retried_before_the_run_is_decided_anew(tmp_path: Path) -> None:
+    for name in ("whole", "broken"):
+        tiny.write_scenes(tmp_path / name, SAMPLES)
+    async with ChatServer(otherwise=RIGHT) as server:
+        whole = await run(tmp_path / "whole", server.url, Rule(2))
+    refused = fake.status(400)
+
+    async def partly(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        step = refused if "s00015" in json.dumps(body) else RIGHT
+        return await step(server, request, body)
+
+    async with ChatServer(otherwise=partly) as server:
+        first = Rule(1)
+        broken = await run(tmp_path / "broken", server.url, first)
+        assert (await broken.stored_run.open()).state is RunState.FINISHED
+        assert list(first.looks[0].values()).count(None) == 1
+        server.requests.clear()
+        server.from_now_on(RIGHT)
+        # With all scores, another block is needed.
+        rule = Rule(2)
+        broken = await run(tmp_path / "broken", server.url, rule)
+        assert len(server.requests) == 1 + SIZE
+        assert (await broken.stored_run.open()).state is RunState.DECIDED
+    assert [len(look) for look in rule.looks] == [SIZE, 2 * SIZE]
+    assert written(broken) == written(whole)
