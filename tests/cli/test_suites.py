@@ -15,7 +15,8 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
-from tests.fakes.command import Command, end
+from tests.fakes.command import Command, Ended, end
+from tests.fakes.receivers import SECRET, Receiver
 from tests.fakes.sources import EXAMPLES
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
@@ -255,3 +256,53 @@ async def test_a_server_captions_the_checkpoint_of_a_uri(caliper: Command) -> No
         told = await run("suite", "run", "nightly", "--once", code=1)
     assert "failed" in told
     assert "not other" in told
+
+
+def everything(folder: Path) -> list[str]:
+    return [file.read_text("utf-8", "replace") for file in folder.rglob("*.json")]
+
+
+async def test_people_are_told(tmp_path: Path) -> None:
+    caliper = Command(tmp_path, {"HOOK": SECRET})
+
+    async def run(*words: object, code: int) -> Ended:
+        return await asyncio.to_thread(caliper, *words, code=code)
+
+    async with Receiver([200, 200, 503]) as receiver:
+        hook = {"url": receiver.url, "secret": "env:HOOK"}
+        only = {**hook, "kinds": ["regressed"], "url": receiver.url + "/only"}
+        suite(tmp_path, notify={"all": hook, "only": only})
+        for step, captions in ((1, "careful"), (2, "careless")):
+            deliver(tmp_path, step, captions)
+        await run(*RUN, code=1)
+        # One was not taken; the command says so, and tells it again.
+        told = (await run("suite", "events", "nightly", "--json", code=0)).told
+        assert len(told) == 6
+        (status,) = (await run("suite", "status", "--json", code=0)).told
+        assert status["undelivered"] == 1
+        shown = (await run("suite", "events", "nightly", code=0)).out
+        assert "attempt 1: answered with status 503 (tried again)" in " ".join(shown.split())
+        (missed,) = (
+            one["notice"]["id"]
+            for one in told
+            if any(not each["delivered"] for each in one["deliveries"].values())
+        )
+        await run("suite", "events", "nightly", "--replay", missed[:8], code=0)
+        (status,) = (await run("suite", "status", "--json", code=0)).told
+        assert status["undelivered"] == 0
+        assert (await run("suite", "events", "nightly", "--replay", "x", code=2)).err
+        # Nothing is told twice.
+        count = len(receiver.posted)
+        await run(*RUN, code=0)
+        assert len(receiver.posted) == count
+    assert {each.notice for each in receiver.posted} == {
+        *("step-1 registered", "step-1 started", "step-1 decided"),
+        *("step-2 registered", "step-2 started", "step-2 regressed"),
+    }
+    assert [each.notice for each in receiver.posted if each.path == "/hook/only"] == [
+        "step-2 regressed"
+    ]
+    written = await asyncio.to_thread(everything, tmp_path)
+    assert not any(SECRET in text for text in written)
+    unset = await asyncio.to_thread(Command(tmp_path), *RUN, code=2)
+    assert "notify.all.secret: HOOK is empty or not set" in unset.err

@@ -14,8 +14,10 @@ from caliper.analysis.gate import Check, Policy
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import InvalidInput
 from caliper.core.suites import Baseline, Suite
+from caliper.local.notify import check_references
 from caliper.local.suite_config import read_suite, suite_policy, suite_run, without_revision
 from caliper.local.suite_runs import outdated_runs
+from caliper.wiring.references import referenced
 
 PART = {"data": "data"}
 
@@ -37,6 +39,10 @@ def read(folder: Path, **more: Any) -> Suite:
 
 def part(**more: Any) -> dict[str, Any]:
     return {"capability": {**PART, **more}}
+
+
+def hook(**more: Any) -> dict[str, Any]:
+    return {"notify": {"team": {"secret": "env:HOOK", "url": "http://127.0.0.1/", **more}}}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +67,13 @@ def part(**more: Any) -> dict[str, Any]:
         ({"gate": {"checks": [{"benchmark": "x", "figure": "y"}]}}, ":7: gate.checks.0.benchmark"),
         ({"gate": "none.yaml"}, "none.yaml: cannot read it"),
         ({"seed": -1}, ":5: seed: "),
+        (hook(sceret="x"), ":9: notify.team.sceret: unknown key; known: kinds, "),
+        (hook(kinds=["done"]), ":10: notify.team.kinds.0: "),
+        (hook(secret="abc"), ":7: notify.team.secret: expected env:NAME or file:PATH, not the "),
+        (hook(secret=""), ":6: notify.team: a webhook needs a secret"),
+        (hook(url="ftp://host"), ":6: notify.team: expected a url with https or http"),
+        (hook(url="http://a:b@host"), ":6: notify.team: a URL with a password is a secret"),
+        (hook(shape="slack"), ":6: notify.team: Slack's URL is a secret"),
     ],
 )
 def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], told: str) -> None:
@@ -78,6 +91,7 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
         {"concurrency": 3},
         {"baseline": "previous"},
         {"seed": 0},
+        hook(),
         {"benchmarks": part(data=str(folder / "data"))},
     ):
         assert read(folder, **same).version == first.version, same
@@ -158,3 +172,19 @@ def test_runs_that_a_suite_does_not_keep() -> None:
     assert outdated(2) == ["run-0", "run-1", "run-2"]
     assert outdated(2, "pinned:rev1") == ["run-0", "run-2"]
     assert outdated(9) == []
+
+
+def test_secrets_are_read_when_they_are_needed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = read(folder, **hook(url="file:url", secret="env:HOOK"))
+    assert suite.values["notify"]["team"]["url"] == f"file:{folder / 'url'}"
+    for name, value in (("HOOK", "s"), ("OTHER", "")):
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidInput, match=r"notify\.team\.url: cannot read"):
+        check_references(suite)
+    tiny.text(folder / "url", "http://127.0.0.1/\n")
+    check_references(suite)
+    assert referenced("file:" + str(folder / "url"), "url") == "http://127.0.0.1/"
+    with pytest.raises(InvalidInput, match="x: OTHER is empty or not set"):
+        referenced("env:OTHER", "x")

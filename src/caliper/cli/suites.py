@@ -19,14 +19,17 @@ from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.progress import WarningWatcher
+from caliper.cli.suite_events import events, suite_targets, undelivered
 from caliper.core.checkpoints import CheckpointEntry, EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
+from caliper.local.notify import check_references
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import LocalEvaluator, suite_store
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.outbox import Outbox
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
 
@@ -151,13 +154,13 @@ def status(name: SomeName = "", json: Json = False) -> int:
         write_json(shown)
         return Exit.DONE
     table = Table(box=None, pad_edge=False)
-    for column in ("suite", "state", "version", "checkpoints", "calls", "tokens", "last"):
+    for column in ("suite", "state", "version", "checkpoints", "calls", "tokens", "last", "untold"):
         table.add_column(column, overflow="fold")
     for each in shown:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
         costs = (f"{each['calls']:,}", f"{each['tokens']:,}")
-        last = plain(each["last"])
-        table.add_row(each["suite"], each["state"], each["version"], counts, *costs, last)
+        ends = (plain(each["last"]), str(each["undelivered"] or ""))
+        table.add_row(each["suite"], each["state"], each["version"], counts, *costs, *ends)
     OUT.print(table)
     return Exit.DONE
 
@@ -185,6 +188,7 @@ async def _status(name: str) -> list[dict[str, Any]]:
                 "calls": sum(entry.calls for entry in entries),
                 "tokens": sum(entry.tokens for entry in entries),
                 "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
+                "undelivered": await undelivered(suite),
             }
         )
     return shown
@@ -226,13 +230,24 @@ async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Eve
         record = (await _apply(Path(each)))[0] if is_file else await registry().record(each)
         if record.state is SuiteState.RETIRED:
             raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
+        check_references(record.suite)
         names.append(record.suite.name)
     watcher, clock = WarningWatcher(), SystemClock()
     evaluator = LocalEvaluator(watcher, clock)
     folder = None if watch is None else WatchedFolder(watch, watcher.on_warning, once)
     arrivals = None if folder is None else folder.arrivals
-    loop = SuiteLoop(suite_store(), clock, evaluator, shown, arrivals)
-    await loop.run(list(dict.fromkeys(names)), once=once)
+    outbox = Outbox(suite_store(), clock, suite_targets)
+
+    def on_event(event: SuiteEvent) -> None:
+        shown(event)
+        outbox.wake()
+
+    loop = SuiteLoop(suite_store(), clock, evaluator, on_event, arrivals)
+    names = list(dict.fromkeys(names))
+    await outbox.run_beside(names, loop.run(names, once=once))
+
+
+app.command("events")(events)
 
 
 class _Events:

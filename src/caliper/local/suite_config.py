@@ -23,6 +23,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite, check_suite_name
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
+from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
@@ -64,6 +65,7 @@ class SuiteKeys(Strict):
     margin: float | None = Field(default=None, ge=0)
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
+    notify: dict[str, NotifyTarget] = Field(default_factory=dict)
 
     @field_validator("name")
     @classmethod
@@ -92,7 +94,11 @@ def read_suite(path: Path) -> Suite:
         keys = SuiteKeys.model_validate(own)
     except ValidationError as error:
         first, *rest = error.errors()[0]["loc"]
-        nested: dict[Any, type[Strict]] = {"budget": SuiteBudget, "retention": SuiteRetention}
+        nested: dict[Any, type[Strict]] = {
+            "budget": SuiteBudget,
+            "retention": SuiteRetention,
+            "notify": NotifyTarget,
+        }
         known = (
             nested.get(first, SuiteKeys).model_fields
             if rest
@@ -113,6 +119,7 @@ def read_suite(path: Path) -> Suite:
         "captions": captions,
         "policy": policy and asdict(policy),
         "margin": keys.margin,
+        "notify": stored_targets(keys.notify, path.parent),
     }
     # As it is when it is read back: lists for tuples.
     values = json.loads(canonical_json(values))
