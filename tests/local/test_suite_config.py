@@ -14,7 +14,7 @@ from caliper.analysis.gate import Check, Policy
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import InvalidInput
 from caliper.core.suites import Baseline, Suite
-from caliper.local.notify import check_references
+from caliper.local.notify import check_targets
 from caliper.local.suite_config import read_suite, suite_policy, suite_run, without_revision
 from caliper.local.suite_runs import outdated_runs
 from caliper.wiring.references import referenced
@@ -70,10 +70,15 @@ def hook(**more: Any) -> dict[str, Any]:
         (hook(sceret="x"), ":9: notify.team.sceret: unknown key; known: kinds, "),
         (hook(kinds=["done"]), ":10: notify.team.kinds.0: "),
         (hook(secret="abc"), ":7: notify.team.secret: expected env:NAME or file:PATH, not the "),
-        (hook(secret=""), ":6: notify.team: a webhook needs a secret"),
+        (hook(secret=""), ":6: notify.team: the shape json needs a value for secret"),
         (hook(url="ftp://host"), ":6: notify.team: expected a url with https or http"),
         (hook(url="http://a:b@host"), ":6: notify.team: a URL with a password is a secret"),
         (hook(shape="slack"), ":6: notify.team: Slack's URL is a secret"),
+        (
+            hook(shape="email", url="smtp://h"),
+            ":6: notify.team: the shape email needs a value for s",
+        ),
+        (hook(shape="wandb", project="p"), ":6: notify.team: the shape wandb has no url"),
     ],
 )
 def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], told: str) -> None:
@@ -182,9 +187,12 @@ def test_secrets_are_read_when_they_are_needed(
     for name, value in (("HOOK", "s"), ("OTHER", "")):
         monkeypatch.setenv(name, value)
     with pytest.raises(InvalidInput, match=r"notify\.team\.url: cannot read"):
-        check_references(suite)
+        check_targets(suite)
     tiny.text(folder / "url", "http://127.0.0.1/\n")
-    check_references(suite)
+    check_targets(suite)
     assert referenced("file:" + str(folder / "url"), "url") == "http://127.0.0.1/"
+    tracker = {"notify": {"t": {"shape": "wandb", "project": "p"}}}
+    with pytest.raises(InvalidInput, match="wandb is not installed here: pip install wandb"):
+        check_targets(read(folder, **tracker))
     with pytest.raises(InvalidInput, match="x: OTHER is empty or not set"):
         referenced("env:OTHER", "x")

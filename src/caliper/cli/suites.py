@@ -24,7 +24,7 @@ from caliper.core.checkpoints import CheckpointEntry, EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
-from caliper.local.notify import check_references
+from caliper.local.notify import check_targets
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import LocalEvaluator, suite_store
@@ -230,7 +230,7 @@ async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Eve
         record = (await _apply(Path(each)))[0] if is_file else await registry().record(each)
         if record.state is SuiteState.RETIRED:
             raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
-        check_references(record.suite)
+        check_targets(record.suite)
         names.append(record.suite.name)
     watcher, clock = WarningWatcher(), SystemClock()
     evaluator = LocalEvaluator(watcher, clock)

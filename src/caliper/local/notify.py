@@ -11,6 +11,13 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from caliper.adapters.notices.bodies import event_body, slack_body
+from caliper.adapters.notices.mail import Mailbox
+from caliper.adapters.notices.trackers import (
+    WITH_FIGURES,
+    MlflowTracker,
+    WandbTracker,
+    check_library,
+)
 from caliper.adapters.notices.webhook import Webhook
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.suites import Suite
@@ -19,19 +26,35 @@ from caliper.ports.clock import Clock
 from caliper.ports.notices import NoticeTarget
 from caliper.wiring.references import is_reference, referenced, under
 
-_SCHEMES = {"json": ("https", "http"), "slack": ("https", "http")}
+_SCHEMES = {
+    "json": ("https", "http"),
+    "slack": ("https", "http"),
+    "email": ("smtp",),
+    "mlflow": ("https", "http"),
+}
+_NEEDED = {
+    "json": ("url", "secret"),
+    "slack": ("url",),
+    "email": ("url", "sender", "to"),
+    "wandb": ("project",),
+    "mlflow": ("project",),
+}
+_LIBRARIES = ("wandb", "mlflow")
 _LITERAL_PASSWORD = re.compile(r"://[^/]*:[^/]*@")
 
 
 class NotifyTarget(Strict):
     """A target. `url` and `secret` are `env:NAME` or `file:PATH`; a URL that is no secret may be
-    given itself.
+    given itself. `sender` and `to` are addresses of e-mail, `project` is that of a tracker.
     """
 
-    shape: Literal["json", "slack"] = "json"
+    shape: Literal["json", "slack", "email", "wandb", "mlflow"] = "json"
     url: str = ""
     secret: str = ""
     kinds: tuple[NoticeKind, ...] = Field(default=tuple(NoticeKind), min_length=1)
+    sender: str = ""
+    to: tuple[str, ...] = ()
+    project: str = ""
 
     @field_validator("secret")
     @classmethod
@@ -42,9 +65,11 @@ class NotifyTarget(Strict):
 
     @model_validator(mode="after")
     def _complete(self) -> NotifyTarget:
-        _check_url(self.shape, self.url)
-        if self.shape == "json" and not self.secret:
-            raise ValueError("a webhook needs a secret: env:NAME or file:PATH")
+        for field in _NEEDED[self.shape]:
+            if not getattr(self, field):
+                raise ValueError(f"the shape {self.shape} needs a value for {field}")
+        if self.url:
+            _check_url(self.shape, self.url)
         return self
 
 
@@ -54,6 +79,8 @@ def _check_url(shape: str, url: str) -> None:
         return
     if shape == "slack":
         raise ValueError("Slack's URL is a secret: give it as env:NAME or file:PATH")
+    if not _SCHEMES.get(shape):
+        raise ValueError(f"the shape {shape} has no url")
     if _LITERAL_PASSWORD.search(url):
         raise ValueError("a URL with a password is a secret: give it as env:NAME or file:PATH")
     schemes = _SCHEMES[shape]
@@ -83,12 +110,20 @@ def _target(name: str, given: NotifyTarget, clock: Clock) -> NoticeTarget:
     kinds = frozenset(given.kinds)
     url = partial(referenced, given.url, f"notify.{name}.url")
     secret = partial(referenced, given.secret, f"notify.{name}.secret") if given.secret else None
+    if given.shape == "email":
+        return Mailbox(kinds, url, secret, given.sender, given.to)
+    if given.shape == "wandb":
+        return WandbTracker(kinds & WITH_FIGURES, given.project)
+    if given.shape == "mlflow":
+        return MlflowTracker(kinds & WITH_FIGURES, given.project, url)
     body = slack_body if given.shape == "slack" else event_body
     return Webhook(kinds, url, secret, body, clock)
 
 
-def check_references(suite: Suite) -> None:
-    """Raise InvalidInput, with the field, for a variable or file that is named and missing."""
+def check_targets(suite: Suite) -> None:
+    """Raise InvalidInput for a variable, file or library that is named and missing."""
     for name, one in suite.values.get("notify", {}).items():
         for field in ("url", "secret"):
             referenced(one.get(field, ""), f"notify.{name}.{field}")
+        if one.get("shape") in _LIBRARIES:
+            check_library(one["shape"])

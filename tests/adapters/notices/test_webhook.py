@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.notices import notice
 from tests.fakes.receivers import HANG, SECRET, Receiver
-from tests.fakes.suites import checkpoint
 
 from caliper.adapters.notices.bodies import event_body, slack_body
 from caliper.adapters.notices.webhook import Webhook, signature
-from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
+from caliper.core.checkpoints import EntryCause, EntryFigure
 from caliper.core.errors import (
     BackendError,
     BackendRejected,
@@ -22,18 +22,6 @@ from caliper.core.errors import (
 )
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice
-
-
-def notice(
-    cause: EntryCause = EntryCause.REGRESSION, name: str = "step-7", **more: object
-) -> Notice:
-    """The last notice of an entry to which this happened."""
-    entry = CheckpointEntry.new("nightly", "a" * 16, checkpoint(7, name=name), "2026-01-01")
-    figure = EntryFigure("capability", "average.f1", 41.25, 40.0, 42.5, is_headline=True)
-    result = {"figures": (figure,), "reason": "capability average.f1 -2.00", **more}
-    for each, fields in ((EntryCause.CLAIM, {}), (cause, result)):
-        entry = entry.after(each, "2026-01-02", **fields) or entry
-    return Notice.of(entry, entry.notices[-1])
 
 
 def hook(
