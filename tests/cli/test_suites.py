@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, Ended, end
 from tests.fakes.receivers import SECRET, Receiver
 from tests.fakes.sources import EXAMPLES
+
+from caliper.adapters.notices.topic import SUITE_EVENTS
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_log import KafkaLog
+from caliper.core.envelopes import Record
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 
@@ -306,3 +312,35 @@ async def test_people_are_told(tmp_path: Path) -> None:
     assert not any(SECRET in text for text in written)
     unset = await asyncio.to_thread(Command(tmp_path), *RUN, code=2)
     assert "notify.all.secret: HOOK is empty or not set" in unset.err
+
+
+def test_a_topic_is_told_and_what_a_broker_missed_is_shown(
+    tmp_path: Path, kafka: KafkaAccess
+) -> None:
+    caliper = Command(tmp_path, {"CALIPER_KAFKA_PREFIX": kafka.prefix})
+    suite(tmp_path)
+    deliver(tmp_path, 1, "careful")
+    caliper(*RUN, "--broker", kafka.servers, code=0)
+    caliper(*RUN, "--broker", kafka.servers, code=0)
+    caliper(*RUN, "--broker", "127.0.0.1:1", code=4)
+    told = caliper("suite", "events", "nightly", "--json", code=0).told
+    again = told[2]["notice"]["id"]
+    replay = ("suite", "events", "nightly", "--replay", again, "--broker", kafka.servers)
+    assert "kafka  delivered" in caliper(*replay, code=0).out
+    records = asyncio.run(first_records(kafka, 4))
+    assert [json.loads(one.message.value)["data"]["kind"] for one in records] == [
+        *("registered", "started", "decided", "decided"),
+    ]
+    ids = [one.message.headers["id"] for one in records]
+    assert ids == [one["notice"]["id"] for one in told] + [again]
+    assert {one.message.key for one in records} == {told[0]["notice"]["revision"]}
+
+
+async def first_records(kafka: KafkaAccess, count: int) -> list[Record]:
+    records: list[Record] = []
+    async with asyncio.timeout(PATIENCE), aclosing(KafkaLog(kafka).read(SUITE_EVENTS, {})) as log:
+        async for record in log:
+            records.append(record)
+            if len(records) == count:
+                break
+    return records

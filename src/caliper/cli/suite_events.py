@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
+from caliper.adapters.notices.topic import TopicTarget
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.installation_setup import brokers
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.suites import Suite
-from caliper.local.notify import notice_targets
+from caliper.lazy import lazy_module
+from caliper.local.notify import TOPIC_NAME, notice_targets
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.notice_store import NoticeStore
 from caliper.pipeline.suites.outbox import Outbox
@@ -21,19 +26,34 @@ from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.ports.notices import NoticeTarget
 from caliper.wiring.clock import SystemClock
 
+if TYPE_CHECKING:
+    from caliper.adapters.streams import kafka as streams
+    from caliper.adapters.streams import kafka_topics
+else:
+    streams = lazy_module("caliper.adapters.streams.kafka")
+    kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
+
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
 Replay = Annotated[
     str, typer.Option("--replay", metavar="ID", help="Deliver this one again, to all its targets.")
 ]
+Broker = Annotated[
+    str,
+    typer.Option(
+        "--broker",
+        metavar="SERVERS",
+        help="Also tell the topic suite-events of these brokers: host:port, separated by commas.",
+    ),
+]
 
 
-def events(suite: Name, replay: Replay = "", json: Json = False) -> int:
+def events(suite: Name, replay: Replay = "", broker: Broker = "", json: Json = False) -> int:
     """List what was told of the checkpoints, and whether it was delivered.
 
     Exit code with --replay: 1 if a target did not take it.
     """
     if replay:
-        return _replay(suite, replay, json=json)
+        return _replay(suite, replay, broker, json=json)
     records = asyncio.run(_records(suite))
     if json:
         write_json([record.to_json() for record in records])
@@ -60,18 +80,35 @@ async def _records(name: str) -> list[NoticeRecord]:
 
 
 async def undelivered(suite: Suite) -> int:
-    """How many notices some target of the suite has not taken."""
-    records, targets = await _records(suite.name), suite_targets(suite)
+    """How many notices some target of the suite, or the topic, has not taken."""
+    records, targets = await _records(suite.name), [*_targets(suite), TOPIC_NAME]
     return sum(bool(record.undelivered(targets)) for record in records)
 
 
-def suite_targets(suite: Suite) -> dict[str, NoticeTarget]:
-    """Those that the suite tells, by name."""
+def _targets(suite: Suite) -> dict[str, NoticeTarget]:
     return notice_targets(suite, SystemClock())
 
 
-def _replay(name: str, text: str, *, json: bool) -> int:
-    deliveries = asyncio.run(_replayed(name, text))
+@asynccontextmanager
+async def suite_outbox(kafka: str) -> AsyncIterator[Outbox]:
+    """The outbox of this folder's suites, which also tells a topic if brokers are given. Raises
+    StreamUnavailable.
+    """
+    if not kafka:
+        yield Outbox(suite_store(), SystemClock(), _targets)
+        return
+    access = brokers(kafka)
+    await asyncio.to_thread(kafka_topics.apply_topics, access, (kafka_topics.EVENTS,))
+    stream = streams.KafkaStream(access)
+    topic = {TOPIC_NAME: TopicTarget(stream)}
+    try:
+        yield Outbox(suite_store(), SystemClock(), lambda suite: {**_targets(suite), **topic})
+    finally:
+        await stream.close()
+
+
+def _replay(name: str, text: str, kafka: str, *, json: bool) -> int:
+    deliveries = asyncio.run(_replayed(name, text, kafka))
     if json:
         write_json({target: _as_json(each) for target, each in deliveries.items()})
     for target, each in deliveries.items() if not json else ():
@@ -79,10 +116,11 @@ def _replay(name: str, text: str, *, json: bool) -> int:
     return Exit.DONE if all(each.delivered for each in deliveries.values()) else Exit.NO
 
 
-async def _replayed(name: str, text: str) -> dict[str, NoticeDelivery]:
-    suite, store = await _suite(name), suite_store()
-    record = await NoticeStore(store).find(name, text)
-    return await Outbox(store, SystemClock(), suite_targets).replay(suite, record)
+async def _replayed(name: str, text: str, kafka: str) -> dict[str, NoticeDelivery]:
+    suite = await _suite(name)
+    record = await NoticeStore(suite_store()).find(name, text)
+    async with suite_outbox(kafka) as outbox:
+        return await outbox.replay(suite, record)
 
 
 def _as_json(delivery: NoticeDelivery) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import Counter
 from collections.abc import Sequence
 from json import loads
@@ -11,37 +10,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import uvloop
 import yaml
 from rich.table import Table
 
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.progress import WarningWatcher
-from caliper.cli.suite_events import events, suite_targets, undelivered
-from caliper.core.checkpoints import CheckpointEntry, EntryState
+from caliper.cli.suite_events import undelivered
+from caliper.core.checkpoints import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
-from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
-from caliper.local.notify import check_targets
-from caliper.local.sources import WatchedFolder
+from caliper.core.suites import SuiteCause, SuiteRecord
 from caliper.local.suite_config import read_suite, without_revision
-from caliper.local.suite_runs import LocalEvaluator, suite_store
-from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
-from caliper.pipeline.suites.outbox import Outbox
+from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
-Names = Annotated[list[str], typer.Argument(metavar="SUITE...", help="Names, or files to apply.")]
 SomeName = Annotated[str, typer.Argument(metavar="[SUITE]")]
-Watch = Annotated[
-    Path | None,
-    typer.Option("--watch", metavar="DIR", help="Register what appears in this folder."),
-]
-Once = Annotated[bool, typer.Option("--once", help="End when nothing is left to evaluate.")]
 
 app = typer.Typer(help="Evaluate every checkpoint as a suite says.", no_args_is_help=True)
 
@@ -54,7 +41,7 @@ def registry() -> SuiteRegistry:
 @app.command("apply")
 def apply(file: File, json: Json = False) -> int:
     """Create a suite, or give it a new version (docs/continuous.md)."""
-    record, is_new = asyncio.run(_apply(file))
+    record, is_new = asyncio.run(applied(file))
     if json:
         write_json({**_as_json(record), "new": is_new})
     else:
@@ -64,7 +51,8 @@ def apply(file: File, json: Json = False) -> int:
     return Exit.DONE
 
 
-async def _apply(file: Path) -> tuple[SuiteRecord, bool]:
+async def applied(file: Path) -> tuple[SuiteRecord, bool]:
+    """The suite of a file, made the present one; also whether that is a new version."""
     suite = read_suite(file)
     for spec in without_revision(suite):
         ERR.print(
@@ -205,80 +193,3 @@ def _as_json(record: SuiteRecord) -> dict[str, Any]:
         "priority": suite.priority,
         "keep": suite.keep,
     }
-
-
-@app.command("run")
-def run(suites: Names, watch: Watch = None, once: Once = False, json: Json = False) -> int:
-    """Evaluate the checkpoints of suites, and print a line per event.
-
-    After an interruption, the same command goes on. Exit code with --once: 1 if one regressed or
-    failed, 3 if one is inconclusive, 4 if one is left for an endpoint.
-    """
-    decided: list[CheckpointEntry] = []
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run(suites, watch, once=once, shown=_Events(decided, json=json)))
-    return _code(decided)
-
-
-async def _run(suites: list[str], watch: Path | None, *, once: bool, shown: _Events) -> None:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine that runs has a task
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    names = []
-    for each in suites:
-        is_file = each.endswith((".yaml", ".yml"))
-        record = (await _apply(Path(each)))[0] if is_file else await registry().record(each)
-        if record.state is SuiteState.RETIRED:
-            raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
-        check_targets(record.suite)
-        names.append(record.suite.name)
-    watcher, clock = WarningWatcher(), SystemClock()
-    evaluator = LocalEvaluator(watcher, clock)
-    folder = None if watch is None else WatchedFolder(watch, watcher.on_warning, once)
-    arrivals = None if folder is None else folder.arrivals
-    outbox = Outbox(suite_store(), clock, suite_targets)
-
-    def on_event(event: SuiteEvent) -> None:
-        shown(event)
-        outbox.wake()
-
-    loop = SuiteLoop(suite_store(), clock, evaluator, on_event, arrivals)
-    names = list(dict.fromkeys(names))
-    await outbox.run_beside(names, loop.run(names, once=once))
-
-
-app.command("events")(events)
-
-
-class _Events:
-    """Prints events as they come, and notes what was decided."""
-
-    def __init__(self, decided: list[CheckpointEntry], *, json: bool) -> None:
-        self._decided, self._json = decided, json
-
-    def __call__(self, event: SuiteEvent) -> None:
-        entry = event.entry
-        if entry is not None and event.event == entry.state:
-            self._decided.append(entry)
-        if self._json:
-            fields = {"suite": event.suite, "event": event.event, "detail": event.detail}
-            entry_json = None if entry is None else entry.to_json()
-            write_out(canonical_json({**fields, "entry": entry_json}).decode() + "\n")
-            return
-        about = [event.suite, event.event]
-        if entry is not None:
-            step = entry.checkpoint.step
-            about.insert(1, entry.checkpoint.label if step is None else f"step {step:,}")
-        at = SystemClock().now()
-        line = "  ".join((f"{at:%H:%M:%S} UTC", *about, *filter(None, (event.detail,))))
-        OUT.print(plain(line), soft_wrap=True, highlight=False)
-        OUT.file.flush()
-
-
-def _code(decided: list[CheckpointEntry]) -> Exit:
-    states = {entry.state for entry in decided}
-    if states & {EntryState.REGRESSED, EntryState.FAILED, EntryState.SOURCE_GONE}:
-        return Exit.NO
-    if EntryState.WAITING in states:
-        return Exit.SURROUNDINGS
-    return Exit.INCONCLUSIVE if EntryState.INCONCLUSIVE in states else Exit.DONE

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from caliper.adapters.notices.bodies import event_body, slack_body
 from caliper.adapters.notices.mail import Mailbox
@@ -41,6 +41,17 @@ _NEEDED = {
 }
 _LIBRARIES = ("wandb", "mlflow")
 _LITERAL_PASSWORD = re.compile(r"://[^/]*:[^/]*@")
+TOPIC_NAME = "kafka"
+"""The name of the topic among the targets."""
+
+
+def _check_name(name: str) -> str:
+    if name == TOPIC_NAME or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name, re.ASCII):
+        raise ValueError(f"expected lower-case letters, digits, - and _, and not {TOPIC_NAME}")
+    return name
+
+
+TargetName = Annotated[str, AfterValidator(_check_name)]
 
 
 class NotifyTarget(Strict):

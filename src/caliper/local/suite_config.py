@@ -23,7 +23,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite, check_suite_name
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
-from caliper.local.notify import NotifyTarget, stored_targets
+from caliper.local.notify import NotifyTarget, TargetName, stored_targets
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
@@ -65,7 +65,7 @@ class SuiteKeys(Strict):
     margin: float | None = Field(default=None, ge=0)
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
-    notify: dict[str, NotifyTarget] = Field(default_factory=dict)
+    notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)
 
     @field_validator("name")
     @classmethod
