@@ -6,10 +6,11 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 import yaml
 from tests.fakes import chat_server as fake
@@ -19,6 +20,7 @@ from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, Ended, end
 from tests.fakes.receivers import SECRET, Receiver
 from tests.fakes.sources import EXAMPLES
+from tests.servers.process import free_ports
 
 from caliper.adapters.notices.topic import SUITE_EVENTS
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -344,3 +346,25 @@ async def first_records(kafka: KafkaAccess, count: int) -> list[Record]:
             if len(records) == count:
                 break
     return records
+
+
+async def test_prometheus_gets_the_latest_scores(tmp_path: Path) -> None:
+    suite(tmp_path)
+    deliver(tmp_path, 100, "careful")
+    (port,) = free_ports(1)
+    caliper = Command(tmp_path)
+    process = caliper.start(*RUN[:-1], "--metrics", f"127.0.0.1:{port}")
+    try:
+        async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as session:
+            text = ""
+            while "caliper_suite_step" not in text or "} 100.0" not in text:
+                await asyncio.sleep(0.1)
+                with suppress(aiohttp.ClientConnectionError):
+                    async with session.get(f"http://127.0.0.1:{port}/metrics") as answer:
+                        text = await answer.text()
+    finally:
+        await asyncio.to_thread(end, process, signal.SIGTERM)
+    assert 'dimension="average",metric="f1",suite="nightly"' in text
+    for wrong in ("x", "127.0.0.1:x"):
+        told = await asyncio.to_thread(caliper, *RUN, "--metrics", wrong, code=2)
+        assert "--metrics" in told.err

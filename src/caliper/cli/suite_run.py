@@ -25,7 +25,9 @@ from caliper.core.suites import SuiteState
 from caliper.local.notify import check_targets
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_runs import LocalEvaluator, suite_store
+from caliper.pipeline.suites.latest import LatestScores
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
+from caliper.serving.metrics import suite_telemetry
 from caliper.wiring.clock import SystemClock
 
 Names = Annotated[list[str], typer.Argument(metavar="SUITE...", help="Names, or files to apply.")]
@@ -34,6 +36,10 @@ Watch = Annotated[
     typer.Option("--watch", metavar="DIR", help="Register what appears in this folder."),
 ]
 Once = Annotated[bool, typer.Option("--once", help="End when nothing is left to evaluate.")]
+Metrics = Annotated[
+    str,
+    typer.Option("--metrics", metavar="HOST:PORT", help="Serve the latest scores to Prometheus."),
+]
 
 app.command("events")(events)
 
@@ -46,6 +52,7 @@ class SuiteRunOptions:
     watch: Watch = None
     once: Once = False
     broker: Broker = ""
+    metrics: Metrics = ""
     json: Json = False
 
 
@@ -83,11 +90,17 @@ async def _run(options: SuiteRunOptions, shown: _Events) -> None:
     folder = None
     if options.watch is not None:
         folder = WatchedFolder(options.watch, watcher.on_warning, options.once)
-    async with suite_outbox(options.broker) as outbox:
+    async with (
+        suite_outbox(options.broker) as outbox,
+        suite_telemetry(options.metrics) as telemetry,
+    ):
+        latest = LatestScores(telemetry)
+        await latest.read(registry(), names)
 
         def on_event(event: SuiteEvent) -> None:
             shown(event)
             outbox.wake()
+            latest.on_event(event)
 
         arrivals = None if folder is None else folder.arrivals
         loop = SuiteLoop(suite_store(), clock, evaluator, on_event, arrivals)
