@@ -13,10 +13,12 @@ from tests.fakes.suites import checkpoint
 from caliper.analysis.gate import Check, Policy
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import InvalidInput
+from caliper.core.notice_marks import NoticeKind
 from caliper.core.suites import Baseline, Suite
-from caliper.local.notify import check_targets
+from caliper.local.notify import check_targets, notice_targets
 from caliper.local.suite_config import read_suite, suite_policy, suite_run, without_revision
 from caliper.local.suite_runs import outdated_runs
+from caliper.wiring.clock import SystemClock
 from caliper.wiring.references import referenced
 
 PART = {"data": "data"}
@@ -196,3 +198,17 @@ def test_secrets_are_read_when_they_are_needed(
         check_targets(read(folder, **tracker))
     with pytest.raises(InvalidInput, match="x: OTHER is empty or not set"):
         referenced("env:OTHER", "x")
+
+
+def test_the_targets_of_the_documentation_are_read(folder: Path) -> None:
+    page = (ROOT / "docs" / "continuous.md").read_text("utf-8")
+    (block,) = (each for each in page.split("```yaml\n")[1:] if each.startswith("notify:"))
+    notify = yaml.safe_load(block.partition("```")[0])["notify"]
+    targets = notice_targets(read(folder, notify=notify), SystemClock())
+    assert {name: type(each).__name__ for name, each in targets.items()} == {
+        "ci": "Webhook",
+        "chat": "Webhook",
+        "mail": "Mailbox",
+        "wb": "WandbTracker",
+    }
+    assert targets["ci"].kinds == {NoticeKind.REGRESSED, NoticeKind.FAILED}

@@ -250,6 +250,8 @@ async def test_a_round_is_told_even_if_the_next_one_began_before() -> None:
     }
     assert len({each.id for each in target.taken}) == 5
     assert entry.round == 0
+    stored, _ = await desk.registry.entries("nightly")
+    assert len(stored[0].entry.notices) == 5
 
 
 async def test_a_damaged_record_hinders_no_other() -> None:
