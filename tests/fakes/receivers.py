@@ -34,9 +34,10 @@ class Posted:
 
 @dataclass
 class Receiver:
-    """The receiver; when the `script` has run out, it answers 200."""
+    """The receiver; when the `script` has run out, it answers 200. The path `refused` gets 503."""
 
     script: Iterable[int] = ()
+    refused: str = ""
     posted: list[Posted] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
@@ -57,7 +58,7 @@ class Receiver:
     async def _post(self, request: web.Request) -> web.Response:
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.posted.append(Posted(request.path, headers, await request.read()))
-        status = next(self._statuses, 200)
+        status = 503 if request.path == self.refused else next(self._statuses, 200)
         if status == HANG:
             await asyncio.Event().wait()
         return web.Response(status=status, headers={"Location": self.url + "/elsewhere"})
