@@ -72,8 +72,8 @@ async def test_what_a_receiver_does_not_take_is_an_error(
     script: list[int], error: type[BackendError], told: str
 ) -> None:
     async with Receiver(script) as receiver:
+        seconds = 0.2 if HANG in script else 10.0
         with pytest.raises(error, match=told):
-            seconds = 0.2 if HANG in script else 10.0
             await hook(receiver.url, seconds=seconds).deliver(notice())
     assert len(receiver.posted) == 1
 
