@@ -14,6 +14,7 @@ from caliper.adapters.metrics.catalogue import (
     SCORE_METRICS,
     SERVICE_METRICS,
     STAGE_METRICS,
+    SUITE_METRICS,
     Metric,
 )
 from caliper.adapters.metrics.labels import LABELS, Label
@@ -44,6 +45,8 @@ def page() -> str:
         _table(STAGE_METRICS),
         "## All services",
         _table(SERVICE_METRICS),
+        "## `caliper suite run --metrics`",
+        _table(SUITE_METRICS),
         "## Labels",
         _labels(),
         "## Windows",

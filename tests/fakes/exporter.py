@@ -82,6 +82,11 @@ def samples(age: float, now: float) -> Iterator[Sample]:
         yield from _of_a_stage(stage, rate, age)
         yield from _of_a_topic(stage, rate, age, now)
     yield from _of_the_aggregator(age, now)
+    yield "caliper_suite_step", {"suite": "nightly"}, 1000 + age // 60
+    for benchmark, (_, figures) in FIGURES.items():
+        for (dimension, metric), value in figures.items():
+            named = {"suite": "nightly", "benchmark": benchmark}
+            yield "caliper_suite_score", {**named, "dimension": dimension, "metric": metric}, value
 
 
 def _of_a_run(model: str, benchmark: str, better: float, age: float) -> Iterator[Sample]:

@@ -13,9 +13,13 @@ from tests.fakes.suites import checkpoint
 from caliper.analysis.gate import Check, Policy
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import InvalidInput
+from caliper.core.notice_marks import NoticeKind
 from caliper.core.suites import Baseline, Suite
+from caliper.local.notify import check_targets, notice_targets
 from caliper.local.suite_config import read_suite, suite_policy, suite_run, without_revision
 from caliper.local.suite_runs import outdated_runs
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.references import referenced
 
 PART = {"data": "data"}
 
@@ -37,6 +41,10 @@ def read(folder: Path, **more: Any) -> Suite:
 
 def part(**more: Any) -> dict[str, Any]:
     return {"capability": {**PART, **more}}
+
+
+def hook(**more: Any) -> dict[str, Any]:
+    return {"notify": {"team": {"secret": "env:HOOK", "url": "http://127.0.0.1/", **more}}}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +69,18 @@ def part(**more: Any) -> dict[str, Any]:
         ({"gate": {"checks": [{"benchmark": "x", "figure": "y"}]}}, ":7: gate.checks.0.benchmark"),
         ({"gate": "none.yaml"}, "none.yaml: cannot read it"),
         ({"seed": -1}, ":5: seed: "),
+        (hook(sceret="x"), ":9: notify.team.sceret: unknown key; known: kinds, "),
+        (hook(kinds=["done"]), ":10: notify.team.kinds.0: "),
+        (hook(secret="abc"), ":7: notify.team.secret: expected env:NAME or file:PATH, not the "),
+        (hook(secret=""), ":6: notify.team: the shape json needs a value for secret"),
+        (hook(url="ftp://host"), ":6: notify.team: expected a url with https or http"),
+        (hook(url="http://a:b@host"), ":6: notify.team: a URL with a password is a secret"),
+        (hook(shape="slack"), ":6: notify.team: Slack's URL is a secret"),
+        (
+            hook(shape="email", url="smtp://h"),
+            ":6: notify.team: the shape email needs a value for s",
+        ),
+        (hook(shape="wandb", project="p"), ":6: notify.team: the shape wandb has no url"),
     ],
 )
 def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], told: str) -> None:
@@ -78,6 +98,7 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
         {"concurrency": 3},
         {"baseline": "previous"},
         {"seed": 0},
+        hook(),
         {"benchmarks": part(data=str(folder / "data"))},
     ):
         assert read(folder, **same).version == first.version, same
@@ -158,3 +179,36 @@ def test_runs_that_a_suite_does_not_keep() -> None:
     assert outdated(2) == ["run-0", "run-1", "run-2"]
     assert outdated(2, "pinned:rev1") == ["run-0", "run-2"]
     assert outdated(9) == []
+
+
+def test_secrets_are_read_when_they_are_needed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = read(folder, **hook(url="file:url", secret="env:HOOK"))
+    assert suite.values["notify"]["team"]["url"] == f"file:{folder / 'url'}"
+    for name, value in (("HOOK", "s"), ("OTHER", "")):
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidInput, match=r"notify\.team\.url: cannot read"):
+        check_targets(suite)
+    tiny.text(folder / "url", "http://127.0.0.1/\n")
+    check_targets(suite)
+    assert referenced("file:" + str(folder / "url"), "url") == "http://127.0.0.1/"
+    tracker = {"notify": {"t": {"shape": "wandb", "project": "p"}}}
+    with pytest.raises(InvalidInput, match="wandb is not installed here: pip install wandb"):
+        check_targets(read(folder, **tracker))
+    with pytest.raises(InvalidInput, match="x: OTHER is empty or not set"):
+        referenced("env:OTHER", "x")
+
+
+def test_the_targets_of_the_documentation_are_read(folder: Path) -> None:
+    page = (ROOT / "docs" / "continuous.md").read_text("utf-8")
+    (block,) = (each for each in page.split("```yaml\n")[1:] if each.startswith("notify:"))
+    notify = yaml.safe_load(block.partition("```")[0])["notify"]
+    targets = notice_targets(read(folder, notify=notify), SystemClock())
+    assert {name: type(each).__name__ for name, each in targets.items()} == {
+        "ci": "Webhook",
+        "chat": "Webhook",
+        "mail": "Mailbox",
+        "wb": "WandbTracker",
+    }
+    assert targets["ci"].kinds == {NoticeKind.REGRESSED, NoticeKind.FAILED}

@@ -62,7 +62,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "plan:app",
         "Estimate what a run would take: samples, questions, calls, tokens, storage.",
     ),
-    "suite": ("suites:app", "Evaluate every checkpoint as a suite says."),
+    "suite": ("suite_run:app", "Evaluate every checkpoint as a suite says."),
     "checkpoint": ("checkpoints:app", "The checkpoints of suites."),
     "trend": ("trend:command", "Show the figures of a suite by training step."),
     "topics": ("installation_setup:topics", "The Kafka topics of an installation."),

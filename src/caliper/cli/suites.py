@@ -17,8 +17,7 @@ from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
-from caliper.cli.options import command_taking
-from caliper.cli.suite_loop import HELP, LoopOptions, run_loop
+from caliper.cli.suite_events import undelivered
 from caliper.core.checkpoints import EntryState
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteCause, SuiteRecord
@@ -43,7 +42,7 @@ def registry() -> SuiteRegistry:
 @app.command("apply")
 def apply(file: File, server: InstalledServer = None, json: Json = False) -> int:
     """Create a suite, or give it a new version (docs/continuous.md)."""
-    record, is_new = asyncio.run(_apply(file, server))
+    record, is_new = asyncio.run(applied(file, server))
     if json:
         write_json({**_as_json(record), "new": is_new})
     else:
@@ -53,7 +52,8 @@ def apply(file: File, server: InstalledServer = None, json: Json = False) -> int
     return Exit.DONE
 
 
-async def _apply(file: Path, server: str | None = None) -> tuple[SuiteRecord, bool]:
+async def applied(file: Path, server: str | None = None) -> tuple[SuiteRecord, bool]:
+    """The suite of a file, made the present one; also whether that is a new version."""
     suite = read_suite(file)
     for spec in without_revision(suite):
         ERR.print(
@@ -148,13 +148,14 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
         write_json(shown)
         return Exit.DONE
     table = Table(box=None, pad_edge=False)
-    for column in ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved", "last"):
+    columns = ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved")
+    for column in (*columns, "last", "untold"):
         table.add_column(column, overflow="fold")
     for each in shown:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
         costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved"))
-        last = plain(each["last"])
-        table.add_row(each["suite"], each["state"], each["version"], counts, *costs, last)
+        ends = (plain(each["last"]), str(each["undelivered"] or ""))
+        table.add_row(each["suite"], each["state"], each["version"], counts, *costs, *ends)
     OUT.print(table)
     return Exit.DONE
 
@@ -183,6 +184,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
                 "tokens": sum(entry.tokens for entry in entries),
                 "saved": sum(entry.saved for entry in entries),
                 "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
+                "undelivered": 0 if server else await undelivered(record.suite),
             }
         )
     return shown
@@ -199,11 +201,3 @@ def _as_json(record: SuiteRecord) -> dict[str, Any]:
         "priority": suite.priority,
         "keep": suite.keep,
     }
-
-
-def run(options: LoopOptions) -> int:
-    """Evaluate the checkpoints of suites."""
-    return run_loop(options, _apply)
-
-
-app.command("run")(command_taking(run, LoopOptions, help_text=HELP))

@@ -14,6 +14,7 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import fields_of
+from caliper.core.notice_marks import NoticeKind, NoticeMark, with_mark
 from caliper.core.run import check_name
 from caliper.core.transitions import Transition
 
@@ -84,6 +85,18 @@ _AFTER = {
     for each in ENTRY_TRANSITIONS
     for state in each.before.split()
 }
+_TOLD = {
+    EntryCause.CLAIM: NoticeKind.STARTED,
+    EntryCause.NO_GATE: NoticeKind.DECIDED,
+    EntryCause.DOUBT: NoticeKind.DECIDED,
+    EntryCause.SUCCESS: NoticeKind.PASSED,
+    EntryCause.REGRESSION: NoticeKind.REGRESSED,
+    EntryCause.FAILURE: NoticeKind.FAILED,
+    EntryCause.LOSS: NoticeKind.SOURCE_GONE,
+    EntryCause.RETURN: NoticeKind.REGISTERED,
+    EntryCause.RETRY: NoticeKind.REGISTERED,
+}
+_NEW_ROUND = {EntryCause.RETURN, EntryCause.RETRY}
 MOST_ATTEMPTS = 5
 """How often an entry is tried while an endpoint does not answer."""
 MOST_CRASHES = 12
@@ -171,6 +184,7 @@ class CheckpointEntry:
     `is_complete` says that the run is. `figures` are those of the report, `findings` the gate's,
     against the revision `baseline`. `calls` and `tokens` are those of the process that ended it.
     `asked` questions were asked, and `saved` were not, because the answer was sure.
+    `round` counts its retries and returns; `notices` are the last transitions that are told.
     """
 
     suite: str
@@ -191,6 +205,17 @@ class CheckpointEntry:
     tokens: int = 0
     asked: int = 0
     saved: int = 0
+    round: int = 0
+    notices: tuple[NoticeMark, ...] = ()
+
+    @classmethod
+    def new(
+        cls, suite: str, version: str, checkpoint: CheckpointRevision, now: str
+    ) -> CheckpointEntry:
+        """The entry of a checkpoint that is registered now."""
+        state = EntryState.REGISTERED
+        mark = NoticeMark(NoticeKind.REGISTERED, 0, now, state)
+        return cls(suite, version, checkpoint, now, now, state, notices=(mark,))
 
     @property
     def is_open(self) -> bool:
@@ -209,7 +234,12 @@ class CheckpointEntry:
         state = _AFTER.get((self.state, cause))
         if state is None:
             return None
-        return replace(self, **{"reason": "", **update, "state": state, "since": now})
+        after = replace(self, **{"reason": "", **update, "state": state, "since": now})
+        kind, turn = _TOLD.get(cause), self.round + (cause in _NEW_ROUND)
+        if kind is None:
+            return after
+        mark = NoticeMark(kind, turn, now, state, after.reason)
+        return replace(after, round=turn, notices=with_mark(self.notices, mark))
 
     @property
     def headline(self) -> EntryFigure | None:
@@ -226,6 +256,7 @@ class CheckpointEntry:
             "checkpoint": fields_of(self.checkpoint) | {"tags": list(self.checkpoint.tags)},
             "figures": [fields_of(figure) for figure in self.figures],
             "findings": [dict(finding) for finding in self.findings],
+            "notices": [mark.to_json() for mark in self.notices],
         }
         return fields_of(self) | parts
 
@@ -242,6 +273,7 @@ class CheckpointEntry:
                     EntryFigure(**_known(EntryFigure, one)) for one in values.get("figures", ())
                 ),
                 "findings": tuple(map(dict, values.get("findings", ()))),
+                "notices": tuple(map(NoticeMark.from_json, values.get("notices", ()))),
             }
             return cls(**known)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

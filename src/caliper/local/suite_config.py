@@ -24,6 +24,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite, check_step_pattern, check_suite_name
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
+from caliper.local.notify import NotifyTarget, TargetName, stored_targets
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
@@ -67,6 +68,7 @@ class SuiteKeys(Strict):
     judging: Literal["full", "sequential"] = "full"
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
+    notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)
 
     @field_validator("name")
     @classmethod
@@ -103,7 +105,11 @@ def read_suite(path: Path) -> Suite:
         keys = SuiteKeys.model_validate(own)
     except ValidationError as error:
         first, *rest = error.errors()[0]["loc"]
-        nested: dict[Any, type[Strict]] = {"budget": SuiteBudget, "retention": SuiteRetention}
+        nested: dict[Any, type[Strict]] = {
+            "budget": SuiteBudget,
+            "retention": SuiteRetention,
+            "notify": NotifyTarget,
+        }
         known = (
             nested.get(first, SuiteKeys).model_fields
             if rest
@@ -128,6 +134,7 @@ def read_suite(path: Path) -> Suite:
         "margin": keys.margin,
         # Else left out, so that earlier suites keep their versions.
         **({"judging": keys.judging} if keys.judging != "full" else {}),
+        "notify": stored_targets(keys.notify, path.parent),
     }
     # As it is when it is read back: lists for tuples.
     values = json.loads(canonical_json(values))

@@ -235,6 +235,15 @@ class AnchorsJudged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointScored(Event):
+    """The scores of a suite's latest checkpoint, by benchmark. `step` is the training step."""
+
+    suite: str
+    step: int | None
+    scores: Mapping[str, ScoreTable]
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotKept(Event):
     """A snapshot was saved."""
 

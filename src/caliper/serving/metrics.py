@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,15 +58,36 @@ def metrics_parts(
         # The process serves the certificate it started with, even if the file changes.
         expiry = _expiry(certificate).timestamp()
         telemetry.metrics.gauge(catalogue.CERTIFICATE).set(expiry)
-    application = page.metrics_application(telemetry.metrics)
-    application.middlewares.append(web.own_names_only(address))
+    metrics = telemetry.metrics
 
     async def serve() -> None:
-        async with web.listening(application, address, "metrics_address") as actual:
-            _LOG.info("metrics on http://%s%s", actual, page.PAGE)
+        async with _page(metrics, address, "metrics_address"):
             await asyncio.Event().wait()
 
     return ServiceParts((), tasks=(serve,))
+
+
+@asynccontextmanager
+async def suite_telemetry(address: str) -> AsyncIterator[Telemetry]:
+    """Prometheus telemetry that is served at HOST:PORT; nothing is served without an address.
+    Raises InvalidInput for one that cannot be used.
+    """
+    metrics = prometheus.Metrics(prometheus_client.CollectorRegistry())
+    telemetry = prometheus.PrometheusTelemetry(metrics)
+    if not address:
+        yield telemetry
+        return
+    async with _page(metrics, Address.parse(address, "--metrics"), "--metrics"):
+        yield telemetry
+
+
+@asynccontextmanager
+async def _page(metrics: prometheus.Metrics, address: Address, field: str) -> AsyncIterator[None]:
+    application = page.metrics_application(metrics)
+    application.middlewares.append(web.own_names_only(address))
+    async with web.listening(application, address, field) as actual:
+        _LOG.info("metrics on http://%s%s", actual, page.PAGE)
+        yield
 
 
 def _expiry(certificate: Path) -> datetime:

@@ -23,6 +23,7 @@ from caliper.ports.telemetry import (
     BacklogRead,
     CallEnded,
     CertificateRead,
+    CheckpointScored,
     DeadLetterSent,
     Event,
     GateBuilt,
@@ -101,6 +102,7 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         RecordsApplied(6.0),
         RecordsWaiting("verdicts", {0: 1}),
         SnapshotKept(7.0),
+        CheckpointScored("nightly", 100, {"capability": {("average", "f1"): Score(41.5)}}),
         AnchorsJudged("judge", "captionqa", 0.98),
         BacklogRead("judge-jobs", Backlog(5, 2, 8.0)),
         CertificateRead("kafka", 9.0),
@@ -228,3 +230,17 @@ async def test_the_page_is_read_over_http(telemetry: PrometheusTelemetry, accept
             assert b'caliper_consumer_lag{partition="0"' in await reply.read()
         async with client.get("/anything") as reply:
             assert reply.status == 404
+
+
+def test_a_suite_shows_its_latest_checkpoint_only(telemetry: PrometheusTelemetry) -> None:
+    scores = {("average", "f1"): Score(41.5), ("OCR", "f1"): Score(60.0)}
+    telemetry.record(CheckpointScored("nightly", 100, {"capability": scores}))
+    telemetry.record(CheckpointScored("other", 5, {"capability": scores}))
+    scores = {("average", "f1"): Score(42.5)}
+    telemetry.record(CheckpointScored("nightly", None, {"capability": scores}))
+    text = generate_latest(telemetry.metrics.registry).decode()
+    about = 'benchmark="capability",dimension="average",metric="f1",suite='
+    assert f'caliper_suite_score{{{about}"nightly"}} 42.5' in text
+    assert text.count('suite="nightly"') == 1
+    assert 'caliper_suite_step{suite="other"} 5.0' in text
+    assert text.count('suite="other"') == 3

@@ -148,6 +148,12 @@ ANCHOR = _gauge(
     "Share of the judged anchors that got the known verdict, 0 to 1",
     ("judge", "benchmark"),
 )
+SUITE_SCORE = _gauge(
+    "caliper_suite_score",
+    "A score of the suite's latest checkpoint by training step, in the paper's unit",
+    ("suite", "benchmark", "dimension", "metric"),
+)
+SUITE_STEP = _gauge("caliper_suite_step", "Training step of that checkpoint", ("suite",))
 BUILD = _gauge("caliper_build_info", "1, with Caliper's version as a label", ("version",))
 CERTIFICATE = _gauge(
     "caliper_certificate_expiry_timestamp_seconds",
@@ -189,4 +195,5 @@ SCORE_METRICS = (
     ANCHOR,
 )
 SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE)
-METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS)
+SUITE_METRICS = (SUITE_SCORE, SUITE_STEP)
+METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS, *SUITE_METRICS)

@@ -35,6 +35,7 @@ LABELS = (
         f"the checkpoint's name (`unnamed` without one); {Scope().models} at most: a further model "
         "replaces the one whose latest run started first",
     ),
+    Label("suite", (), "of those that `caliper suite run` was given"),
     Label("benchmark", benchmark_names(), "", closed=True),
     Label(
         "dimension",

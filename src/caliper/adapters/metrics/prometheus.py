@@ -233,6 +233,15 @@ def _waiting(metrics: Metrics, _: str, event: events.RecordsWaiting) -> None:
         metrics.gauge(catalogue.LAG, _AGGREGATOR, event.topic, str(partition)).set(records)
 
 
+def _suite(metrics: Metrics, _: str, event: events.CheckpointScored) -> None:
+    metrics.drop_all(catalogue.SUITE_SCORE, suite=event.suite)
+    for name, scores in event.scores.items():
+        for (dimension, metric), score in scores.items():
+            labels = event.suite, name, dimension, metric
+            metrics.gauge(catalogue.SUITE_SCORE, *labels).set(score.value)
+    _set(metrics, catalogue.SUITE_STEP, (event.suite,), event.step)
+
+
 _ACTIONS: Mapping[type[Event], _Action] = {
     events.CallEnded: _call,
     events.TriedAgain: _again,
@@ -257,5 +266,6 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.CertificateRead: lambda to, _, event: to.gauge(
         catalogue.PEER_CERTIFICATE, event.peer
     ).set(event.time),
+    events.CheckpointScored: _suite,
     events.SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
 }

@@ -51,6 +51,9 @@ TOPICS = (
     Topic(DEAD_LETTERS, 1, _WITH_RETENTION),
 )
 
+# Whoever runs suites creates it: an installation of services needs none.
+EVENTS = Topic("suite-events", 1, _WITH_RETENTION)
+
 
 def apply_topics(
     access: KafkaAccess,

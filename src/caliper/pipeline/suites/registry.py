@@ -3,6 +3,7 @@
 suites/<name>/suite.json                          the suite's present version, and its state
 suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
 suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
+suites/<name>/notices/<id>.json                   what is told of it, and to whom it was delivered
 
 A damaged entry harms only itself: it is listed as unreadable, and replaced when its checkpoint is
 delivered again.
@@ -138,7 +139,7 @@ class SuiteRegistry:
         checkpoint = suite.numbered(checkpoint)
         key = _key(suite.name, suite.version, checkpoint.revision)
         now = self.now()
-        new = CheckpointEntry(suite.name, suite.version, checkpoint, now, now)
+        new = CheckpointEntry.new(suite.name, suite.version, checkpoint, now)
         for _ in range(_TRIES):
             tag = await self._store.version(key)
             try:

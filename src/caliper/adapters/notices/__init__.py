@@ -1,0 +1,1 @@
+"""Whoever is told what happens to checkpoints: webhooks, chats, mailboxes, topics, trackers."""

@@ -1,0 +1,137 @@
+"""`caliper suite events`: what was told of a suite's checkpoints, to whom, and telling it again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from caliper.adapters.notices.topic import TopicTarget
+from caliper.cli.console import OUT, plain, write_json
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json
+from caliper.cli.installation_setup import brokers
+from caliper.core.notices import NoticeDelivery, NoticeRecord
+from caliper.core.suites import Suite
+from caliper.lazy import lazy_module
+from caliper.local.notify import TOPIC_NAME, notice_targets
+from caliper.local.suite_runs import suite_store
+from caliper.pipeline.suites.notice_store import NoticeStore
+from caliper.pipeline.suites.outbox import Outbox
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.notices import NoticeTarget
+from caliper.wiring.clock import SystemClock
+
+if TYPE_CHECKING:
+    from caliper.adapters.streams import kafka as streams
+    from caliper.adapters.streams import kafka_topics
+else:
+    streams = lazy_module("caliper.adapters.streams.kafka")
+    kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
+
+Name = Annotated[str, typer.Argument(metavar="SUITE")]
+Replay = Annotated[
+    str, typer.Option("--replay", metavar="ID", help="Deliver this one again, to all its targets.")
+]
+Kafka = Annotated[
+    str,
+    typer.Option(
+        "--kafka",
+        metavar="SERVERS",
+        help="Brokers whose topic suite-events is told as well, host:port, separated by commas; "
+        "with --bucket, where MinIO announces objects.",
+    ),
+]
+
+
+def events(suite: Name, replay: Replay = "", kafka: Kafka = "", json: Json = False) -> int:
+    """List what was told of the checkpoints, and whether it was delivered.
+
+    Exit code with --replay: 1 if a target did not take it.
+    """
+    if replay:
+        return _replay(suite, replay, kafka, json=json)
+    records = asyncio.run(_records(suite))
+    if json:
+        write_json([record.to_json() for record in records])
+        return Exit.DONE
+    table = Table(box=None, pad_edge=False)
+    for column in ("event", "time", "what", "deliveries"):
+        table.add_column(column, overflow="fold")
+    for record in records:
+        notice = record.notice
+        told = "; ".join(f"{name} {_about(each)}" for name, each in record.deliveries.items())
+        table.add_row(notice.id, notice.time[:19], plain(notice.headline), plain(told))
+    OUT.print(table)
+    return Exit.DONE
+
+
+async def _suite(name: str) -> Suite:
+    return (await SuiteRegistry(suite_store(), SystemClock()).record(name)).suite
+
+
+async def _records(name: str) -> list[NoticeRecord]:
+    await _suite(name)
+    notices = NoticeStore(suite_store())
+    return await notices.records(name, await notices.ids(name))
+
+
+async def undelivered(suite: Suite) -> int:
+    """How many notices some target of the suite, or the topic, has not taken."""
+    records, targets = await _records(suite.name), [*_targets(suite), TOPIC_NAME]
+    return sum(bool(record.undelivered(targets)) for record in records)
+
+
+def _targets(suite: Suite) -> dict[str, NoticeTarget]:
+    return notice_targets(suite, SystemClock())
+
+
+@asynccontextmanager
+async def suite_outbox(kafka: str) -> AsyncIterator[Outbox]:
+    """The outbox of this folder's suites, which also tells a topic if brokers are given. Raises
+    StreamUnavailable.
+    """
+    if not kafka:
+        yield Outbox(suite_store(), SystemClock(), _targets)
+        return
+    access = brokers(kafka)
+    await asyncio.to_thread(kafka_topics.apply_topics, access, (kafka_topics.EVENTS,))
+    stream = streams.KafkaStream(access)
+    topic = {TOPIC_NAME: TopicTarget(stream)}
+    try:
+        yield Outbox(suite_store(), SystemClock(), lambda suite: {**_targets(suite), **topic})
+    finally:
+        await stream.close()
+
+
+def _replay(name: str, text: str, kafka: str, *, json: bool) -> int:
+    deliveries = asyncio.run(_replayed(name, text, kafka))
+    if json:
+        write_json({target: _as_json(each) for target, each in deliveries.items()})
+    for target, each in deliveries.items() if not json else ():
+        OUT.print(plain(f"{target}  {_about(each)}"), soft_wrap=True, highlight=False)
+    return Exit.DONE if all(each.delivered for each in deliveries.values()) else Exit.NO
+
+
+async def _replayed(name: str, text: str, kafka: str) -> dict[str, NoticeDelivery]:
+    suite = await _suite(name)
+    record = await NoticeStore(suite_store()).find(name, text)
+    async with suite_outbox(kafka) as outbox:
+        return await outbox.replay(suite, record)
+
+
+def _as_json(delivery: NoticeDelivery) -> dict[str, Any]:
+    return {"delivered": delivery.delivered, "error": delivery.error}
+
+
+def _about(delivery: NoticeDelivery) -> str:
+    if delivery.delivered:
+        return f"delivered {delivery.delivered[:19]}"
+    if not delivery.attempts:
+        return "waiting"
+    end = "tried again" if delivery.is_open else "given up"
+    return f"attempt {delivery.attempts}: {delivery.error} ({end})"

@@ -1,0 +1,140 @@
+"""Who is told what happens to a suite's checkpoints: `notify` in its file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from caliper.adapters.notices.bodies import event_body, slack_body
+from caliper.adapters.notices.mail import Mailbox
+from caliper.adapters.notices.trackers import (
+    WITH_FIGURES,
+    MlflowTracker,
+    WandbTracker,
+    check_library,
+)
+from caliper.adapters.notices.webhook import Webhook
+from caliper.core.notice_marks import NoticeKind
+from caliper.core.suites import Suite
+from caliper.local.strict import Strict
+from caliper.ports.clock import Clock
+from caliper.ports.notices import NoticeTarget
+from caliper.wiring.references import is_reference, referenced, under
+
+_SCHEMES = {
+    "json": ("https", "http"),
+    "slack": ("https", "http"),
+    "email": ("smtp",),
+    "mlflow": ("https", "http"),
+}
+_NEEDED = {
+    "json": ("url", "secret"),
+    "slack": ("url",),
+    "email": ("url", "sender", "to"),
+    "wandb": ("project",),
+    "mlflow": ("project",),
+}
+_LIBRARIES = ("wandb", "mlflow")
+_LITERAL_PASSWORD = re.compile(r"://[^/]*:[^/]*@")
+TOPIC_NAME = "kafka"
+"""The name of the topic among the targets."""
+
+
+def _check_name(name: str) -> str:
+    if name == TOPIC_NAME or not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name, re.ASCII):
+        raise ValueError(f"expected lower-case letters, digits, - and _, and not {TOPIC_NAME}")
+    return name
+
+
+TargetName = Annotated[str, AfterValidator(_check_name)]
+
+
+class NotifyTarget(Strict):
+    """A target. `url` and `secret` are `env:NAME` or `file:PATH`; a URL that is no secret may be
+    given itself. `sender` and `to` are addresses of e-mail, `project` is that of a tracker.
+    """
+
+    shape: Literal["json", "slack", "email", "wandb", "mlflow"] = "json"
+    url: str = ""
+    secret: str = ""
+    kinds: tuple[NoticeKind, ...] = Field(default=tuple(NoticeKind), min_length=1)
+    sender: str = ""
+    to: tuple[str, ...] = ()
+    project: str = ""
+
+    @field_validator("secret")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        if value and not is_reference(value):
+            raise ValueError("expected env:NAME or file:PATH, not the secret itself")
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> NotifyTarget:
+        for field in _NEEDED[self.shape]:
+            if not getattr(self, field):
+                raise ValueError(f"the shape {self.shape} needs a value for {field}")
+        if self.url:
+            _check_url(self.shape, self.url)
+        return self
+
+
+def _check_url(shape: str, url: str) -> None:
+    """Raise ValueError for a URL that the shape cannot use, or that is a secret itself."""
+    if is_reference(url):
+        return
+    if shape == "slack":
+        raise ValueError("Slack's URL is a secret: give it as env:NAME or file:PATH")
+    if not _SCHEMES.get(shape):
+        raise ValueError(f"the shape {shape} has no url")
+    if _LITERAL_PASSWORD.search(url):
+        raise ValueError("a URL with a password is a secret: give it as env:NAME or file:PATH")
+    schemes = _SCHEMES[shape]
+    if not url.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+        raise ValueError(f"expected a url with {' or '.join(schemes)}")
+
+
+def stored_targets(targets: Mapping[str, NotifyTarget], folder: Path) -> dict[str, Any]:
+    """The targets as a suite holds them; their files are relative to a folder."""
+    return {
+        name: one.model_copy(
+            update={"url": under(one.url, folder), "secret": under(one.secret, folder)}
+        ).model_dump(mode="json", exclude_defaults=True)
+        for name, one in targets.items()
+    }
+
+
+def notice_targets(suite: Suite, clock: Clock) -> dict[str, NoticeTarget]:
+    """Those that a suite tells, by name."""
+    given = suite.values.get("notify", {})
+    return {
+        name: _target(name, NotifyTarget.model_validate(one), clock) for name, one in given.items()
+    }
+
+
+def _target(name: str, given: NotifyTarget, clock: Clock) -> NoticeTarget:
+    kinds = frozenset(given.kinds)
+    url = partial(referenced, given.url, f"notify.{name}.url")
+    secret = partial(referenced, given.secret, f"notify.{name}.secret") if given.secret else None
+    if given.shape == "email":
+        return Mailbox(kinds, url, secret, given.sender, given.to)
+    if given.shape == "wandb":
+        return WandbTracker(kinds & WITH_FIGURES, given.project)
+    if given.shape == "mlflow":
+        return MlflowTracker(kinds & WITH_FIGURES, given.project, url)
+    body = slack_body if given.shape == "slack" else event_body
+    return Webhook(kinds, url, secret, body, clock)
+
+
+def check_targets(suite: Suite) -> None:
+    """Raise InvalidInput for a variable, file or library that is named and missing."""
+    for name, one in suite.values.get("notify", {}).items():
+        for field in ("url", "secret"):
+            referenced(one.get(field, ""), f"notify.{name}.{field}")
+        if one.get("shape") in _LIBRARIES:
+            check_library(one["shape"])

@@ -1,0 +1,92 @@
+"""The notices of suites in the store: one object each, changed by compare and swap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
+from caliper.core.keys import canonical_json
+from caliper.core.notices import NoticeDelivery, NoticeRecord
+from caliper.core.run import SCHEMA
+from caliper.pipeline.store.runs import read_as
+from caliper.ports.storage import ObjectStore
+
+_TRIES = 100
+
+
+class NoticeStore:
+    """The records of a store's notices."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    async def ids(self, suite: str) -> set[str]:
+        """The ids of all notices of a suite. Raises StoreUnavailable."""
+        keys = [key async for key in self._store.list(_prefix(suite))]
+        return {key.removeprefix(_prefix(suite)).removesuffix(".json") for key in keys}
+
+    async def records(self, suite: str, ids: set[str]) -> list[NoticeRecord]:
+        """These records by time; damaged ones are left out. Raises StoreUnavailable."""
+        found = await asyncio.gather(*(self._read_or_none(suite, each) for each in ids))
+        return sorted((each for each in found if each), key=lambda each: each.notice.time)
+
+    async def find(self, suite: str, text: str) -> NoticeRecord:
+        """The record whose id begins with a text. Raises UnknownName, InvalidInput if there are
+        several, DataLoss, StoreUnavailable.
+        """
+        ids = sorted(await self.ids(suite))
+        found = [each for each in ids if text and each.startswith(text)]
+        if not found:
+            raise UnknownName("event", text, tuple(ids))
+        if len(found) > 1:
+            raise InvalidInput(f"several events: {', '.join(found)}", field=text)
+        record = await read_as(self._store, _key(suite, found[0]), NoticeRecord.from_json)
+        if record is None:
+            raise UnknownName("event", text, tuple(ids))
+        return record
+
+    async def add(self, record: NoticeRecord) -> None:
+        """Store a new record; one that exists stays. Raises StoreUnavailable."""
+        key = _key(record.notice.suite, record.notice.id)
+        await self._store.replace(key, _data(record), None)
+
+    async def change(
+        self,
+        record: NoticeRecord,
+        target: str,
+        change: Callable[[NoticeDelivery], NoticeDelivery | None],
+    ) -> NoticeDelivery | None:
+        """Change a delivery as it is stored now; None if `change` returns None for it. Raises
+        DataLoss, StoreUnavailable.
+        """
+        key = _key(record.notice.suite, record.notice.id)
+        for _ in range(_TRIES):
+            tag = await self._store.version(key)
+            stored = await read_as(self._store, key, NoticeRecord.from_json) or record
+            changed = change(stored.deliveries.get(target, NoticeDelivery()))
+            if changed is None:
+                return None
+            deliveries: Mapping[str, NoticeDelivery] = {**stored.deliveries, target: changed}
+            if await self._store.replace(key, _data(replace(stored, deliveries=deliveries)), tag):
+                return changed
+        raise StoreUnavailable(f"{key}: others change it all the time")
+
+    async def _read_or_none(self, suite: str, notice: str) -> NoticeRecord | None:
+        try:
+            return await read_as(self._store, _key(suite, notice), NoticeRecord.from_json)
+        except DataLoss:
+            return None
+
+
+def _prefix(suite: str) -> str:
+    return f"suites/{suite}/notices/"
+
+
+def _key(suite: str, notice: str) -> str:
+    return f"{_prefix(suite)}{notice}.json"
+
+
+def _data(record: NoticeRecord) -> bytes:
+    return canonical_json({"schema": SCHEMA, **record.to_json()})

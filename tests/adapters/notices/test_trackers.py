@@ -1,0 +1,143 @@
+"""Trackers: figures land at the training step of their checkpoint, in whatever order they come."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.fakes.notices import notice
+
+from caliper.adapters.notices.trackers import WITH_FIGURES, MlflowTracker, WandbTracker
+from caliper.core.errors import BackendUnavailable, InvalidInput
+
+RUN = "caliper-nightly-" + "a" * 16
+Calls = list[tuple[Any, ...]]
+
+
+def install(monkeypatch: pytest.MonkeyPatch, name: str, **members: Any) -> None:
+    """A library of this name, as if it were installed."""
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    for each, value in members.items():
+        setattr(module, each, value)
+    monkeypatch.setitem(sys.modules, name, module)
+
+
+class FakeRun:
+    """A run of W&B."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def define_metric(self, name: str, step_metric: str | None = None) -> None:
+        self._calls.append(("define", name, step_metric))
+
+    def log(self, data: dict[str, Any]) -> None:
+        self._calls.append(("log", data))
+
+    def finish(self) -> None:
+        self._calls.append(("finish",))
+
+
+class FakeMlflow:
+    """A client of MLflow, and what the server has."""
+
+    experiments: dict[str, str]
+    runs: dict[str, str]
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls, self.experiments, self.runs = calls, {}, {}
+
+    def get_experiment_by_name(self, name: str) -> Any:
+        found = self.experiments.get(name)
+        return found and SimpleNamespace(experiment_id=found)
+
+    def create_experiment(self, name: str) -> str:
+        self.experiments[name] = f"id of {name}"
+        return self.experiments[name]
+
+    def search_runs(
+        self, experiments: list[str], filter_string: str, max_results: int
+    ) -> list[Any]:
+        assert (experiments, max_results) == (["id of captions"], 1)
+        run = self.runs.get(filter_string)
+        return [SimpleNamespace(info=SimpleNamespace(run_id=run))] if run else []
+
+    def create_run(self, experiment: str, tags: dict[str, str], run_name: str) -> Any:
+        assert experiment == "id of captions"
+        run = f"run {len(self.runs)}"
+        self.runs[f"tags.caliper_suite = '{tags['caliper_suite']}'"] = run
+        self.calls.append(("run", run_name))
+        return SimpleNamespace(info=SimpleNamespace(run_id=run))
+
+    def log_metric(self, run: str, key: str, value: float, step: int) -> None:
+        self.calls.append((run, key, value, step))
+
+
+async def test_wandb_draws_late_figures_over_the_training_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: Calls = []
+
+    def init(**options: Any) -> FakeRun:
+        calls.append(("init", options))
+        return FakeRun(calls)
+
+    install(monkeypatch, "wandb", init=init)
+    tracker = WandbTracker(WITH_FIGURES, "captions")
+    for step in (20, 10):
+        await tracker.deliver(notice(step=step))
+    options = {"project": "captions", "id": RUN, "name": RUN, "resume": "allow"}
+    figures = {"caliper/capability.average.f1": 41.25, "caliper/capability.tasks.a _b_.f1": 30.5}
+
+    def once(step: int) -> Calls:
+        return [
+            ("init", options),
+            ("define", "caliper/step", None),
+            ("define", "caliper/*", "caliper/step"),
+            ("log", {"caliper/step": step, **figures}),
+            ("finish",),
+        ]
+
+    assert calls == [*once(20), *once(10)]
+
+
+async def test_mlflow_gets_late_figures_at_their_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: Calls = []
+    client = FakeMlflow(calls)
+    places = []
+
+    def connect(tracking_uri: str | None) -> FakeMlflow:
+        places.append(tracking_uri)
+        return client
+
+    install(monkeypatch, "mlflow", MlflowClient=connect)
+    for url, step in (("http://127.0.0.1:5000", 20), ("", 10)):
+        await MlflowTracker(WITH_FIGURES, "captions", lambda url=url: url).deliver(
+            notice(step=step)
+        )
+    assert places == ["http://127.0.0.1:5000", None]
+    assert calls == [
+        ("run", RUN),
+        ("run 0", "capability.average.f1", 41.25, 20),
+        ("run 0", "capability.tasks.a _b_.f1", 30.5, 20),
+        ("run 0", "capability.average.f1", 41.25, 10),
+        ("run 0", "capability.tasks.a _b_.f1", 30.5, 10),
+    ]
+
+
+async def test_without_a_step_there_is_no_place_for_figures() -> None:
+    await WandbTracker(WITH_FIGURES, "captions").deliver(notice(step=None))
+
+
+async def test_a_library_that_is_missing_or_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInput, match="mlflow is not installed here: pip install mlflow"):
+        await MlflowTracker(WITH_FIGURES, "captions", str).deliver(notice())
+
+    def init(**_: Any) -> None:
+        raise OSError("the key is 1234")
+
+    install(monkeypatch, "wandb", init=init)
+    with pytest.raises(BackendUnavailable, match=r"^wandb: OSError$"):
+        await WandbTracker(WITH_FIGURES, "captions").deliver(notice())

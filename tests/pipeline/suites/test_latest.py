@@ -1,0 +1,58 @@
+"""The latest scores of suites: by training step, whatever comes late."""
+
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import MemoryStore
+from tests.fakes.suites import checkpoint, suite
+
+from caliper.core.checkpoints import EntryCause, EntryFigure
+from caliper.pipeline.suites.latest import LatestScores
+from caliper.pipeline.suites.loop import SuiteEvent
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.telemetry import CheckpointScored, Event, Score, Telemetry
+
+
+class Recorded:
+    """ports.telemetry.Telemetry that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def record(self, event: Event) -> None:
+        self.events.append(event)
+
+    def stage(self, name: str) -> Telemetry:
+        return self
+
+
+async def test_a_late_checkpoint_changes_nothing_and_a_new_version_begins_anew() -> None:
+    registry, told = SuiteRegistry(MemoryStore(), FakeClock()), Recorded()
+    await registry.apply(suite())
+
+    async def evaluated(step: int, version: str = "a" * 16, **more: bool) -> SuiteEvent:
+        await registry.register(suite(version=version), checkpoint(step))
+        stored, _ = await registry.entries("nightly", version)
+        (key,) = (each.key for each in stored if each.entry.checkpoint.step == step)
+        await registry.change_entry(key, EntryCause.CLAIM)
+        figures = (
+            EntryFigure("capability", "average.f1", float(step), is_headline=True),
+            EntryFigure("capability", "tasks.OCR.f1", 2.0, 1.0, 3.0),
+            EntryFigure("capability", "tasks.OCR.items", 9.0),
+        )
+        fields = {"figures": figures, "is_complete": True, **more}
+        entry = await registry.change_entry(key, EntryCause.NO_GATE, **fields)
+        return SuiteEvent("nightly", "evaluated", entry)
+
+    await evaluated(20)
+    latest = LatestScores(told)
+    await latest.read(registry, ["nightly"])
+    latest.on_event(await evaluated(10))
+    latest.on_event(await evaluated(40, is_complete=False))
+    latest.on_event(await evaluated(30))
+    latest.on_event(await evaluated(5, "b" * 16))
+    latest.on_event(SuiteEvent("nightly", "unreadable", None))
+
+    def scored(step: int) -> CheckpointScored:
+        figures = {("average", "f1"): Score(float(step)), ("OCR", "f1"): Score(2.0, 1.0, 3.0)}
+        return CheckpointScored("nightly", step, {"capability": figures})
+
+    assert told.events == [scored(20), scored(30), scored(5)]

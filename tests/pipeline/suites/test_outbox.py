@@ -1,0 +1,297 @@
+"""The outbox: each transition is told once to each target, whatever happens in between."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.receivers import HANG, SECRET, Receiver
+from tests.fakes.stores import MemoryStore
+from tests.fakes.suites import FakeEvaluator, checkpoint, suite
+
+from caliper.adapters.notices.bodies import event_body
+from caliper.adapters.notices.webhook import Webhook
+from caliper.core.checkpoints import CheckpointRevision, EntryCause
+from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
+from caliper.core.notice_marks import NoticeKind
+from caliper.core.notices import MOST_ATTEMPTS, Notice, NoticeRecord
+from caliper.pipeline.suites.loop import SuiteLoop
+from caliper.pipeline.suites.notice_store import NoticeStore
+from caliper.pipeline.suites.outbox import LIMIT, Outbox
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.notices import NoticeTarget
+
+ALL = frozenset(NoticeKind)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class MortalStore(MemoryStore):
+    """A store whose process is killed at a write, before or after it; whoever comes later lives."""
+
+    def __init__(self, writes: int, *, after: bool) -> None:
+        super().__init__()
+        self.left, self.after, self.is_dead = writes, after, False
+
+    def revive(self) -> None:
+        self.left, self.is_dead = 1_000_000, False
+
+    async def replace(self, key: str, data: Any, version: str | None) -> str | None:
+        self._live()
+        self.left -= 1
+        if self.left == 0 and not self.after:
+            self._die()
+        result = await super().replace(key, data, version)
+        if self.left == 0:
+            self._die()
+        return result
+
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        self._live()
+        return await super().get(key, max_bytes)
+
+    def _live(self) -> None:
+        if self.is_dead:
+            raise Killed
+
+    def _die(self) -> None:
+        self.is_dead = True
+        raise Killed
+
+
+class FakeTarget:
+    """Takes notices, but raises the `errors` first."""
+
+    def __init__(
+        self, kinds: frozenset[NoticeKind] = ALL, errors: Sequence[Exception] = ()
+    ) -> None:
+        self.kinds, self.errors = kinds, list(errors)
+        self.taken: list[Notice] = []
+        self.tried = 0
+
+    async def deliver(self, notice: Notice) -> None:
+        self.tried += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        self.taken.append(notice)
+
+    @property
+    def told(self) -> list[str]:
+        return [f"{each.checkpoint} {each.kind}" for each in self.taken]
+
+
+class Desk:
+    """A registry with the suite, and outboxes on it."""
+
+    def __init__(self, store: MemoryStore | None = None, **targets: NoticeTarget) -> None:
+        self.store, self.clock = store or MemoryStore(), FakeClock()
+        self.registry = SuiteRegistry(self.store, self.clock)
+        self.notices = NoticeStore(self.store)
+        self.targets = targets
+        self.evaluator = FakeEvaluator()
+
+    def outbox(self) -> Outbox:
+        return Outbox(self.store, self.clock, lambda _: self.targets)
+
+    async def sweep(self, outbox: Outbox | None = None) -> None:
+        await (outbox or self.outbox()).sweep(suite())
+
+    async def evaluate(self, *steps: int) -> None:
+        """What a process does from its start to its end."""
+
+        async def arrivals() -> Sequence[CheckpointRevision]:
+            return [checkpoint(step) for step in steps]
+
+        await self.registry.apply(suite())
+        loop = SuiteLoop(self.store, self.clock, self.evaluator, lambda _: None, arrivals)
+        await self.outbox().run_beside(["nightly"], loop.run(["nightly"], once=True))
+
+    async def records(self) -> list[NoticeRecord]:
+        return await self.notices.records("nightly", await self.notices.ids("nightly"))
+
+
+TOLD = [
+    *("step-1 registered", "step-1 started", "step-1 decided"),
+    *("step-2 registered", "step-2 started", "step-2 passed"),
+]
+
+
+async def test_every_transition_is_told_once() -> None:
+    target = FakeTarget()
+    desk = Desk(team=target)
+    await desk.evaluate(1, 2)
+    await desk.evaluate(1, 2)
+    assert sorted(target.told) == sorted(TOLD)
+    assert len({each.id for each in target.taken}) == len(TOLD)
+    passed = next(each for each in target.taken if each.kind is NoticeKind.PASSED)
+    assert (passed.headline, passed.run) == (
+        "nightly: step-2 (step 2) passed: capability 50.0",
+        "step-2-run",
+    )
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_wherever_the_process_is_killed_everything_is_told_with_one_id(
+    *, after: bool
+) -> None:
+    deaths = 0
+    for writes in range(1, 60):
+        target = FakeTarget()
+        store = MortalStore(writes, after=after)
+        desk = Desk(store, team=target)
+        try:
+            await desk.evaluate(1, 2)
+        except Killed:
+            deaths += 1
+            store.revive()
+            # What was in flight is tried again when its time is over, and the lease is, too.
+            for _ in range(3):
+                desk.clock.seconds += 2 * LIMIT
+                await desk.evaluate(1, 2)
+        counts = Counter(each.id for each in target.taken)
+        assert set(target.told) == set(TOLD), writes
+        assert len(counts) == len(TOLD), writes
+        # Only what was in flight when the process was killed may come twice.
+        assert len(target.taken) <= len(TOLD) + 1, writes
+    assert deaths > 20
+
+
+async def test_a_target_that_fails_is_tried_again_later_and_hinders_no_other() -> None:
+    broken = FakeTarget(errors=[BackendUnavailable("refused"), BackendUnavailable("again")])
+    whole = FakeTarget()
+    desk = Desk(broken=broken, whole=whole)
+    for step in (1, 2):
+        await desk.registry.register(suite(), checkpoint(step))
+    outbox = desk.outbox()
+    await desk.sweep(outbox)
+    assert (broken.tried, len(whole.taken)) == (1, 2)
+    first, second = await desk.records()
+    assert first.deliveries["broken"].error == "refused"
+    assert first.undelivered(desk.targets) == second.undelivered(desk.targets) == ["broken"]
+    # It is not due again; the next one is, and fails too.
+    await desk.sweep(outbox)
+    await desk.sweep(outbox)
+    assert broken.tried == 2
+    desk.clock.seconds += 60
+    await desk.sweep(outbox)
+    assert sorted(broken.told) == ["step-1 registered", "step-2 registered"]
+    assert len(whole.taken) == 2
+    assert not any(record.undelivered(desk.targets) for record in await desk.records())
+
+
+async def test_attempts_are_bounded_and_a_replay_begins_anew() -> None:
+    target = FakeTarget(errors=[BackendUnavailable("refused") for _ in range(MOST_ATTEMPTS)])
+    desk = Desk(team=target)
+    await desk.registry.register(suite(), checkpoint(1))
+    waits = []
+    for _ in range(MOST_ATTEMPTS + 5):
+        await desk.sweep()
+        (record,) = await desk.records()
+        waits.append(record.deliveries["team"].due - desk.clock.now().timestamp())
+        desk.clock.seconds += 4_000
+    assert target.tried == MOST_ATTEMPTS
+    assert waits[:3] == [10.0, 20.0, 40.0]
+    assert max(waits) == 3600.0
+    found = await desk.notices.find("nightly", record.notice.id[:6])
+    after = await desk.outbox().replay(suite(), found)
+    assert after["team"].delivered
+    again = await desk.outbox().replay(suite(), found)
+    assert again["team"].delivered
+    assert [each.id for each in target.taken] == [record.notice.id] * 2
+    with pytest.raises(UnknownName, match="unknown event 'x'"):
+        await desk.notices.find("nightly", "x")
+    await desk.registry.register(suite(), checkpoint(2))
+    await desk.sweep()
+    with pytest.raises((UnknownName, InvalidInput)):
+        await desk.notices.find("nightly", "")
+
+
+async def test_two_outboxes_deliver_once() -> None:
+    target = FakeTarget()
+    desk = Desk(team=target)
+    for step in range(5):
+        await desk.registry.register(suite(), checkpoint(step))
+    outboxes = [desk.outbox() for _ in range(4)]
+    await asyncio.gather(*map(desk.sweep, outboxes))
+    assert len(target.taken) == 5
+
+
+async def test_targets_get_their_kinds_and_a_new_one_no_past() -> None:
+    bad = FakeTarget(frozenset({NoticeKind.REGRESSED, NoticeKind.FAILED}))
+    desk = Desk(bad=bad)
+    desk.evaluator.errors = {"step-2": [InvalidInput("what it read")]}
+    await desk.evaluate(1, 2)
+    assert bad.told == ["step-2 failed"]
+    assert "what it read" not in str(await desk.records())
+    late = FakeTarget()
+    desk.targets = {"late": late}
+    await desk.evaluate(3)
+    assert {each.checkpoint for each in late.taken} == {"step-3"}
+
+
+async def test_a_round_is_told_even_if_the_next_one_began_before() -> None:
+    target = FakeTarget()
+    desk = Desk(team=target)
+    entry, _ = await desk.registry.register(suite(), checkpoint(1))
+    stored, _ = await desk.registry.entries("nightly")
+    for cause in (EntryCause.CLAIM, EntryCause.FAILURE, EntryCause.RETRY, EntryCause.CLAIM):
+        await desk.registry.change_entry(stored[0].key, cause)
+    # A crash, and another loop: nothing new.
+    await desk.registry.change_entry(stored[0].key, EntryCause.CLAIM)
+    await desk.sweep()
+    assert Counter(target.told) == {
+        "step-1 registered": 2,
+        "step-1 started": 2,
+        "step-1 failed": 1,
+    }
+    assert len({each.id for each in target.taken}) == 5
+    assert entry.round == 0
+    stored, _ = await desk.registry.entries("nightly")
+    assert len(stored[0].entry.notices) == 5
+
+
+async def test_a_damaged_record_hinders_no_other() -> None:
+    target = FakeTarget()
+    desk = Desk(team=target)
+    await desk.registry.register(suite(), checkpoint(1))
+    await desk.sweep()
+    (key,) = (key for key in desk.store.objects if "/notices/" in key)
+    desk.store.objects[key] = b"{"
+    await desk.registry.register(suite(), checkpoint(2))
+    await desk.sweep()
+    assert target.told == ["step-1 registered", "step-2 registered"]
+
+
+async def test_a_real_receiver_that_fails_and_hangs_gets_everything() -> None:
+    async with Receiver([500, HANG, 302]) as receiver:
+        clock = FakeClock()
+        hook = Webhook(ALL, lambda: receiver.url, lambda: SECRET, event_body, clock, seconds=2.0)
+        desk = Desk(hook=hook)
+        desk.clock = clock
+        await desk.evaluate(1, 2)
+        for _ in range(8):
+            clock.seconds += 100
+            await desk.sweep()
+    got = [each.notice for each in receiver.posted[3:]]
+    assert set(got) == set(TOLD)
+    # A receiver knows what it was sent before by its id.
+    assert len({each.headers["webhook-id"] for each in receiver.posted}) == len(TOLD)
+
+
+async def test_a_target_that_hangs_does_not_hold_the_loop() -> None:
+    """The evaluations go on while a target has not answered."""
+
+    class Slow(FakeTarget):
+        async def deliver(self, notice: Notice) -> None:
+            await desk.evaluator.done.wait()
+            await super().deliver(notice)
+
+    target = Slow()
+    desk = Desk(slow=target)
+    desk.evaluator.wanted = 2
+    await desk.evaluate(1, 2)
+    assert sorted(target.told) == sorted(TOLD)
