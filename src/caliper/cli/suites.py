@@ -21,13 +21,15 @@ from caliper.cli.flags import Json
 from caliper.cli.progress import WarningWatcher
 from caliper.core.checkpoints import CheckpointEntry, EntryState
 from caliper.core.errors import InvalidInput
-from caliper.core.keys import canonical_json
+from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import SuiteCause, SuiteRecord, SuiteState
+from caliper.local.serving_config import suite_serving
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import LocalEvaluator, suite_store
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.slots import slot_states
 from caliper.wiring.clock import SystemClock
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
@@ -159,11 +161,16 @@ def status(name: SomeName = "", json: Json = False) -> int:
         last = plain(each["last"])
         table.add_row(each["suite"], each["state"], each["version"], counts, *costs, last)
     OUT.print(table)
+    for slot in {each["slot"]["name"]: each["slot"] for each in shown if each["slot"]}.values():
+        queue = "".join(f"; then {label}" for label in slot["queue"])
+        line = f"slot {slot['name']}: {slot['served'] or 'free'}{queue}"
+        OUT.print(plain(line), soft_wrap=True, highlight=False)
     return Exit.DONE
 
 
 async def _status(name: str) -> list[dict[str, Any]]:
     shown = []
+    slots = {each.name: fields_of(each) for each in await slot_states(suite_store())}
     for record in await suite_records([name] if name else ()):
         suite = record.suite
         stored, unreadable = await registry().entries(suite.name, suite.version)
@@ -173,6 +180,7 @@ async def _status(name: str) -> list[dict[str, Any]]:
             counts["unreadable"] = len(unreadable)
         ended = [entry for entry in entries if not entry.is_open]
         last = max(ended, key=lambda entry: entry.since, default=None)
+        plan = suite_serving(suite.values)
         shown.append(
             {
                 **_as_json(record),
@@ -184,6 +192,7 @@ async def _status(name: str) -> list[dict[str, Any]]:
                 ],
                 "calls": sum(entry.calls for entry in entries),
                 "tokens": sum(entry.tokens for entry in entries),
+                "slot": None if plan is None else slots.get(plan.place),
                 "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
             }
         )

@@ -7,7 +7,7 @@ A benchmark of a suite has no source of captions, or a `captions` file within ea
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from string import Formatter
@@ -24,10 +24,12 @@ from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite, check_suite_name
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
 from caliper.local.policy import check_policy, read_policy
+from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.strict import Strict, first_problem, line_of
 from caliper.local.yaml_text import read_document
+from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
 
 _RUN_KEYS = frozenset(
@@ -64,6 +66,7 @@ class SuiteKeys(Strict):
     margin: float | None = Field(default=None, ge=0)
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
+    serve: ServeConfig | None = None
 
     @field_validator("name")
     @classmethod
@@ -92,7 +95,11 @@ def read_suite(path: Path) -> Suite:
         keys = SuiteKeys.model_validate(own)
     except ValidationError as error:
         first, *rest = error.errors()[0]["loc"]
-        nested: dict[Any, type[Strict]] = {"budget": SuiteBudget, "retention": SuiteRetention}
+        nested: dict[Any, type[Strict]] = {
+            "budget": SuiteBudget,
+            "retention": SuiteRetention,
+            "serve": ServeConfig,
+        }
         known = (
             nested.get(first, SuiteKeys).model_fields
             if rest
@@ -106,7 +113,7 @@ def read_suite(path: Path) -> Suite:
     run |= {f"max_{name}": cap for name, cap in keys.budget.model_dump(exclude_none=True).items()}
     config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
     for name, part in config.benchmarks.items():
-        _check_part(name, part, path, root)
+        _check_part(name, part, served=keys.serve is not None, file=path, root=root)
     policy = _policy_of(keys, path, root)
     values = {
         "run": config.model_dump(mode="json", exclude_defaults=True),
@@ -114,6 +121,8 @@ def read_suite(path: Path) -> Suite:
         "policy": policy and asdict(policy),
         "margin": keys.margin,
     }
+    if keys.serve is not None:
+        values["serve"] = keys.serve.model_dump(mode="json", exclude_defaults=True)
     # As it is when it is read back: lists for tuples.
     values = json.loads(canonical_json(values))
     baseline = Baseline.parse(keys.baseline)
@@ -144,26 +153,28 @@ def _with_captions(part: Any) -> Any:
     return part
 
 
-def _check_part(name: str, part: BenchmarkConfig, path: Path, root: yaml.Node | None) -> None:
+def _check_part(
+    name: str, part: BenchmarkConfig, *, served: bool, file: Path, root: yaml.Node | None
+) -> None:
     """Raise InvalidInput for a role that the benchmark lacks, or an unknown field of a SPEC."""
     try:
         answerer_spec(name, part)
-        _check_template(part.captioner or "")
+        _check_template(part.captioner or "", (*_FIELDS, *(ENDPOINT_FIELDS if served else ())))
     except InvalidInput as error:
         place = ("benchmarks", name, error.field)
         line = line_of(root, place)
         raise InvalidInput(
-            error.message, file=str(path), line=line, field=".".join(place)
+            error.message, file=str(file), line=line, field=".".join(place)
         ) from error
 
 
-def _check_template(captioner: str) -> None:
+def _check_template(captioner: str, known: Sequence[str]) -> None:
     try:
         found = [field for _, field, _, _ in Formatter().parse(captioner) if field is not None]
     except ValueError:
         found = ["{"]
-    if unknown := [field for field in found if field not in _FIELDS]:
-        message = f"unknown field {unknown[0]!r}; known: {', '.join(_FIELDS)}"
+    if unknown := [field for field in found if field not in known]:
+        message = f"unknown field {unknown[0]!r}; known: {', '.join(known)}"
         raise InvalidInput(message, field="captioner")
 
 
@@ -200,7 +211,9 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
         if part.qa_replies is not None:
             kept["qa_replies"] = digest_of(part.qa_replies)
         measured["benchmarks"][name] = {**kept, **digests(name, sources), "qa": part.qa is True}
+    serve = suite_serving(values)
     return {
+        **({} if serve is None else {"serve": serve.deciding}),
         "caliper": __version__,
         "prompts": open_pack(config).digest,
         "run": measured,
@@ -211,10 +224,16 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
     }
 
 
-def suite_run(suite: Suite, checkpoint: CheckpointRevision) -> RunConfig:
-    """The configuration of the run that evaluates a checkpoint. Raises InvalidInput."""
+def suite_run(
+    suite: Suite, checkpoint: CheckpointRevision, served: CheckpointEndpoint | None = None
+) -> RunConfig:
+    """The configuration of the run that evaluates a checkpoint, which may be `served`. Raises
+    InvalidInput.
+    """
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
     known = {field: getattr(checkpoint, field) for field in _FIELDS}
+    if served is not None:
+        known |= dict(zip(ENDPOINT_FIELDS, (served.url, served.model), strict=True))
     parts = {}
     for name, part in config.benchmarks.items():
         if part.captioner is not None:

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from caliper.adapters.phrases import state
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause, EntryFigure
 from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.run import RunResult, evaluate
+from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_policy, suite_run
@@ -27,8 +29,11 @@ from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
+from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
+from caliper.wiring.hosts import checkpoint_server, clear
 from caliper.wiring.settings import access, decoders
 
 _CAUSES = {
@@ -56,7 +61,7 @@ class LocalEvaluator:
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
-            result = await self._run(suite, entry)
+            result = await self._served_run(suite, entry)
         except (BackendError, StoreUnavailable):
             raise
         except CaliperError:
@@ -68,8 +73,24 @@ class LocalEvaluator:
         cause, decided = await _decide(suite, result, baseline)
         return EntryResult(cause, fields | decided)
 
-    async def _run(self, suite: Suite, entry: CheckpointEntry) -> RunResult:
-        config = suite_run(suite, entry.checkpoint)
+    async def _served_run(self, suite: Suite, entry: CheckpointEntry) -> RunResult:
+        plan, checkpoint = suite_serving(suite.values), entry.checkpoint
+        if plan is None:
+            return await self._run(suite, checkpoint)
+        warn, place = self._watcher.on_warning, plan.place
+        server = checkpoint_server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
+        slot = ServingSlot(suite_store(), self._clock, place, clear, warn)
+        label = f"{suite.name} {checkpoint.label}"
+        work = partial(self._run, suite, checkpoint)
+        return await slot.use(server, checkpoint, label, plan.use, work)
+
+    async def _run(
+        self,
+        suite: Suite,
+        checkpoint: CheckpointRevision,
+        served: CheckpointEndpoint | None = None,
+    ) -> RunResult:
+        config = suite_run(suite, checkpoint, served)
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
             return await evaluate(setup, self._watcher, self._clock, decoders())
