@@ -5,32 +5,41 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from caliper.adapters.hosts.template import FIELDS, fill
 from caliper.core.errors import InvalidInput
 from caliper.local.strict import Strict
 
 _SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
-_PLACES = {"slot", "start", "use", "silence"}
+_LIMITS = {"slot", "start", "use", "silence"}
+_WITH_PORT = ("command", "url")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "command": ("url", "health", "model"),
+    "triton": ("config",),
+}
+"""What may serve a checkpoint, and which keys go with it."""
 ENDPOINT_FIELDS = ("endpoint", "model")
 """Fields of a captioner's SPEC that the server of the checkpoint fills in."""
 
 
 class ServeConfig(Strict):
-    """What serves a checkpoint.
+    """What serves a checkpoint: one of `KINDS`. In texts {path}, {source}, {revision}, {name}
+    and {step} stand for those of the checkpoint.
 
-    `command` are words in which {path}, {source}, {revision}, {name}, {step} and {port} stand for
-    those of the checkpoint; it serves at `url`, and is ready when GET of the path `health` is
-    answered with 200. `model` is the name of the model there. `start`, `use` and `silence` are
-    seconds: until it is ready, of the evaluation, and without an answer before it counts as hung.
-    Suites with the same `slot` take turns.
+    `command` are words, with {port}; it serves at `url`, and is ready when GET of the path `health`
+    is answered with 200. `triton` is `[https://]HOST:PORT/MODEL` of a server in explicit control
+    mode, `config` replaces the model's configuration there. `model` is the name of the model.
+    `start`, `use` and `silence` are seconds: until it is ready, of the evaluation, and without an
+    answer before it counts as hung. Suites with the same `slot` take turns.
     """
 
     slot: str = "default"
-    command: tuple[str, ...] = Field(min_length=1)
+    command: tuple[str, ...] | None = Field(default=None, min_length=1)
+    triton: str | None = None
+    config: Mapping[str, Any] | None = None
     url: str = "http://127.0.0.1:{port}"
     health: str = "/health"
     model: str = "{revision}"
@@ -45,14 +54,25 @@ class ServeConfig(Strict):
             raise ValueError(f"expected letters, digits, - and _ only, found {value!r:.80}")
         return value
 
-    @field_validator("command", "url", "model")
+    @field_validator("command", "url", "model", "triton", "config")
     @classmethod
-    def _known_fields(cls, value: Any) -> Any:
+    def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:
+        port = ("port",) if info.field_name in _WITH_PORT else ()
         try:
-            fill(value, dict.fromkeys((*FIELDS, "port"), ""))
+            fill(value, dict.fromkeys((*FIELDS, *port), ""))
         except InvalidInput as error:
             raise ValueError(error.message) from error
         return value
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [name for name in KINDS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(KINDS)}")
+        known = {*_LIMITS, *given, *KINDS[given[0]]}
+        if foreign := sorted(self.model_fields_set - known):
+            raise ValueError(f"{foreign[0]} is not for {given[0]}")
+        return self
 
     @property
     def place(self) -> str:
@@ -63,7 +83,7 @@ class ServeConfig(Strict):
     @property
     def deciding(self) -> Mapping[str, Any]:
         """What may decide a result: no limit of time, and no place."""
-        return self.model_dump(mode="json", exclude=_PLACES, exclude_defaults=True)
+        return self.model_dump(mode="json", exclude=_LIMITS, exclude_defaults=True)
 
 
 def suite_serving(values: Mapping[str, Any]) -> ServeConfig | None:

@@ -33,7 +33,7 @@ from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
-from caliper.wiring.hosts import checkpoint_server, clear
+from caliper.wiring.hosts import HostRoom
 from caliper.wiring.settings import access, decoders
 
 _CAUSES = {
@@ -78,8 +78,9 @@ class LocalEvaluator:
         if plan is None:
             return await self._run(suite, checkpoint)
         warn, place = self._watcher.on_warning, plan.place
-        server = checkpoint_server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
-        slot = ServingSlot(suite_store(), self._clock, place, clear, warn)
+        room = HostRoom(access(0))
+        server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
+        slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
         label = f"{suite.name} {checkpoint.label}"
         work = partial(self._run, suite, checkpoint)
         return await slot.use(server, checkpoint, label, plan.use, work)
