@@ -66,7 +66,7 @@ def part(**more: Any) -> dict[str, Any]:
         ({"serve": {"command": ["x", "{pth}"]}}, ":6: serve.command: unknown field {pth}; known: "),
         ({"serve": {"triton": "h:1/{port}"}}, ":6: serve.triton: unknown field {port}; known: "),
         ({"serve": {"slot": "a/b", "command": ["x"]}}, ":6: serve.slot: expected letters"),
-        ({"serve": {"slot": "a"}}, ":5: serve: give exactly one of command, triton"),
+        ({"serve": {"slot": "a"}}, ":5: serve: give exactly one of command, triton, "),
         ({"serve": {"triton": "h:1/m", "health": "/"}}, ":5: serve: health is not for triton"),
         ({"benchmarks": part(captioner="tgi:{endpoint}")}, "unknown field 'endpoint'"),
     ],

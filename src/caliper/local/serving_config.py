@@ -19,6 +19,7 @@ _WITH_PORT = ("command", "url")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "command": ("url", "health", "model"),
     "triton": ("config",),
+    "endpoint": ("lora", "model"),
 }
 """What may serve a checkpoint, and which keys go with it."""
 ENDPOINT_FIELDS = ("endpoint", "model")
@@ -31,15 +32,19 @@ class ServeConfig(Strict):
 
     `command` are words, with {port}; it serves at `url`, and is ready when GET of the path `health`
     is answered with 200. `triton` is `[https://]HOST:PORT/MODEL` of a server in explicit control
-    mode, `config` replaces the model's configuration there. `model` is the name of the model.
-    `start`, `use` and `silence` are seconds: until it is ready, of the evaluation, and without an
-    answer before it counts as hung. Suites with the same `slot` take turns.
+    mode, `config` replaces the model's configuration there. `endpoint` is the URL of a server that
+    others run; it is waited for, or loads the folder `lora` as an adapter (vLLM). `model` is the
+    name of the model. `start`, `use` and `silence` are seconds: until it is ready, of the
+    evaluation, and without an answer before it counts as hung. Suites with the same `slot` take
+    turns.
     """
 
     slot: str = "default"
     command: tuple[str, ...] | None = Field(default=None, min_length=1)
     triton: str | None = None
     config: Mapping[str, Any] | None = None
+    endpoint: str | None = None
+    lora: str | None = None
     url: str = "http://127.0.0.1:{port}"
     health: str = "/health"
     model: str = "{revision}"
@@ -54,7 +59,7 @@ class ServeConfig(Strict):
             raise ValueError(f"expected letters, digits, - and _ only, found {value!r:.80}")
         return value
 
-    @field_validator("command", "url", "model", "triton", "config")
+    @field_validator("command", "url", "model", "triton", "config", "endpoint", "lora")
     @classmethod
     def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:
         port = ("port",) if info.field_name in _WITH_PORT else ()

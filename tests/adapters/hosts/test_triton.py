@@ -21,13 +21,14 @@ from tests.servers.triton_server import models_of, put_back
 from tritonclient.grpc.aio import InferenceServerClient
 
 from caliper.adapters.hosts import triton
-from caliper.adapters.hosts.triton import RepositoryAccess, RepositoryPlan, RepositoryServer
+from caliper.adapters.hosts.access import HostAccess
+from caliper.adapters.hosts.triton import RepositoryPlan, RepositoryServer
 from caliper.core.errors import BackendRejected, BackendUnavailable
 from caliper.ports.serving import Trace
 
 Own = tuple[ServerProcess, str]
 MODEL = "captioner"
-ACCESS = RepositoryAccess(lambda _: None)
+ACCESS = HostAccess(lambda _: None)
 CONFIG = {
     "backend": "python",
     "max_batch_size": 8,

@@ -10,6 +10,8 @@ from typing import Any
 
 import aiohttp
 
+from caliper.adapters.hosts.access import HostAccess
+
 PACE = 0.5
 """Seconds between two looks at a server that is not ready."""
 LOOK_SECONDS = 10.0
@@ -56,21 +58,29 @@ async def status_of(url: str, seconds: float = LOOK_SECONDS) -> str:
 
 
 async def call(
-    method: str, url: str, body: Any = None, *, token: str = "", seconds: float = LOOK_SECONDS
+    method: str,
+    url: str,
+    body: Any = None,
+    *,
+    access: HostAccess | None = None,
+    seconds: float = LOOK_SECONDS,
 ) -> tuple[int, Any, str]:
     """One request: its status and its JSON, or text if it is none; or status 0 and why there is
-    no answer. Redirects are not followed: they would carry the token.
+    no answer, -1 if the time was over. Redirects are not followed: they would carry the token.
+    Raises InvalidInput for a server to which the token must not go.
     """
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
     timeout = aiohttp.ClientTimeout(total=seconds)
+    if access is not None:
+        access.check(url)
+    headers, tls = (access.headers, access.tls(url)) if access else ({}, True)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, headers=headers) as session,
-            session.request(method, url, json=body, allow_redirects=False) as response,
+            session.request(method, url, json=body, ssl=tls, allow_redirects=False) as response,
         ):
             text = (await response.content.read(_LARGEST)).decode("utf-8", "replace")
     except TimeoutError:
-        return 0, None, f"no answer in {seconds:g} seconds"
+        return -1, None, f"no answer in {seconds:g} seconds"
     except (aiohttp.ClientError, OSError, ValueError) as error:
         # Without the URL: errors are shown, and it may hold a secret.
         number = getattr(error, "errno", None) or 0

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from grpc import StatusCode, ssl_channel_credentials
 from grpc.aio import AioRpcError
-from pydantic import SecretStr
 from tritonclient.grpc.aio import InferenceServerClient
 from tritonclient.utils import InferenceServerException
 
+from caliper.adapters.hosts.access import HostAccess
 from caliper.adapters.hosts.probe import LOOK_SECONDS, PACE, until_ready, until_silent
 from caliper.adapters.hosts.template import checkpoint_fields, fill
 from caliper.adapters.trust import ca_certificates
@@ -39,36 +38,21 @@ class RepositoryPlan:
     silence: float
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryAccess:
-    """The token for servers, and a PEM file of certificates to trust. `check` raises InvalidInput
-    for a server to which the token must not go.
-    """
-
-    check: Callable[[str], None]
-    token: SecretStr | None = None
-    ca: Path | None = None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of each call."""
-        return {"authorization": f"Bearer {self.token.get_secret_value()}"} if self.token else {}
-
-    @asynccontextmanager
-    async def client(self, target: str) -> AsyncIterator[InferenceServerClient]:
-        """A client of the server at `[https://]HOST:PORT`."""
-        self.check(target)
-        plain = target.removeprefix("https://")
-        tls = ssl_channel_credentials(ca_certificates(self.ca)) if plain != target else None
-        direct = [] if tls else [("grpc.enable_http_proxy", 0)]
-        async with InferenceServerClient(plain, creds=tls, channel_args=direct) as client:
-            yield client
+@asynccontextmanager
+async def _client(access: HostAccess, target: str) -> AsyncIterator[InferenceServerClient]:
+    """A client of the server at `[https://]HOST:PORT`."""
+    access.check(target)
+    plain = target.removeprefix("https://")
+    tls = ssl_channel_credentials(ca_certificates(access.ca)) if plain != target else None
+    direct = [] if tls else [("grpc.enable_http_proxy", 0)]
+    async with InferenceServerClient(plain, creds=tls, channel_args=direct) as client:
+        yield client
 
 
 class RepositoryServer:
     """ports.serving.CheckpointServer."""
 
-    def __init__(self, plan: RepositoryPlan, access: RepositoryAccess) -> None:
+    def __init__(self, plan: RepositoryPlan, access: HostAccess) -> None:
         self._plan, self._access = plan, access
         self._target = self._model = ""
 
@@ -81,7 +65,7 @@ class RepositoryServer:
             raise InvalidInput("expected HOST:PORT/MODEL", field="serve.triton")
         await note({"kind": "triton", "target": self._target, "model": self._model})
         limit = self._plan.start
-        async with self._access.client(self._target) as client:
+        async with _client(self._access, self._target) as client:
             try:
                 await client.load_model(
                     self._model,
@@ -120,18 +104,18 @@ class RepositoryServer:
     async def _look(self) -> str:
         options = {"headers": self._access.headers, "client_timeout": LOOK_SECONDS}
         try:
-            async with self._access.client(self._target) as client:
+            async with _client(self._access, self._target) as client:
                 return "" if await client.is_model_ready(self._model, **options) else "not loaded"
         except _FAILURES as error:
             return _told(error)
 
 
-async def unload(trace: Trace, access: RepositoryAccess) -> None:
+async def unload(trace: Trace, access: HostAccess) -> None:
     """Unload the model of a trace, and wait until it is. Raises BackendUnavailable."""
     model, problem = trace["model"], "no answer"
     options: dict[str, Any] = {"headers": access.headers, "client_timeout": LOOK_SECONDS}
     try:
-        async with asyncio.timeout(_UNLOADED_WITHIN), access.client(trace["target"]) as client:
+        async with asyncio.timeout(_UNLOADED_WITHIN), _client(access, trace["target"]) as client:
             while states := await _states(client, model, options):
                 problem = ", ".join(sorted(states))
                 # Again: it may have been loading when it was asked before.
