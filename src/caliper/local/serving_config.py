@@ -15,11 +15,13 @@ from caliper.local.strict import Strict
 
 _SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
 _LIMITS = {"slot", "start", "use", "silence"}
+_PLACES = {"namespace", "api", "account"}
 _WITH_PORT = ("command", "url")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "command": ("url", "health", "model"),
     "triton": ("config",),
     "endpoint": ("lora", "model"),
+    "pod": ("namespace", "port", "api", "account", "health", "model"),
 }
 """What may serve a checkpoint, and which keys go with it."""
 ENDPOINT_FIELDS = ("endpoint", "model")
@@ -33,10 +35,11 @@ class ServeConfig(Strict):
     `command` are words, with {port}; it serves at `url`, and is ready when GET of the path `health`
     is answered with 200. `triton` is `[https://]HOST:PORT/MODEL` of a server in explicit control
     mode, `config` replaces the model's configuration there. `endpoint` is the URL of a server that
-    others run; it is waited for, or loads the folder `lora` as an adapter (vLLM). `model` is the
-    name of the model. `start`, `use` and `silence` are seconds: until it is ready, of the
-    evaluation, and without an answer before it counts as hung. Suites with the same `slot` take
-    turns.
+    others run; it is waited for, or loads the folder `lora` as an adapter (vLLM). `pod` is the
+    manifest of a pod, made in `namespace` of the API server `api` with `token` and `ca.crt` of the
+    folder `account`; it serves at `port`. `model` is the name of the model. `start`, `use` and
+    `silence` are seconds: until it is ready, of the evaluation, and without an answer before it
+    counts as hung. Suites with the same `slot` take turns.
     """
 
     slot: str = "default"
@@ -45,6 +48,11 @@ class ServeConfig(Strict):
     config: Mapping[str, Any] | None = None
     endpoint: str | None = None
     lora: str | None = None
+    pod: Mapping[str, Any] | None = None
+    namespace: str = "caliper"
+    port: int = Field(default=8000, ge=1, le=65535)
+    api: str = "https://kubernetes.default.svc"
+    account: str = "/var/run/secrets/kubernetes.io/serviceaccount"
     url: str = "http://127.0.0.1:{port}"
     health: str = "/health"
     model: str = "{revision}"
@@ -59,7 +67,7 @@ class ServeConfig(Strict):
             raise ValueError(f"expected letters, digits, - and _ only, found {value!r:.80}")
         return value
 
-    @field_validator("command", "url", "model", "triton", "config", "endpoint", "lora")
+    @field_validator("command", "url", "model", "triton", "config", "endpoint", "lora", "pod")
     @classmethod
     def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:
         port = ("port",) if info.field_name in _WITH_PORT else ()
@@ -88,7 +96,7 @@ class ServeConfig(Strict):
     @property
     def deciding(self) -> Mapping[str, Any]:
         """What may decide a result: no limit of time, and no place."""
-        return self.model_dump(mode="json", exclude=_LIMITS, exclude_defaults=True)
+        return self.model_dump(mode="json", exclude=_LIMITS | _PLACES, exclude_defaults=True)
 
 
 def suite_serving(values: Mapping[str, Any]) -> ServeConfig | None:

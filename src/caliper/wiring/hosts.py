@@ -14,10 +14,11 @@ from caliper.serving.addresses import Address, refuse_plaintext
 from caliper.wiring.models import Access
 
 if TYPE_CHECKING:
-    from caliper.adapters.hosts import command, endpoint, process_group, triton
+    from caliper.adapters.hosts import command, endpoint, pod, process_group, triton
 else:
     command = lazy_module("caliper.adapters.hosts.command")
     endpoint = lazy_module("caliper.adapters.hosts.endpoint")
+    pod = lazy_module("caliper.adapters.hosts.pod")
     process_group = lazy_module("caliper.adapters.hosts.process_group")
     triton = lazy_module("caliper.adapters.hosts.triton")
 
@@ -47,6 +48,10 @@ class HostRoom:
         if plan["endpoint"]:
             found = endpoint.EndpointPlan(plan["endpoint"], plan["model"], plan["lora"], **limits)
             return endpoint.EndpointServer(found, self._hosts)
+        if plan["pod"]:
+            keys = ("model", "port", "health", "api", "namespace", "account")
+            chosen = {key: plan[key] for key in keys}
+            return pod.PodServer(pod.PodPlan(plan["pod"], **chosen, **limits))
         shown = {"url": plan["url"], "health": plan["health"], "model": plan["model"]}
         return command.CommandServer(command.CommandPlan(plan["command"], **shown, **limits), log)
 
@@ -56,5 +61,7 @@ class HostRoom:
             await triton.unload(trace, self._hosts)
         elif trace["kind"] == "lora":
             await endpoint.unload(trace, self._hosts)
+        elif trace["kind"] == "pod":
+            await pod.delete(trace)
         else:
             await process_group.end(trace)

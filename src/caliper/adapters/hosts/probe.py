@@ -78,7 +78,7 @@ async def call(
             aiohttp.ClientSession(timeout=timeout, headers=headers) as session,
             session.request(method, url, json=body, ssl=tls, allow_redirects=False) as response,
         ):
-            text = (await response.content.read(_LARGEST)).decode("utf-8", "replace")
+            text = await _text(response)
     except TimeoutError:
         return -1, None, f"no answer in {seconds:g} seconds"
     except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -89,3 +89,13 @@ async def call(
         return response.status, json.loads(text), ""
     except ValueError:
         return response.status, text, ""
+
+
+async def _text(response: aiohttp.ClientResponse) -> str:
+    """The body, cut where it is larger than any answer is."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) >= _LARGEST:
+            break
+    return body.decode("utf-8", "replace")
