@@ -142,6 +142,17 @@ def test_a_checkpoint_that_hangs_its_server_fails(
     assert_empty(folder, 1)
 
 
+async def test_a_checkpoint_that_vanishes_while_it_is_loaded_is_gone(folder: Path) -> None:
+    shutil.rmtree(folder / "checkpoints" / "step-1")
+    shutil.move(suite(folder, "slow", start=4), folder / "suite.yaml")
+    process = Command(folder).start(*RUN)
+    await until(lambda: len(processes(folder)) == 2)
+    shutil.rmtree(folder / "checkpoints" / "step-0")
+    out, _ = await asyncio.to_thread(process.communicate, timeout=PATIENCE)
+    assert "source-gone" in out
+    assert_empty(folder, 1)
+
+
 async def test_two_suites_take_turns_in_a_slot(folder: Path) -> None:
     suite(folder, "waits")
     suite(folder, name="weekly")

@@ -15,7 +15,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause, EntryFigure
-from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
+from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
@@ -62,7 +62,7 @@ class LocalEvaluator:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
             result = await self._served_run(suite, entry)
-        except (BackendError, StoreUnavailable):
+        except (LeaseLost, StoreUnavailable):
             raise
         except CaliperError:
             gone = await asyncio.to_thread(is_gone, entry.checkpoint)
