@@ -62,7 +62,7 @@ def part(**more: Any) -> dict[str, Any]:
         ({"gate": {"checks": [{"benchmark": "x", "figure": "y"}]}}, ":7: gate.checks.0.benchmark"),
         ({"gate": "none.yaml"}, "none.yaml: cannot read it"),
         ({"seed": -1}, ":5: seed: "),
-        ({"serve": {"comand": ["x"]}}, ":6: serve.comand: unknown key; known: command, config, "),
+        ({"serve": {"comand": ["x"]}}, ":6: serve.comand: unknown key; known: account, "),
         ({"serve": {"command": ["x", "{pth}"]}}, ":6: serve.command: unknown field {pth}; known: "),
         ({"serve": {"triton": "h:1/{port}"}}, ":6: serve.triton: unknown field {port}; known: "),
         ({"serve": {"slot": "a/b", "command": ["x"]}}, ":6: serve.slot: expected letters"),
