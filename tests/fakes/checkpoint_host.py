@@ -16,8 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-PORT, REVISION, FILE, TROUBLE = int(sys.argv[1]), sys.argv[2], sys.argv[3], "".join(sys.argv[4:])
-_DEAF = "trap '' TERM; " if TROUBLE == "hangs" else ""
+PORT, REVISION, FILE, TROUBLE = (*sys.argv[1:5], "", "", "", "")[:4]
 _HANGS = threading.Event()
 
 
@@ -61,9 +60,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-child = subprocess.Popen(["sh", "-c", f"{_DEAF}exec sleep 600"])
-with Path(FILE).open("a") as file:
-    file.write(f"{os.getpid()} {child.pid}\n")
-sys.stderr.write("loaded\n")
-ThreadingHTTPServer.daemon_threads = True
-ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+def main() -> None:
+    deaf = "trap '' TERM; " if TROUBLE == "hangs" else ""
+    child = subprocess.Popen(["sh", "-c", f"{deaf}exec sleep 600"])
+    with Path(FILE).open("a") as file:
+        file.write(f"{os.getpid()} {child.pid}\n")
+    sys.stderr.write("loaded\n")
+    ThreadingHTTPServer.daemon_threads = True
+    ThreadingHTTPServer(("127.0.0.1", int(PORT)), Handler).serve_forever()
+
+
+if __name__ == "__main__":
+    main()
