@@ -18,6 +18,7 @@ from caliper.core.suites import Baseline, Suite
 from caliper.local.notify import check_targets, notice_targets
 from caliper.local.suite_config import read_suite, suite_policy, suite_run, without_revision
 from caliper.local.suite_runs import outdated_runs
+from caliper.ports.serving import CheckpointEndpoint
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.references import referenced
 
@@ -81,6 +82,13 @@ def hook(**more: Any) -> dict[str, Any]:
             ":6: notify.team: the shape email needs a value for s",
         ),
         (hook(shape="wandb", project="p"), ":6: notify.team: the shape wandb has no url"),
+        ({"serve": {"comand": ["x"]}}, ":6: serve.comand: unknown key; known: account, "),
+        ({"serve": {"command": ["x", "{pth}"]}}, ":6: serve.command: unknown field {pth}; known: "),
+        ({"serve": {"triton": "h:1/{port}"}}, ":6: serve.triton: unknown field {port}; known: "),
+        ({"serve": {"slot": "a/b", "command": ["x"]}}, ":6: serve.slot: expected letters"),
+        ({"serve": {"slot": "a"}}, ":5: serve: give exactly one of command, triton, "),
+        ({"serve": {"triton": "h:1/m", "health": "/"}}, ":5: serve: health is not for triton"),
+        ({"benchmarks": part(captioner="tgi:{endpoint}")}, "unknown field 'endpoint'"),
     ],
 )
 def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], told: str) -> None:
@@ -123,6 +131,22 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
     assert read(folder, pack="pack").version != ours
     tiny.write_scenes(folder, 3)
     assert read(folder).version != first.version
+
+
+def test_what_serves_a_checkpoint_decides_the_version_and_its_limits_do_not(folder: Path) -> None:
+    captioned = part(captioner="tgi:{endpoint}#{model}@{revision}")
+
+    def version(**serve: Any) -> str:
+        return read(folder, benchmarks=captioned, serve={"command": ["x"], **serve}).version
+
+    limits = {"slot": "b", "start": 5, "use": 6, "silence": 7}
+    assert version() == version(url="http://127.0.0.1:{port}", **limits)
+    assert len({version(), version(command=["x", "--half"]), version(model="m")}) == 3
+    served = read(folder, benchmarks=captioned, serve={"command": ["x", '{"image": 1}']})
+    assert Suite.from_json(served.to_json()) == served
+    endpoint = CheckpointEndpoint("http://127.0.0.1:9", "m")
+    run = suite_run(served, checkpoint(1), endpoint).benchmarks["capability"]
+    assert run.captioner == "tgi:http://127.0.0.1:9#m@rev1"
 
 
 def test_a_suite_is_read_as_it_was_stored(folder: Path) -> None:

@@ -23,6 +23,7 @@ LONG = {
     "cli/test_plugin.py": "starts every command as a Python of its own",
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
     "cli/test_server.py": "serves every time from a Python of its own",
+    "cli/test_served_checkpoints.py": "kills loops, and waits for their leases to end",
     "cli/test_start.py": "starts every command as a Python of its own",
     "cli/test_stuffing.py": "evaluates the longest captions that there may be",
     "cli/test_suites.py": "kills loops, and waits for their leases to end",

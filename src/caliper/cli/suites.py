@@ -19,12 +19,14 @@ from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.suite_events import undelivered
 from caliper.core.checkpoints import EntryState
-from caliper.core.keys import canonical_json
+from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import SuiteCause, SuiteRecord
 from caliper.local.registration import administration
+from caliper.local.serving_config import suite_serving
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.slots import slot_states
 from caliper.wiring.clock import SystemClock
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
@@ -157,11 +159,17 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
         ends = (plain(each["last"]), str(each["undelivered"] or ""))
         table.add_row(each["suite"], each["state"], each["version"], counts, *costs, *ends)
     OUT.print(table)
+    for slot in {each["slot"]["name"]: each["slot"] for each in shown if each["slot"]}.values():
+        queue = "".join(f"; then {label}" for label in slot["queue"])
+        line = f"slot {slot['name']}: {slot['served'] or 'free'}{queue}"
+        OUT.print(plain(line), soft_wrap=True, highlight=False)
     return Exit.DONE
 
 
 async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
     shown = []
+    states = () if server else await slot_states(suite_store())
+    slots = {each.name: fields_of(each) for each in states}
     for record in await _records(server, [name] if name else ()):
         async with administration(server) as suites:
             listing = await suites.entries([record.suite.name])
@@ -171,6 +179,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
             counts["unreadable"] = len(unreadable)
         ended = [entry for entry in entries if not entry.is_open]
         last = max(ended, key=lambda entry: entry.since, default=None)
+        plan = suite_serving(record.suite.values)
         shown.append(
             {
                 **_as_json(record),
@@ -183,6 +192,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
                 "calls": sum(entry.calls for entry in entries),
                 "tokens": sum(entry.tokens for entry in entries),
                 "saved": sum(entry.saved for entry in entries),
+                "slot": slots.get(plan.place) if plan else None,
                 "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
                 "undelivered": 0 if server else await undelivered(record.suite),
             }

@@ -7,7 +7,7 @@ A benchmark of a suite has no source of captions, or a `captions` file within ea
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from string import Formatter
@@ -26,10 +26,12 @@ from caliper.core.suites import Baseline, Suite, check_step_pattern, check_suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
 from caliper.local.notify import NotifyTarget, TargetName, stored_targets
 from caliper.local.policy import check_policy, read_policy
+from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.strict import Strict, first_problem, line_of
 from caliper.local.yaml_text import read_document
+from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
 
 _RUN_KEYS = frozenset(
@@ -69,6 +71,7 @@ class SuiteKeys(Strict):
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
     notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)
+    serve: ServeConfig | None = None
 
     @field_validator("name")
     @classmethod
@@ -109,6 +112,7 @@ def read_suite(path: Path) -> Suite:
             "budget": SuiteBudget,
             "retention": SuiteRetention,
             "notify": NotifyTarget,
+            "serve": ServeConfig,
         }
         known = (
             nested.get(first, SuiteKeys).model_fields
@@ -123,7 +127,7 @@ def read_suite(path: Path) -> Suite:
     run |= {f"max_{name}": cap for name, cap in keys.budget.model_dump(exclude_none=True).items()}
     config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
     for name, part in config.benchmarks.items():
-        _check_part(name, part, path, root)
+        _check_part(name, part, served=keys.serve is not None, file=path, root=root)
     policy = _policy_of(keys, path, root)
     if keys.judging == "sequential":
         _check_sequential(keys, config, path, root)
@@ -136,6 +140,8 @@ def read_suite(path: Path) -> Suite:
         **({"judging": keys.judging} if keys.judging != "full" else {}),
         "notify": stored_targets(keys.notify, path.parent),
     }
+    if keys.serve is not None:
+        values["serve"] = keys.serve.model_dump(mode="json", exclude_defaults=True)
     # As it is when it is read back: lists for tuples.
     values = json.loads(canonical_json(values))
     baseline = Baseline.parse(keys.baseline)
@@ -167,26 +173,28 @@ def _with_captions(part: Any) -> Any:
     return part
 
 
-def _check_part(name: str, part: BenchmarkConfig, path: Path, root: yaml.Node | None) -> None:
+def _check_part(
+    name: str, part: BenchmarkConfig, *, served: bool, file: Path, root: yaml.Node | None
+) -> None:
     """Raise InvalidInput for a role that the benchmark lacks, or an unknown field of a SPEC."""
     try:
         answerer_spec(name, part)
-        _check_template(part.captioner or "")
+        _check_template(part.captioner or "", (*_FIELDS, *(ENDPOINT_FIELDS if served else ())))
     except InvalidInput as error:
         place = ("benchmarks", name, error.field)
         line = line_of(root, place)
         raise InvalidInput(
-            error.message, file=str(path), line=line, field=".".join(place)
+            error.message, file=str(file), line=line, field=".".join(place)
         ) from error
 
 
-def _check_template(captioner: str) -> None:
+def _check_template(captioner: str, known: Sequence[str]) -> None:
     try:
         found = [field for _, field, _, _ in Formatter().parse(captioner) if field is not None]
     except ValueError:
         found = ["{"]
-    if unknown := [field for field in found if field not in _FIELDS]:
-        message = f"unknown field {unknown[0]!r}; known: {', '.join(_FIELDS)}"
+    if unknown := [field for field in found if field not in known]:
+        message = f"unknown field {unknown[0]!r}; known: {', '.join(known)}"
         raise InvalidInput(message, field="captioner")
 
 
@@ -238,7 +246,9 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
         if part.qa_replies is not None:
             kept["qa_replies"] = digest_of(part.qa_replies)
         measured["benchmarks"][name] = {**kept, **digests(name, sources), "qa": part.qa is True}
+    serve = suite_serving(values)
     return {
+        **({} if serve is None else {"serve": serve.deciding}),
         "caliper": __version__,
         "prompts": open_pack(config).digest,
         "run": measured,
@@ -250,10 +260,16 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
     }
 
 
-def suite_run(suite: Suite, checkpoint: CheckpointRevision) -> RunConfig:
-    """The configuration of the run that evaluates a checkpoint. Raises InvalidInput."""
+def suite_run(
+    suite: Suite, checkpoint: CheckpointRevision, served: CheckpointEndpoint | None = None
+) -> RunConfig:
+    """The configuration of the run that evaluates a checkpoint, which may be `served`. Raises
+    InvalidInput.
+    """
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
     known = {field: getattr(checkpoint, field) for field in _FIELDS}
+    if served is not None:
+        known |= dict(zip(ENDPOINT_FIELDS, (served.url, served.model), strict=True))
     parts = {}
     for name, part in config.benchmarks.items():
         if part.captioner is not None:

@@ -16,7 +16,7 @@ from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
-from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
+from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.core.suites import BaselineKind, Suite
@@ -31,6 +31,7 @@ from caliper.local.sequential import (
     finding_json,
     is_deterministic,
 )
+from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_policy, suite_run
@@ -39,8 +40,11 @@ from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
+from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
+from caliper.wiring.hosts import HostRoom
 from caliper.wiring.settings import access, decoders
 
 _CAUSES = {
@@ -71,8 +75,8 @@ class LocalEvaluator:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
             plan, again = await self._sequential_plan(suite, baseline)
-            result = await self._evaluate(suite_run(suite, entry.checkpoint), plan)
-        except (BackendError, StoreUnavailable):
+            result = await self._served_run(suite, entry, plan)
+        except (LeaseLost, StoreUnavailable):
             raise
         except CaliperError:
             gone = await asyncio.to_thread(is_gone, entry.checkpoint)
@@ -104,6 +108,23 @@ class LocalEvaluator:
         result = await self._evaluate(await config_again(suite, directory))
         repeats = RunDirectory(result.directory).stored_run
         return SequentialPlan(base, policy, margin, level, repeats), result.spent
+
+    async def _served_run(
+        self, suite: Suite, entry: CheckpointEntry, sequential: SequentialPlan | None
+    ) -> RunResult:
+        plan, checkpoint = suite_serving(suite.values), entry.checkpoint
+        if plan is None:
+            return await self._evaluate(suite_run(suite, checkpoint), sequential)
+        warn, place = self._watcher.on_warning, plan.place
+        room = HostRoom(access(0))
+        server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
+        slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
+
+        async def work(served: CheckpointEndpoint) -> RunResult:
+            return await self._evaluate(suite_run(suite, checkpoint, served), sequential)
+
+        label = f"{suite.name} {checkpoint.label}"
+        return await slot.use(server, checkpoint, label, plan.use, work)
 
     async def _evaluate(self, config: RunConfig, plan: SequentialPlan | None = None) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:

@@ -7,12 +7,11 @@ where its run is, and decided once.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from caliper.core.backoff import Backoff
 from caliper.core.checkpoints import (
@@ -35,11 +34,11 @@ from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.pipeline.suites.tenure import while_held
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _BACKOFF = Backoff(first=10.0, longest=600.0)
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ class SuiteLoop:
                 return False
             self._tell(claimed.entry, "taken over" if again else "started")
             work = self._outcome(suite, claimed.entry, choice)
-            result = await _while_held(lease, self._clock, work)
+            result = await while_held(lease, self._clock, work)
             await self._conclude(suite, claimed, result)
             claimed = None
         except LeaseLost:
@@ -236,24 +235,3 @@ class SuiteLoop:
         if not entry.is_open:
             stored, _ = await self._registry.entries(suite.name, suite.version)
             await self._evaluator.after(suite, [each.entry for each in stored])
-
-
-async def _while_held(lease: Lease, clock: Clock, work: Coroutine[Any, Any, _Value]) -> _Value:
-    """The result of the work, which is cancelled when the lease is lost. Raises LeaseLost."""
-    task, keeper = asyncio.create_task(work), asyncio.create_task(_keep(lease, clock))
-    try:
-        await asyncio.wait((task, keeper), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            await keeper
-        return await task
-    finally:
-        for each in (task, keeper):
-            each.cancel()
-        await asyncio.gather(task, keeper, return_exceptions=True)
-
-
-async def _keep(lease: Lease, clock: Clock) -> None:
-    while True:
-        await clock.sleep(lease.pace)
-        with suppress(StoreUnavailable):
-            await lease.renew()

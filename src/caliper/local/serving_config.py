@@ -1,0 +1,104 @@
+"""The section `serve` of a suite: what serves each of its checkpoints, and where."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from caliper.adapters.hosts.template import FIELDS, fill
+from caliper.core.errors import InvalidInput
+from caliper.local.strict import Strict
+
+_SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
+_LIMITS = {"slot", "start", "use", "silence"}
+_PLACES = {"namespace", "api", "account"}
+_WITH_PORT = ("command", "url")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "command": ("url", "health", "model"),
+    "triton": ("config",),
+    "endpoint": ("lora", "model"),
+    "pod": ("namespace", "port", "api", "account", "health", "model"),
+}
+"""What may serve a checkpoint, and which keys go with it."""
+ENDPOINT_FIELDS = ("endpoint", "model")
+"""Fields of a captioner's SPEC that the server of the checkpoint fills in."""
+
+
+class ServeConfig(Strict):
+    """What serves a checkpoint: one of `KINDS`. In texts {path}, {source}, {revision}, {name}
+    and {step} stand for those of the checkpoint.
+
+    `command` are words, with {port}; it serves at `url`, and is ready when GET of the path `health`
+    is answered with 200. `triton` is `[https://]HOST:PORT/MODEL` of a server in explicit control
+    mode, `config` replaces the model's configuration there. `endpoint` is the URL of a server that
+    others run; it is waited for, or loads the folder `lora` as an adapter (vLLM). `pod` is the
+    manifest of a pod, made in `namespace` of the API server `api` with `token` and `ca.crt` of the
+    folder `account`; it serves at `port`. `model` is the name of the model. `start`, `use` and
+    `silence` are seconds: until it is ready, of the evaluation, and without an answer before it
+    counts as hung. Suites with the same `slot` take turns.
+    """
+
+    slot: str = "default"
+    command: tuple[str, ...] | None = Field(default=None, min_length=1)
+    triton: str | None = None
+    config: Mapping[str, Any] | None = None
+    endpoint: str | None = None
+    lora: str | None = None
+    pod: Mapping[str, Any] | None = None
+    namespace: str = "caliper"
+    port: int = Field(default=8000, ge=1, le=65535)
+    api: str = "https://kubernetes.default.svc"
+    account: str = "/var/run/secrets/kubernetes.io/serviceaccount"
+    url: str = "http://127.0.0.1:{port}"
+    health: str = "/health"
+    model: str = "{revision}"
+    start: float = Field(default=1800, gt=0, le=86400)
+    use: float = Field(default=86400, gt=0, le=2592000)
+    silence: float = Field(default=120, gt=0, le=86400)
+
+    @field_validator("slot")
+    @classmethod
+    def _usable(cls, value: str) -> str:
+        if not _SLOT.fullmatch(value):
+            raise ValueError(f"expected letters, digits, - and _ only, found {value!r:.80}")
+        return value
+
+    @field_validator("command", "url", "model", "triton", "config", "endpoint", "lora", "pod")
+    @classmethod
+    def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:
+        port = ("port",) if info.field_name in _WITH_PORT else ()
+        try:
+            fill(value, dict.fromkeys((*FIELDS, *port), ""))
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+        return value
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [name for name in KINDS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(KINDS)}")
+        known = {*_LIMITS, *given, *KINDS[given[0]]}
+        if foreign := sorted(self.model_fields_set - known):
+            raise ValueError(f"{foreign[0]} is not for {given[0]}")
+        return self
+
+    @property
+    def place(self) -> str:
+        """The slot as the store names it: one of each machine, for what only it can end."""
+        host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+        return f"{self.slot}.{host}" if self.command else self.slot
+
+    @property
+    def deciding(self) -> Mapping[str, Any]:
+        """What may decide a result: no limit of time, and no place."""
+        return self.model_dump(mode="json", exclude=_LIMITS | _PLACES, exclude_defaults=True)
+
+
+def suite_serving(values: Mapping[str, Any]) -> ServeConfig | None:
+    """What serves the checkpoints of a suite with these values, if anything does."""
+    return ServeConfig.model_validate(values["serve"]) if values.get("serve") else None

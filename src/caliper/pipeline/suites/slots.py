@@ -1,0 +1,208 @@
+"""Slots: where checkpoints are served, one at a time.
+
+slots/<name>/lease.json             the lease of whoever serves a checkpoint there
+slots/<name>/record.json            what it serves, and the trace by which another can remove it
+slots/<name>/queue/<number>.json    a ticket, the lease of one that waits; the lowest is next
+
+The trace is written before anything exists, and emptied after all is removed. So whatever ends a
+holder, the next one finds in the record what there may still be, and removes it first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import BackendError, BackendRejected, LeaseLost, StoreUnavailable
+from caliper.core.keys import canonical_json
+from caliper.core.run import SCHEMA
+from caliper.pipeline.aggregation.lease import Lease, LeasedStore
+from caliper.pipeline.store.runs import read_json, read_replaceable
+from caliper.pipeline.suites.tenure import while_held
+from caliper.ports.clock import Clock
+from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Clear, Trace
+from caliper.ports.storage import DeletableStore, ObjectStore
+
+_ROOT = "slots/"
+_Value = TypeVar("_Value")
+Work = Callable[[CheckpointEndpoint], Coroutine[Any, Any, _Value]]
+
+
+class ServingSlot:
+    """A slot in a store. `warn` takes what goes wrong when something is removed, which the next
+    holder tries again.
+    """
+
+    def __init__(
+        self,
+        store: DeletableStore,
+        clock: Clock,
+        name: str,
+        clear: Clear,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._store, self._clock, self._name = store, clock, name
+        self._remove, self._warn = clear, warn
+        self._prefix = f"{_ROOT}{name}/"
+
+    async def use(
+        self,
+        server: CheckpointServer,
+        checkpoint: CheckpointRevision,
+        label: str,
+        seconds: float,
+        work: Work[_Value],
+    ) -> _Value:
+        """Wait for the slot, serve the checkpoint, do the work, and remove all of it. `label` says
+        in the queue who waits. The work may take so many seconds.
+
+        Raises BackendRejected for a checkpoint that does not get ready, hangs its server or takes
+        too long, BackendError when what an earlier holder left cannot be removed, LeaseLost,
+        StoreUnavailable, and what the work raises.
+        """
+        holder, traces = f"{label} {secrets.token_hex(4)}", list[Trace]()
+        lease = await self._acquire(holder)
+
+        async def note(trace: Trace) -> None:
+            traces[:] = [trace]
+            await self._record(lease, label, trace)
+
+        async def serve() -> _Value:
+            await self._clear(lease)
+            endpoint = await server.start(checkpoint, note)
+            return await self._watched(server, work(endpoint), seconds)
+
+        try:
+            return await while_held(lease, self._clock, serve())
+        finally:
+            try:
+                await while_held(lease, self._clock, self._put_away(lease))
+            except LeaseLost:
+                # What was made after another took over is in no record.
+                lease = await self._acquire(holder)
+                for trace in traces:
+                    await while_held(lease, self._clock, self._remove(trace))
+            finally:
+                await lease.release()
+                await server.close()
+
+    @staticmethod
+    async def _watched(
+        server: CheckpointServer, work: Coroutine[Any, Any, _Value], seconds: float
+    ) -> _Value:
+        """The result of the work, unless the server ends or hangs first, or the time is over."""
+        task, watch = asyncio.create_task(work), asyncio.create_task(server.watch())
+        try:
+            first = asyncio.FIRST_COMPLETED
+            done, _ = await asyncio.wait((task, watch), timeout=seconds, return_when=first)
+            if not done:
+                message = f"not evaluated within {seconds:,g} seconds"
+                raise BackendRejected(message + await server.last_words())
+            if not task.done():
+                await watch
+            return await task
+        finally:
+            for each in (task, watch):
+                each.cancel()
+            await asyncio.gather(task, watch, return_exceptions=True)
+
+    async def _put_away(self, lease: Lease) -> None:
+        await lease.renew()
+        try:
+            await self._clear(lease)
+        except BackendError as error:
+            self._warn(f"slot {self._name}: {error}; whoever uses it next tries again")
+
+    async def _clear(self, lease: Lease) -> None:
+        """Remove what the record says. Raises DataLoss for a record that cannot be read."""
+        fields = await read_json(self._store, f"{self._prefix}record.json") or {}
+        if fields.get("trace"):
+            await self._remove(fields["trace"])
+            await self._record(lease, "", {})
+
+    async def _record(self, lease: Lease, label: str, trace: Trace) -> None:
+        fields = {"schema": SCHEMA, "label": label, "trace": trace, "write": secrets.token_hex(8)}
+        store = LeasedStore(self._store, lease)
+        await store.put(f"{self._prefix}record.json", canonical_json(fields))
+
+    async def _acquire(self, holder: str) -> Lease:
+        """Wait for one's turn, and take the lease of the slot."""
+        lease = Lease(self._store, self._clock, f"{self._prefix}lease.json", holder=holder)
+        queue = _Queue(self._store, self._clock, f"{self._prefix}queue/", holder)
+        try:
+            while True:
+                is_first = await queue.is_first()
+                if await lease.is_free() and is_first and await lease.take():
+                    return lease
+                await self._clock.sleep(lease.pace)
+        finally:
+            with suppress(StoreUnavailable):
+                await queue.leave()
+
+
+class _Queue:
+    """One's place among those that wait. Tickets that nobody renews are removed by the others."""
+
+    def __init__(self, store: DeletableStore, clock: Clock, prefix: str, holder: str) -> None:
+        self._store, self._clock, self._prefix, self._holder = store, clock, prefix, holder
+        self._key, self._ticket = "", self._lease("")
+        self._others: dict[str, Lease] = {}
+
+    def _lease(self, key: str, holder: str = "") -> Lease:
+        return Lease(self._store, self._clock, key, holder=holder)
+
+    async def is_first(self) -> bool:
+        """Renew the ticket, and look whether none is before it."""
+        try:
+            await self._ticket.renew()
+        except LeaseLost:
+            # None so far, or others took it for that of a process that died.
+            await self._draw()
+        ahead = [key async for key in self._store.list(self._prefix) if key < self._key]
+        self._others = {key: self._others.get(key) or self._lease(key) for key in ahead}
+        for key, other in self._others.items():
+            if await other.is_free():
+                await self._store.delete(key)
+        return not ahead
+
+    async def _draw(self) -> None:
+        """Take the number after the last."""
+        while not self._ticket.is_held:
+            last = [key async for key in self._store.list(self._prefix)][-1:]
+            number = 1 + max((int(key[-13:-5]) for key in last), default=0)
+            self._key = f"{self._prefix}{number:08}.json"
+            self._ticket = self._lease(self._key, self._holder)
+            if await self._ticket.is_free():
+                await self._ticket.take()
+
+    async def leave(self) -> None:
+        """Remove the ticket."""
+        if self._ticket.is_held:
+            await self._store.delete(self._key)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotState:
+    """A slot as it stands: what is `served`, empty if nothing, and who waits, in order."""
+
+    name: str
+    served: str
+    queue: tuple[str, ...]
+
+
+async def slot_states(store: ObjectStore) -> list[SlotState]:
+    """All slots of a store. Raises StoreUnavailable."""
+    keys = [key async for key in store.list(_ROOT)]
+    states = []
+    for name in dict.fromkeys(key.split("/")[1] for key in keys):
+        prefix = f"{_ROOT}{name}/"
+        queue = [key for key in keys if key.startswith(f"{prefix}queue/")]
+        fields = [await read_replaceable(store, key) for key in (f"{prefix}lease.json", *queue)]
+        served, *waiting = (str(each.get("holder") or "").rpartition(" ")[0] for each in fields)
+        states.append(SlotState(name, served, tuple(filter(None, waiting))))
+    return states
