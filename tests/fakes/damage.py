@@ -1,6 +1,7 @@
 """An installation in memory whose objects a test can damage. Its stages need no models."""
 
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -51,15 +52,21 @@ DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
 SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
 
 
+@dataclass(frozen=True)
 class Writer:
-    """Captions every sample in its own way."""
+    """Captions every sample of a run in its own way."""
+
+    spec: RunSpec
 
     async def caption(self, job: CaptionJob) -> Caption:
         return Caption(job.sample, f"{job.sample} is green")
 
 
+@dataclass(frozen=True)
 class Reader:
-    """Answers every job of the reader in the same way."""
+    """Answers every job of a run's reader in the same way."""
+
+    spec: RunSpec
 
     async def conclude(self, job: ExamineJob) -> tuple[Verdicts, None]:
         verdicts = tuple(
@@ -97,10 +104,12 @@ class Installation:
         jobs = JobFilter(models, PACK, book, stream, CODEC)
 
         async def reader_of(job: ExamineJob) -> Any:
-            return await jobs.spec(job.run, job.benchmark) and Reader()
+            spec = await jobs.spec(job.run, job.benchmark)
+            return spec and Reader(spec)
 
         async def writer_of(job: CaptionJob) -> Any:
-            return await jobs.spec(job.run, job.benchmark) and Writer()
+            spec = await jobs.spec(job.run, job.benchmark)
+            return spec and Writer(spec)
 
         async def keep(job: CaptionJob, caption: Caption) -> None:
             await save_caption(store, job.run, job.benchmark, caption)

@@ -28,7 +28,7 @@ from caliper.core.errors import InvalidInput, StoreUnavailable
 
 _TRIES = 3
 _PAGE = 1000
-_MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject", "InvalidRange"})
+MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject", "InvalidRange"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
 
 _Result = TypeVar("_Result")
@@ -168,7 +168,7 @@ class MinioStore:
 
     def _delete(self, names: Sequence[DeleteObject]) -> None:
         for error in self._client.remove_objects(self._bucket, names):
-            if error.code not in _MISSING_CODES:
+            if error.code not in MISSING_CODES:
                 raise StoreUnavailable(f"bucket {self._bucket}: {error.code}: {error.message}")
 
     def _version(self, name: str) -> str | None:
@@ -179,7 +179,7 @@ class MinioStore:
         try:
             return self._client.stat_object(self._bucket, name)
         except S3Error as error:
-            if error.code not in _MISSING_CODES:
+            if error.code not in MISSING_CODES:
                 raise
             return None
 
@@ -219,7 +219,7 @@ class MinioStore:
         try:
             response = self._client.get_object(self._bucket, name, first, length)
         except S3Error as error:
-            if error.code not in _MISSING_CODES:
+            if error.code not in MISSING_CODES:
                 raise
             yield None
             return

@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from minio import S3Error
+
 from caliper.adapters.keys import check_size
-from caliper.adapters.stores.minio import MinioStore
+from caliper.adapters.stores.minio import MISSING_CODES, StoreAccess
+from caliper.adapters.stores.s3_errors import translate_errors
+
+_Result = TypeVar("_Result")
 
 
-class SourceBucket(MinioStore):
-    """pipeline.suites.notifications.SourceObjects: as `MinioStore`, but keys may be any."""
+class SourceBucket:
+    """pipeline.suites.notifications.SourceObjects in an existing bucket."""
+
+    def __init__(self, access: StoreAccess) -> None:
+        self._connections = access.connections()
+        self._client = access.client(self._connections)
+        self._bucket = access.bucket
 
     async def version(self, key: str) -> str | None:
         """The object's ETag."""
-        return await self._call(lambda: self._version(key))
+        return await self._call(lambda: self._client.stat_object(self._bucket, key).etag)
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """The object's bytes."""
         size = None if max_bytes is None else max_bytes + 1
         return check_size(key, await self._call(lambda: self._read(key, size)), max_bytes)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._connections.clear()
+
+    async def _call(self, work: Callable[[], _Result]) -> _Result | None:
+        def found() -> _Result | None:
+            try:
+                return work()
+            except S3Error as error:
+                if error.code not in MISSING_CODES:
+                    raise
+                return None
+
+        return await asyncio.to_thread(translate_errors, found, self._bucket)
+
+    def _read(self, key: str, size: int | None) -> bytes:
+        response = self._client.get_object(self._bucket, key)
+        try:
+            return response.read(size)
+        finally:
+            response.close()
+            response.release_conn()

@@ -43,7 +43,7 @@ from caliper.ports.storage import ObjectStore
 _ROOT = "suites/"
 _TRIES = 100
 _KNOWN = 4096
-_SHOWN = 20
+_SHOWN = 8
 """How many labels a message lists."""
 
 
