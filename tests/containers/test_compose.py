@@ -17,11 +17,11 @@ from tests.servers import broker, compose_spec, fetch, object_server
 from tests.servers.absent import leave_out
 
 from caliper.version import __version__
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import store_access
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
-    ClientSettings,
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,

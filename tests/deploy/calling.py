@@ -13,13 +13,13 @@ from caliper.adapters.models.triton_address import COMMON_OPTIONS, parse_address
 from caliper.cli.app import app
 from caliper.serving.addresses import Address
 from caliper.wiring.bootstrap import BootstrapSettings
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.endpoint_settings import EndpointSettings
 from caliper.wiring.grounds import kafka_access, store_access
 from caliper.wiring.models import split_spec
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
-    ClientSettings,
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,

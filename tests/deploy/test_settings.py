@@ -19,7 +19,8 @@ from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, rendered
 
 from caliper.core.errors import CaliperError
 from caliper.serving.addresses import Address
-from caliper.wiring.service_settings import ClientSettings, ServerSettings
+from caliper.wiring.client_settings import ClientSettings
+from caliper.wiring.service_settings import ServerSettings
 from caliper.wiring.settings import Settings, read_settings
 
 _EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)

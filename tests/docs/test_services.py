@@ -7,10 +7,10 @@ from tests.fakes.sources import ROOT
 
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.serving.permissions import RULES
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
-    ClientSettings,
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,

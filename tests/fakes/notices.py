@@ -2,7 +2,8 @@
 
 from tests.fakes.suites import checkpoint
 
-from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.entry_states import EntryCause
 from caliper.core.notices import Notice
 
 

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
+from caliper.core.entry_states import EntryCause
 from caliper.core.suites import Baseline, Suite
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.loop import EntryResult

@@ -16,7 +16,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire import suites as wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.api.suites.v1 import suites_pb2_grpc
-from caliper.core.checkpoints import EntryCause, EntryFigure, EntryState
+from caliper.core.checkpoints import EntryFigure
+from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import DataLoss, InvalidInput, NotFound, NotReady
 from caliper.core.suites import SuiteCause, SuiteState
 from caliper.pipeline.suites.administration import Administration

@@ -5,11 +5,11 @@ import pytest
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access, store_access
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
-    ClientSettings,
     GatewaySettings,
     JudgeSettings,
     KafkaSettings,

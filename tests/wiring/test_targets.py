@@ -4,7 +4,8 @@ import pytest
 from pydantic import SecretStr
 
 from caliper.core.errors import InvalidInput
-from caliper.wiring.service_settings import ClientSettings, GatewaySettings
+from caliper.wiring.client_settings import ClientSettings
+from caliper.wiring.service_settings import GatewaySettings
 from caliper.wiring.targets import target
 
 TOKEN = SecretStr("not for everybody")

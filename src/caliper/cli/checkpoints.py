@@ -17,7 +17,8 @@ from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.suites import show_unreadable, show_values
-from caliper.core.checkpoints import CheckpointEntry, EntryCause
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.entry_states import EntryCause
 from caliper.local.registration import administration, register
 from caliper.local.sources import Delivery
 from caliper.pipeline.suites.administration import EntryListing

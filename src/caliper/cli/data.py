@@ -22,8 +22,8 @@ from caliper.cli.submission import parcel_of, parcels_from_media
 from caliper.local.config import check_config
 from caliper.pipeline.store.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import open_store
-from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import read_settings
 
 Benchmark = Annotated[

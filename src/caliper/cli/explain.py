@@ -22,9 +22,9 @@ from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook, is_run_id
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import open_store
-from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import read_settings
 
 Run = Annotated[

@@ -11,10 +11,10 @@ from caliper.ports.storage import ObjectStore
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import gateway
-    from caliper.wiring import grounds, service_settings, settings
+    from caliper.wiring import client_settings, grounds, settings
 else:
     gateway = lazy_module("caliper.adapters.remote.gateway")
-    service_settings = lazy_module("caliper.wiring.service_settings")
+    client_settings = lazy_module("caliper.wiring.client_settings")
     settings = lazy_module("caliper.wiring.settings")
     grounds = lazy_module("caliper.wiring.grounds")
 
@@ -25,7 +25,7 @@ InstalledServer = Annotated[str | None, typer.Option("--server", metavar="HOST:P
 
 def open_gateway(server: str) -> gateway.RemoteGateway:
     """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
-    client = settings.read_settings(service_settings.ClientSettings)
+    client = settings.read_settings(client_settings.ClientSettings)
     return gateway.RemoteGateway(client.gateway(server))
 
 
@@ -34,5 +34,5 @@ def open_store() -> ObjectStore | None:
 
     Raises what `read_settings` and `grounds.open_store` raise.
     """
-    client = settings.read_settings(service_settings.ClientSettings)
+    client = settings.read_settings(client_settings.ClientSettings)
     return grounds.open_store(client) if client.store else None

@@ -12,8 +12,8 @@ from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.lazy import lazy_module
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
-from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import read_settings
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from caliper.core.errors import InvalidInput
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.run_record import Evaluation
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import open_store
-from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import read_settings
 
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]

@@ -13,11 +13,11 @@ from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
 from caliper.serving.lifecycle import ServiceRun
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
     CaptionerSettings,
-    ClientSettings,
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,

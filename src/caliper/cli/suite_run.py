@@ -20,7 +20,8 @@ from caliper.cli.progress import WarningWatcher
 from caliper.cli.suite_events import events, suite_outbox
 from caliper.cli.suite_sources import SourceOptions, open_receiver, open_sources
 from caliper.cli.suites import app, applied, registry
-from caliper.core.checkpoints import CheckpointEntry, EntryState
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteState

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from caliper.adapters.streams import kafka_log
     from caliper.cli import installation_setup
     from caliper.serving import webhooks
-    from caliper.wiring import grounds, service_settings, settings
+    from caliper.wiring import client_settings, grounds, settings
 else:
     installation_setup = lazy_module("caliper.cli.installation_setup")
     webhooks = lazy_module("caliper.serving.webhooks")
     source_bucket = lazy_module("caliper.adapters.stores.source_bucket")
     kafka_log = lazy_module("caliper.adapters.streams.kafka_log")
-    service_settings = lazy_module("caliper.wiring.service_settings")
+    client_settings = lazy_module("caliper.wiring.client_settings")
     settings = lazy_module("caliper.wiring.settings")
     grounds = lazy_module("caliper.wiring.grounds")
 
@@ -111,7 +111,7 @@ def _notifications(
     if not options.kafka:
         raise InvalidInput("needed with --bucket", field="--kafka")
     place = BucketPlace.parse(options.bucket, options.objects)
-    client = settings.read_settings(service_settings.ClientSettings)
+    client = settings.read_settings(client_settings.ClientSettings)
     if not client.store.startswith(("http://", "https://")):
         field = settings.variable(type(client), "store")
         raise InvalidInput("an S3 endpoint", file="environment", field=field)
@@ -130,7 +130,7 @@ async def open_receiver(
     """Take webhooks until the stack is closed, if asked to. Raises InvalidInput."""
     if not options.listen:
         return
-    secrets = settings.read_settings(service_settings.ClientSettings).webhook_secrets()
+    secrets = settings.read_settings(client_settings.ClientSettings).webhook_secrets()
     if not secrets:
         field = f"{settings.PREFIX}WEBHOOK_SECRET_"
         raise InvalidInput("the secret of a sender", file="environment", field=field)

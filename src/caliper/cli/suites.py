@@ -18,7 +18,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.suite_events import undelivered
-from caliper.core.checkpoints import EntryState
+from caliper.core.entry_states import EntryState
 from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import SuiteCause, SuiteRecord
 from caliper.local.registration import administration

@@ -9,98 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from typing import Any
 
+from caliper.core.entry_states import (
+    ENTRY_AFTER,
+    NEW_ROUND,
+    OPEN_STATES,
+    TOLD_OF,
+    EntryCause,
+    EntryState,
+)
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import fields_of
 from caliper.core.notice_marks import NoticeKind, NoticeMark, with_mark
 from caliper.core.run import check_name
-from caliper.core.transitions import Transition
 
 _STEPS = 10**18
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
-
-
-class EntryState(StrEnum):
-    """The state of an entry. `evaluated`: it has scores, and there was nothing to compare with."""
-
-    REGISTERED = "registered"
-    WAITING = "waiting"
-    EVALUATING = "evaluating"
-    EVALUATED = "evaluated"
-    PASSED = "passed"
-    REGRESSED = "regressed"
-    INCONCLUSIVE = "inconclusive"
-    FAILED = "failed"
-    SOURCE_GONE = "source-gone"
-    SKIPPED = "skipped"
-
-
-OPEN_STATES = frozenset({EntryState.REGISTERED, EntryState.WAITING, EntryState.EVALUATING})
-"""The states that a loop sees to. All others are final until somebody retries."""
-
-
-class EntryCause(StrEnum):
-    """What changes the state of an entry."""
-
-    CLAIM = "a loop takes its lease"
-    INTERRUPTION = "the loop is interrupted"
-    TROUBLE = "an endpoint does not answer"
-    NO_GATE = "complete, without a gate or a baseline"
-    SUCCESS = "the gate passes"
-    REGRESSION = "the gate finds a regression"
-    DOUBT = "incomplete, or the gate is inconclusive"
-    FAILURE = "it cannot be evaluated"
-    LOSS = "the source is gone, or has changed"
-    RETURN = "the source is delivered again"
-    RETRY = "retried"
-    SKIP = "skipped"
-    NEW_VERSION = "the suite has another version"
-
-
-_ENDS = "evaluated passed regressed inconclusive failed source-gone skipped"
-_LOOP = "the loop that holds the lease; another one, six seconds after a crash"
-
-ENTRY_TRANSITIONS = (
-    Transition(EntryCause.CLAIM, "registered waiting evaluating", "evaluating", "a loop"),
-    Transition(EntryCause.INTERRUPTION, "evaluating", "registered", _LOOP),
-    Transition(EntryCause.TROUBLE, "evaluating", "waiting", _LOOP + "; failed at the fifth time"),
-    Transition(EntryCause.NO_GATE, "evaluating", "evaluated", _LOOP),
-    Transition(EntryCause.SUCCESS, "evaluating", "passed", _LOOP),
-    Transition(EntryCause.REGRESSION, "evaluating", "regressed", _LOOP),
-    Transition(EntryCause.DOUBT, "evaluating", "inconclusive", _LOOP),
-    Transition(EntryCause.FAILURE, "evaluating", "failed", _LOOP),
-    Transition(EntryCause.LOSS, "registered waiting evaluating", "source-gone", "a loop"),
-    Transition(EntryCause.RETURN, "source-gone", "registered", "whoever delivers it"),
-    Transition(EntryCause.RETRY, _ENDS + " waiting", "registered", "a person"),
-    Transition(EntryCause.SKIP, "registered waiting evaluating failed", "skipped", "a person"),
-    Transition(EntryCause.NEW_VERSION, "registered waiting evaluating", "skipped", "a loop"),
-)
-"""All transitions, with the owner of each."""
-
-_AFTER = {
-    (EntryState(state), each.cause): EntryState(each.after)
-    for each in ENTRY_TRANSITIONS
-    for state in each.before.split()
-}
-_TOLD = {
-    EntryCause.CLAIM: NoticeKind.STARTED,
-    EntryCause.NO_GATE: NoticeKind.DECIDED,
-    EntryCause.DOUBT: NoticeKind.DECIDED,
-    EntryCause.SUCCESS: NoticeKind.PASSED,
-    EntryCause.REGRESSION: NoticeKind.REGRESSED,
-    EntryCause.FAILURE: NoticeKind.FAILED,
-    EntryCause.LOSS: NoticeKind.SOURCE_GONE,
-    EntryCause.RETURN: NoticeKind.REGISTERED,
-    EntryCause.RETRY: NoticeKind.REGISTERED,
-}
-_NEW_ROUND = {EntryCause.RETURN, EntryCause.RETRY}
-MOST_ATTEMPTS = 5
-"""How often an entry is tried while an endpoint does not answer."""
-MOST_CRASHES = 12
-"""How many loops may crash while they evaluate an entry, before it counts as the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +157,11 @@ class CheckpointEntry:
 
     def after(self, cause: EntryCause, now: str, **update: Any) -> CheckpointEntry | None:
         """The entry after `cause`, with some fields set; None if the cause cannot change it."""
-        state = _AFTER.get((self.state, cause))
+        state = ENTRY_AFTER.get((self.state, cause))
         if state is None:
             return None
         after = replace(self, **{"reason": "", **update, "state": state, "since": now})
-        kind, turn = _TOLD.get(cause), self.round + (cause in _NEW_ROUND)
+        kind, turn = TOLD_OF.get(cause), self.round + (cause in NEW_ROUND)
         if kind is None:
             return after
         mark = NoticeMark(kind, turn, now, state, after.reason)

@@ -19,10 +19,10 @@ from caliper.wiring.clock import SystemClock
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import suites
-    from caliper.wiring import service_settings, settings
+    from caliper.wiring import client_settings, settings
 else:
     suites = lazy_module("caliper.adapters.remote.suites")
-    service_settings = lazy_module("caliper.wiring.service_settings")
+    client_settings = lazy_module("caliper.wiring.client_settings")
     settings = lazy_module("caliper.wiring.settings")
 
 
@@ -37,7 +37,7 @@ async def administration(
     if server is None:
         yield Administration(SuiteRegistry(suite_store(), SystemClock()))
         return
-    client = settings.read_settings(service_settings.ClientSettings)
+    client = settings.read_settings(client_settings.ClientSettings)
     async with suites.RemoteSuites(client.gateway(server)) as remote:
         yield remote
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from string import Formatter
-from typing import Any, Literal
+from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import ValidationError
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.analysis.gate import Policy
@@ -22,14 +22,15 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
-from caliper.core.suites import Baseline, Suite, check_step_pattern, check_suite_name
+from caliper.core.suites import Baseline, Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
-from caliper.local.notify import NotifyTarget, TargetName, stored_targets
+from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.strict import Strict, first_problem, line_of
+from caliper.local.suite_keys import SuiteBudget, SuiteKeys, SuiteRetention
 from caliper.local.yaml_text import read_document
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
@@ -44,55 +45,6 @@ _NOT_MEASURED = {"concurrency", "priority", "anchors", "share_replies", "max_cal
 _PLACES = {"data", "captions", "media", "qa", "qa_replies", "taxonomy"}
 _FIELDS = ("source", "revision", "name", "step")
 _PLACEHOLDER = "captions-of-the-checkpoint"
-
-
-class SuiteBudget(Strict):
-    """The most that the evaluation of one checkpoint may spend."""
-
-    calls: int | None = Field(default=None, ge=1)
-    tokens: int | None = Field(default=None, ge=1)
-
-
-class SuiteRetention(Strict):
-    """How many checkpoints keep their run directories: the last by training step."""
-
-    keep: int | None = Field(default=None, ge=1)
-
-
-class SuiteKeys(Strict):
-    """The keys of a suite that a run does not have."""
-
-    name: str
-    gate: str | dict[str, Any] | None = None
-    baseline: str = "previous"
-    margin: float | None = Field(default=None, ge=0)
-    step: str = ""
-    judging: Literal["full", "sequential"] = "full"
-    budget: SuiteBudget = SuiteBudget()
-    retention: SuiteRetention = SuiteRetention()
-    notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)
-    serve: ServeConfig | None = None
-
-    @field_validator("name")
-    @classmethod
-    def _usable(cls, value: str) -> str:
-        try:
-            return check_suite_name(value)
-        except InvalidInput as error:
-            raise ValueError(error.message) from error
-
-    @field_validator("step")
-    @classmethod
-    def _readable(cls, value: str) -> str:
-        try:
-            return check_step_pattern(value)
-        except InvalidInput as error:
-            raise ValueError(error.message) from error
-
-    @field_validator("baseline")
-    @classmethod
-    def _known_rule(cls, value: str) -> str:
-        return str(Baseline.parse(value))
 
 
 def read_suite(path: Path) -> Suite:

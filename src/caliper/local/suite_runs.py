@@ -15,7 +15,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry, EntryCause, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.run import RunState

@@ -11,7 +11,8 @@ from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.api.suites.v1 import suites_pb2_grpc
-from caliper.core.checkpoints import CheckpointEntry, EntryCause
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import InvalidInput, NotFound, UnknownName
 from caliper.core.suites import SuiteCause
 from caliper.pipeline.suites.administration import Administration

@@ -12,7 +12,8 @@ from tests.fakes.receivers import HANG, SECRET, Receiver
 
 from caliper.adapters.notices.bodies import event_body, slack_body
 from caliper.adapters.notices.webhook import Webhook, signature
-from caliper.core.checkpoints import EntryCause, EntryFigure
+from caliper.core.checkpoints import EntryFigure
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import (
     BackendError,
     BackendRejected,

@@ -4,7 +4,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
 
-from caliper.core.checkpoints import EntryCause, EntryFigure
+from caliper.core.checkpoints import EntryFigure
+from caliper.core.entry_states import EntryCause
 from caliper.pipeline.suites.latest import LatestScores
 from caliper.pipeline.suites.loop import SuiteEvent
 from caliper.pipeline.suites.registry import SuiteRegistry

@@ -1,24 +1,13 @@
 """The loop: each checkpoint is evaluated once, whatever happens to the loop."""
 
 import asyncio
-from collections.abc import Sequence
 from itertools import permutations
-from typing import Any
 
 import pytest
-from tests.fakes.clock import FakeClock
-from tests.fakes.stores import MemoryStore
+from tests.fakes.suite_loops import Surroundings
 from tests.fakes.suites import FakeEvaluator, checkpoint, suite
 
-from caliper.core.checkpoints import (
-    MOST_ATTEMPTS,
-    MOST_CRASHES,
-    CheckpointEntry,
-    CheckpointRevision,
-    EntryCause,
-    EntryState,
-    SourceLoss,
-)
+from caliper.core.entry_states import MOST_ATTEMPTS, MOST_CRASHES, EntryCause, EntryState
 from caliper.core.errors import (
     BackendUnavailable,
     InvalidInput,
@@ -26,61 +15,8 @@ from caliper.core.errors import (
     RunInUse,
     StoreUnavailable,
 )
-from caliper.core.suites import Suite, SuiteCause
+from caliper.core.suites import SuiteCause
 from caliper.pipeline.aggregation.lease import TERM, Lease
-from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
-from caliper.pipeline.suites.registry import SuiteRegistry
-
-
-class Surroundings:
-    """A registry with a suite, and loops on it."""
-
-    def __init__(self) -> None:
-        self.store, self.clock = MemoryStore(), FakeClock()
-        self.registry = SuiteRegistry(self.store, self.clock)
-        self.evaluator = FakeEvaluator()
-        self.events: list[tuple[str, str]] = []
-        self.arriving: list[CheckpointRevision | SourceLoss] = []
-
-    async def applied(self, **fields: Any) -> Suite:
-        await self.registry.apply(suite(**fields))
-        return suite(**fields)
-
-    def loop(self) -> SuiteLoop:
-        async def arrivals() -> Sequence[CheckpointRevision | SourceLoss]:
-            arrived, self.arriving = self.arriving, []
-            return arrived
-
-        return SuiteLoop(self.store, self.clock, self.evaluator, self.on_event, arrivals)
-
-    def on_event(self, event: SuiteEvent) -> None:
-        name = event.entry.checkpoint.name if event.entry else event.detail
-        self.events.append((name, event.event))
-
-    async def once(self, *names: str) -> None:
-        await self.loop().run(names or ("nightly",), once=True)
-
-    async def until_evaluated(self, count: int) -> None:
-        """Run a loop without an end until so many were evaluated."""
-        self.evaluator.wanted = count
-        loop = asyncio.create_task(self.loop().run(("nightly",), once=False))
-        await self.evaluator.done.wait()
-        loop.cancel()
-        await asyncio.gather(loop, return_exceptions=True)
-
-    async def entries(self, name: str = "nightly") -> list[CheckpointEntry]:
-        return [each.entry for each in (await self.registry.entries(name))[0]]
-
-    async def states(self) -> dict[str, EntryState]:
-        return {each.checkpoint.name: each.state for each in await self.entries()}
-
-    def leases(self) -> list[bytes]:
-        return [data for key, data in self.store.objects.items() if "/leases/" in key]
-
-
-@pytest.fixture
-def around() -> Surroundings:
-    return Surroundings()
 
 
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))))
@@ -281,51 +217,3 @@ async def test_a_damaged_entry_is_named_once_and_harms_no_other(around: Surround
     await around.once()
     assert around.events[0] == (first.key, "unreadable")
     assert around.evaluator.evaluated == [("nightly", "step-2", "")]
-
-
-async def test_a_copy_under_another_name_is_told_and_not_evaluated(around: Surroundings) -> None:
-    await around.applied()
-    around.arriving = [checkpoint(1)]
-    await around.once()
-    around.arriving = [checkpoint(2, revision="rev1")]
-    await around.once()
-    assert around.events[-1] == ("step-1", "known")
-    assert len(around.evaluator.evaluated) == 1
-
-
-async def test_a_source_that_is_gone_ends_what_is_open_and_no_more(around: Surroundings) -> None:
-    await around.applied()
-    around.arriving = [checkpoint(1)]
-    await around.once()
-    await around.applied(version="b" * 16)
-    around.arriving = [checkpoint(2)]
-    await around.registry.change("nightly", SuiteCause.PAUSE)
-    await around.once()
-    # It moves to no later version of the suite, either.
-    await around.applied(version="c" * 16)
-    around.arriving = [SourceLoss(checkpoint(step).source) for step in (1, 2)]
-    await around.registry.change("nightly", SuiteCause.RESUMPTION)
-    await around.once()
-    assert await around.states() == {
-        "step-1": EntryState.EVALUATED,
-        "step-2": EntryState.SOURCE_GONE,
-    }
-    (gone,) = [each for each in await around.entries() if each.checkpoint.step == 2]
-    assert (gone.version, gone.reason) == ("b" * 16, "/checkpoints/step-2 was removed")
-    assert ("step-2", "source-gone") in around.events
-    # Delivered again, it is evaluated.
-    around.arriving = [checkpoint(2)]
-    await around.once()
-    assert [name for _, name, _ in around.evaluator.evaluated] == ["step-1", "step-2"]
-
-
-async def test_another_version_under_a_source_is_another_checkpoint(around: Surroundings) -> None:
-    await around.applied()
-    await around.registry.change("nightly", SuiteCause.PAUSE)
-    first, second = checkpoint(1), checkpoint(1, revision="other")
-    around.arriving = [first, SourceLoss(first.source, first.revision)]
-    await around.once()
-    around.arriving = [second, SourceLoss(second.source, second.revision)]
-    await around.once()
-    states = {each.checkpoint.revision: each.state for each in await around.entries()}
-    assert states == {"rev1": EntryState.SOURCE_GONE, "other": EntryState.REGISTERED}

@@ -13,7 +13,8 @@ from tests.fakes.suites import FakeEvaluator, checkpoint, suite
 
 from caliper.adapters.notices.bodies import event_body
 from caliper.adapters.notices.webhook import Webhook
-from caliper.core.checkpoints import CheckpointRevision, EntryCause
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import MOST_ATTEMPTS, Notice, NoticeRecord

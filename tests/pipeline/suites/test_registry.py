@@ -15,14 +15,8 @@ from tests.servers.access import access_to
 from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
-from caliper.core.checkpoints import (
-    ENTRY_TRANSITIONS,
-    OPEN_STATES,
-    CheckpointEntry,
-    EntryCause,
-    EntryFigure,
-    EntryState,
-)
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.entry_states import ENTRY_TRANSITIONS, OPEN_STATES, EntryCause, EntryState
 from caliper.core.errors import DataLoss, InvalidInput, NotReady, UnknownName
 from caliper.core.suites import SuiteCause, SuiteState
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.page import render
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry, EntryFigure, EntryState
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.entry_states import EntryState
 from caliper.core.report import Estimate
 
 WIDTH, HEIGHT = 960, 240

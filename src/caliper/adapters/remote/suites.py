@@ -12,7 +12,8 @@ from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.api.suites.v1 import suites_pb2_grpc
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.entry_states import EntryCause
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.pipeline.suites.administration import EntryListing, SuiteListing
 

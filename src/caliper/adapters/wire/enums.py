@@ -13,7 +13,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.api.stream.v1 import messages_pb2
 from caliper.api.suites.v1 import suites_pb2
 from caliper.api.types.v1 import outcome_pb2, run_pb2
-from caliper.core.checkpoints import EntryState
+from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Source

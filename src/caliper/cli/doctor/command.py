@@ -21,10 +21,10 @@ from caliper.cli.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
 from caliper.cli.exits import Exit
 from caliper.cli.options import OutputOptions, command_taking
 from caliper.local.config import read_config
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import kafka_access
 from caliper.wiring.models import Access, ModelRoom
-from caliper.wiring.service_settings import ClientSettings
 from caliper.wiring.settings import access, read_settings
 
 HELP = """Check everything that a run needs, one line each, with advice.

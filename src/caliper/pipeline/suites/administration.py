@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries

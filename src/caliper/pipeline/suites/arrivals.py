@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryCause, SourceLoss
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, SourceLoss
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import NotReady
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.registry import SuiteRegistry

@@ -14,13 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from caliper.core.backoff import Backoff
-from caliper.core.checkpoints import (
-    MOST_ATTEMPTS,
-    MOST_CRASHES,
-    CheckpointEntry,
-    EntryCause,
-    EntryState,
-)
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.entry_states import MOST_ATTEMPTS, MOST_CRASHES, EntryCause, EntryState
 from caliper.core.errors import (
     BackendError,
     BackendRejected,

@@ -19,12 +19,8 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from caliper.core.checkpoints import (
-    CheckpointEntry,
-    CheckpointRevision,
-    EntryCause,
-    UnreadableEntry,
-)
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, UnreadableEntry
+from caliper.core.entry_states import EntryCause
 from caliper.core.errors import DataLoss, InvalidInput, NotReady, StoreUnavailable, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA

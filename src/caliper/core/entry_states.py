@@ -1,0 +1,88 @@
+"""The states of a checkpoint in a suite, and the one table of their transitions."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from caliper.core.notice_marks import NoticeKind
+from caliper.core.transitions import Transition
+
+
+class EntryState(StrEnum):
+    """The state of an entry. `evaluated`: it has scores, and there was nothing to compare with."""
+
+    REGISTERED = "registered"
+    WAITING = "waiting"
+    EVALUATING = "evaluating"
+    EVALUATED = "evaluated"
+    PASSED = "passed"
+    REGRESSED = "regressed"
+    INCONCLUSIVE = "inconclusive"
+    FAILED = "failed"
+    SOURCE_GONE = "source-gone"
+    SKIPPED = "skipped"
+
+
+OPEN_STATES = frozenset({EntryState.REGISTERED, EntryState.WAITING, EntryState.EVALUATING})
+"""The states that a loop sees to. All others are final until somebody retries."""
+
+
+class EntryCause(StrEnum):
+    """What changes the state of an entry."""
+
+    CLAIM = "a loop takes its lease"
+    INTERRUPTION = "the loop is interrupted"
+    TROUBLE = "an endpoint does not answer"
+    NO_GATE = "complete, without a gate or a baseline"
+    SUCCESS = "the gate passes"
+    REGRESSION = "the gate finds a regression"
+    DOUBT = "incomplete, or the gate is inconclusive"
+    FAILURE = "it cannot be evaluated"
+    LOSS = "the source is gone, or has changed"
+    RETURN = "the source is delivered again"
+    RETRY = "retried"
+    SKIP = "skipped"
+    NEW_VERSION = "the suite has another version"
+
+
+_ENDS = "evaluated passed regressed inconclusive failed source-gone skipped"
+_LOOP = "the loop that holds the lease; another one, six seconds after a crash"
+
+ENTRY_TRANSITIONS = (
+    Transition(EntryCause.CLAIM, "registered waiting evaluating", "evaluating", "a loop"),
+    Transition(EntryCause.INTERRUPTION, "evaluating", "registered", _LOOP),
+    Transition(EntryCause.TROUBLE, "evaluating", "waiting", _LOOP + "; failed at the fifth time"),
+    Transition(EntryCause.NO_GATE, "evaluating", "evaluated", _LOOP),
+    Transition(EntryCause.SUCCESS, "evaluating", "passed", _LOOP),
+    Transition(EntryCause.REGRESSION, "evaluating", "regressed", _LOOP),
+    Transition(EntryCause.DOUBT, "evaluating", "inconclusive", _LOOP),
+    Transition(EntryCause.FAILURE, "evaluating", "failed", _LOOP),
+    Transition(EntryCause.LOSS, "registered waiting evaluating", "source-gone", "a loop"),
+    Transition(EntryCause.RETURN, "source-gone", "registered", "whoever delivers it"),
+    Transition(EntryCause.RETRY, _ENDS + " waiting", "registered", "a person"),
+    Transition(EntryCause.SKIP, "registered waiting evaluating failed", "skipped", "a person"),
+    Transition(EntryCause.NEW_VERSION, "registered waiting evaluating", "skipped", "a loop"),
+)
+"""All transitions, with the owner of each."""
+
+ENTRY_AFTER = {
+    (EntryState(state), each.cause): EntryState(each.after)
+    for each in ENTRY_TRANSITIONS
+    for state in each.before.split()
+}
+TOLD_OF = {
+    EntryCause.CLAIM: NoticeKind.STARTED,
+    EntryCause.NO_GATE: NoticeKind.DECIDED,
+    EntryCause.DOUBT: NoticeKind.DECIDED,
+    EntryCause.SUCCESS: NoticeKind.PASSED,
+    EntryCause.REGRESSION: NoticeKind.REGRESSED,
+    EntryCause.FAILURE: NoticeKind.FAILED,
+    EntryCause.LOSS: NoticeKind.SOURCE_GONE,
+    EntryCause.RETURN: NoticeKind.REGISTERED,
+    EntryCause.RETRY: NoticeKind.REGISTERED,
+}
+NEW_ROUND = {EntryCause.RETURN, EntryCause.RETRY}
+MOST_ATTEMPTS = 5
+"""How often an entry is tried while an endpoint does not answer."""
+MOST_CRASHES = 12
+"""How many loops may crash while they evaluate an entry, before it counts as the cause."""

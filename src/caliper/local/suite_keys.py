@@ -1,0 +1,62 @@
+"""The keys of a suite's YAML file that a run does not have."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from caliper.core.errors import InvalidInput
+from caliper.core.suites import Baseline, check_step_pattern, check_suite_name
+from caliper.local.notify import NotifyTarget, TargetName
+from caliper.local.serving_config import ServeConfig
+from caliper.local.strict import Strict
+
+
+class SuiteBudget(Strict):
+    """The most that the evaluation of one checkpoint may spend."""
+
+    calls: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+
+
+class SuiteRetention(Strict):
+    """How many checkpoints keep their run directories: the last by training step."""
+
+    keep: int | None = Field(default=None, ge=1)
+
+
+class SuiteKeys(Strict):
+    """The keys of a suite that a run does not have."""
+
+    name: str
+    gate: str | dict[str, Any] | None = None
+    baseline: str = "previous"
+    margin: float | None = Field(default=None, ge=0)
+    step: str = ""
+    judging: Literal["full", "sequential"] = "full"
+    budget: SuiteBudget = SuiteBudget()
+    retention: SuiteRetention = SuiteRetention()
+    notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)
+    serve: ServeConfig | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _usable(cls, value: str) -> str:
+        try:
+            return check_suite_name(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+
+    @field_validator("step")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        try:
+            return check_step_pattern(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+
+    @field_validator("baseline")
+    @classmethod
+    def _known_rule(cls, value: str) -> str:
+        return str(Baseline.parse(value))
