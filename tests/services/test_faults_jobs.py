@@ -21,6 +21,7 @@ from tests.fakes.small_runs import example
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message
+from caliper.core.run import RunState
 from caliper.pipeline.planning.publisher import (
     CAPTION_JOBS,
     JUDGE_JOBS,
@@ -96,6 +97,18 @@ async def test_a_run_that_two_clients_start_at_once(there: Installation) -> None
     run, same = await asyncio.gather(*(there.begin(config) for _ in range(2)))
     assert run == same
     calls = await there.same_as_alone(run, config)
+    assert all(asked == needed for asked, needed in calls.values()), calls
+
+
+async def test_equal_runs_at_once_ask_no_more_than_one_of_them(there: Installation) -> None:
+    await there.another("judge", "judge-2")
+    await members(there.ground.kafka, JUDGE_JOBS, 2)
+    configs = [example("one of two"), example("two of two")]
+    runs = await asyncio.gather(*map(there.begin, configs))
+    assert len(set(runs)) == 2
+    ended = await asyncio.gather(*map(there.over, runs))
+    assert {each.state for each in ended} == {RunState.COMPLETE}
+    calls = await there.same_as_alone(runs[0], configs[0])
     assert all(asked == needed for asked, needed in calls.values()), calls
 
 
