@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import uuid
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.command import Command, end
 from tests.fakes.opinions import opinionated
 from tests.fakes.separate import SERVICES, Ground, Installation, installation
 from tests.fakes.sources import EXAMPLES
+from tests.fakes.suite_folders import RUN, deliver, suite
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess, free_ports
 
@@ -27,10 +30,11 @@ MODELS = {"judge": "fake/judge-8b", "qa_reader": "fake/reader-72b", "captioner":
 
 @dataclass(frozen=True)
 class ObservedGround(Ground):
-    """Services that each expose metrics on a port of their own."""
+    """Services that each expose metrics on a port of their own, and a loop over a suite."""
 
     anchors: bool = True
     page: int = field(default_factory=lambda: free_ports(1)[0])
+    suites: int = field(default_factory=lambda: free_ports(1)[0])
     metrics: Mapping[str, int] = field(
         default_factory=lambda: dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     )
@@ -53,12 +57,27 @@ async def observed(
         kind: ChatServer(delay=delay, models=(name,), otherwise=opinionated)
         for kind, name in MODELS.items()
     }
-    addresses = [f"127.0.0.1:{port}" for port in ground.metrics.values()]
+    addresses = [f"127.0.0.1:{port}" for port in (*ground.metrics.values(), ground.suites)]
     addresses.append(f"{ground.minio.rpartition('@')[2]}/minio/v2/metrics/cluster")
     async with installation(ground, chats) as started:
         addresses += [chat.url.removeprefix("http://") for chat in chats.values()]
         metrics_server.scrape(prometheus.log.parent, addresses, namespace="caliper")
         yield started
+
+
+@contextmanager
+def suite_loop(ground: ObservedGround) -> Iterator[None]:
+    """A loop over a suite, with a checkpoint to evaluate."""
+    folder = ground.folder / "suites"
+    folder.mkdir()
+    suite(folder)
+    deliver(folder, 100, "careful")
+    address = f"127.0.0.1:{ground.suites}"
+    process = Command(folder).start(*RUN[:-1], "--metrics", address)
+    try:
+        yield
+    finally:
+        end(process, signal.SIGTERM)
 
 
 def checkpoint(name: str) -> RunConfig:

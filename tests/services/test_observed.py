@@ -1,16 +1,25 @@
 """Every query of every dashboard finds something in a real run: five services on Kafka and MinIO
-that evaluate two checkpoints, scraped by a real Prometheus.
+that evaluate two checkpoints and a loop over a suite, scraped by a real Prometheus.
 """
 
 import asyncio
 import math
 import time
 import uuid
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from tests.deploy.dashboards import Asked, queries, variables
 from tests.deploy.prometheus import Prometheus, substituted
-from tests.fakes.observed import CHECKPOINTS, ObservedGround, checkpoint, evaluated, foul, observed
+from tests.fakes.observed import (
+    CHECKPOINTS,
+    ObservedGround,
+    checkpoint,
+    evaluated,
+    foul,
+    observed,
+    suite_loop,
+)
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -33,7 +42,8 @@ async def test_every_query_finds_something(
     ground = ObservedGround(kafka, minio, bucket, tmp_path)
     prometheus = Prometheus(own_prometheus[1])
     began = time.time()
-    async with observed(ground, own_prometheus[0], delay=0.02) as there:
+    async with observed(ground, own_prometheus[0], delay=0.02) as there, AsyncExitStack() as stack:
+        stack.enter_context(suite_loop(ground))
         await foul(there)
         for name in CHECKPOINTS:
             await evaluated(there, await there.begin(checkpoint(name)))
