@@ -12,6 +12,7 @@ from tests.servers.choosing import COMPONENTS
 
 LONG = {
     "adapters/media/test_thumbnail_bombs.py": "starts a Python for each picture, for its memory",
+    "adapters/hosts/test_endpoint.py": "kills loops, and waits for their leases to end",
     "adapters/remote/test_channel.py": "stops processes, and listens to one for longer than pings",
     "analysis/test_simulated*.py": "draws samples by the thousand",
     "bench/test_endpoint_run.py": "starts every command as a Python of its own",
@@ -26,6 +27,7 @@ LONG = {
     "cli/test_served_checkpoints.py": "kills loops, and waits for their leases to end",
     "cli/test_start.py": "starts every command as a Python of its own",
     "cli/test_stuffing.py": "evaluates the longest captions that there may be",
+    "cli/test_suite_notices.py": "waits for receivers that refuse, and for loops",
     "cli/test_suites.py": "kills loops, and waits for their leases to end",
     "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
     "core/test_suspicion.py": "has examples by the hundred for each pattern",

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
 from caliper.core.keys import canonical_json
+from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.run import SCHEMA
 from caliper.pipeline.store.runs import read_as
@@ -30,7 +31,7 @@ class NoticeStore:
     async def records(self, suite: str, ids: set[str]) -> list[NoticeRecord]:
         """These records by time; damaged ones are left out. Raises StoreUnavailable."""
         found = await asyncio.gather(*(self._read_or_none(suite, each) for each in ids))
-        return sorted((each for each in found if each), key=lambda each: each.notice.time)
+        return sorted((each for each in found if each), key=_order)
 
     async def find(self, suite: str, text: str) -> NoticeRecord:
         """The record whose id begins with a text. Raises UnknownName, InvalidInput if there are
@@ -90,3 +91,8 @@ def _key(suite: str, notice: str) -> str:
 
 def _data(record: NoticeRecord) -> bytes:
     return canonical_json({"schema": SCHEMA, **record.to_json()})
+
+
+def _order(record: NoticeRecord) -> tuple[str, int, str]:
+    """By time; at the same time in the order in which an entry goes through them."""
+    return record.notice.time, list(NoticeKind).index(record.notice.kind), record.notice.id
