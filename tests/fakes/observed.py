@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import uuid
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+from aiohttp import web
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, end
 from tests.fakes.opinions import opinionated
@@ -88,6 +91,24 @@ def checkpoint(name: str) -> RunConfig:
         captioning = {"captions": None, "captioner": MODELS["captioner"]}
         parts["captionqa"] = parts["captionqa"].model_copy(update=captioning)
     return config.model_copy(update={"name": name, "benchmarks": parts})
+
+
+@contextmanager
+def stalled(chat: ChatServer) -> Iterator[None]:
+    """Let the model answer only afterwards."""
+    over = asyncio.Event()
+
+    async def late(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        await over.wait()
+        return await opinionated(server, request, body)
+
+    chat.from_now_on(late)
+    try:
+        yield
+    finally:
+        over.set()
 
 
 async def foul(there: Installation) -> None:
