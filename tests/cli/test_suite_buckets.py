@@ -79,6 +79,16 @@ def test_what_minio_announces_is_registered_once(
     assert told == [["step 10", "registered"], ["step 10", "source-gone"]]
 
 
+def test_what_is_gone_before_its_removal_is_announced_does_not_fail(
+    caliper: Command, bucket: AnnouncingBucket
+) -> None:
+    source = f"s3://{bucket.access.bucket}/run-7/step=40.ckpt"
+    caliper("checkpoint", "add", source, "--revision", "0123", code=0)
+    caliper("suite", "resume", "nightly", code=0)
+    told = run(caliper, bucket)
+    assert told == [["step 40", "started"], ["step 40", "source-gone"]]
+
+
 def test_a_manifest_names_what_is_complete(caliper: Command, bucket: AnnouncingBucket) -> None:
     bucket.client.set_bucket_versioning(bucket.access.bucket, VersioningConfig(ENABLED))
     bucket.put("run-7/step=30/weights-1.bin", "1")

@@ -2,13 +2,14 @@
 
 import asyncio
 import io
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from minio import Minio
+from minio import Minio, S3Error
 from minio.notificationconfig import NotificationConfig, QueueConfig
 from tests.servers import object_server
 from tests.servers.access import access_to
@@ -19,6 +20,7 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 
 TOPIC = "checkpoints"
+_KNOWN_WITHIN = 60.0
 _EVENTS = ["s3:ObjectCreated:*", "s3:ObjectRemoved:*"]
 
 
@@ -85,7 +87,21 @@ def announcing_bucket(kafka: KafkaAccess, folder: Path) -> Iterator[AnnouncingBu
             client.make_bucket(access.bucket)
             queue = QueueConfig(_EVENTS, queue="arn:minio:sqs::TESTS:kafka")
             config = NotificationConfig(queue_config_list=[queue])
-            client.set_bucket_notification(access.bucket, config)
+            _announce(client, access.bucket, config)
             yield AnnouncingBucket(access, client, kafka)
     finally:
         server.stop()
+
+
+def _announce(client: Minio, bucket: str, config: NotificationConfig) -> None:
+    deadline = time.monotonic() + _KNOWN_WITHIN
+    while True:
+        try:
+            client.set_bucket_notification(bucket, config)
+        except S3Error as error:
+            # MinIO is ready before it has reached the broker.
+            if error.code != "InvalidArgument" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.report import Report
@@ -55,6 +55,7 @@ _CAUSES = {
 }
 Costs = Mapping[str, Cost]
 """What calls cost, by model."""
+LossOf = Callable[[CheckpointRevision], Awaitable[str]]
 
 
 def suite_store() -> DirectoryStore:
@@ -63,15 +64,17 @@ def suite_store() -> DirectoryStore:
 
 
 class LocalEvaluator:
-    """pipeline.suites.loop.CheckpointEvaluator."""
+    """pipeline.suites.loop.CheckpointEvaluator. `loss_of` says why a checkpoint that is no path is
+    gone, empty if it is not.
+    """
 
-    def __init__(self, watcher: Watcher, clock: Clock) -> None:
-        self._watcher, self._clock = watcher, clock
+    def __init__(self, watcher: Watcher, clock: Clock, loss_of: LossOf) -> None:
+        self._watcher, self._clock, self._loss_of = watcher, clock, loss_of
 
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
     ) -> EntryResult:
-        gone = await asyncio.to_thread(is_gone, entry.checkpoint)
+        gone = await self._loss(entry)
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
@@ -80,7 +83,7 @@ class LocalEvaluator:
         except (LeaseLost, StoreUnavailable):
             raise
         except CaliperError:
-            gone = await asyncio.to_thread(is_gone, entry.checkpoint)
+            gone = await self._loss(entry)
             if not gone:
                 raise
             return EntryResult(EntryCause.LOSS, {"reason": gone})
@@ -91,6 +94,10 @@ class LocalEvaluator:
         else:
             cause, decided = await _decide(suite, result, baseline)
         return EntryResult(cause, fields | decided)
+
+    async def _loss(self, entry: CheckpointEntry) -> str:
+        checkpoint = entry.checkpoint
+        return await asyncio.to_thread(is_gone, checkpoint) or await self._loss_of(checkpoint)
 
     async def _sequential_plan(
         self, suite: Suite, baseline: BaselineChoice
