@@ -41,7 +41,7 @@ class Course:
     """What was recorded. `entries` are those of the suite, `seconds` from the first start of each
     to its end, `again` calls that were made twice, `line` the moments of the last checkpoint in
     seconds after its object was put, `left` what was left behind, `failures` ends of the loop by
-    itself.
+    itself, `calls` all that the judge had.
     """
 
     entries: list[dict[str, Any]]
@@ -53,6 +53,7 @@ class Course:
     failures: list[str]
     kills: int
     total_seconds: float
+    calls: int = 0
 
 
 @contextmanager
@@ -102,7 +103,9 @@ async def follow(
             ended.setdefault(name, []).extend([kind] if kind in ENDED else [])
         kills, failures = there.loop.kills, there.loop.failures
         spans = {name: _seconds(there, name) for name in ended}
-        return Course(entries, spans, judge.again, ended, line, left, failures, kills, total)
+        return Course(
+            entries, spans, judge.again, ended, line, left, failures, kills, total, judge.calls
+        )
 
 
 async def _deliver(there: Evaluation, schedule: Schedule) -> None:

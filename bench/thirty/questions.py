@@ -104,6 +104,7 @@ class Judge:
     about: str = ""
     asked: dict[str, Counter[bytes]] = field(default_factory=dict)
     last: float = 0.0
+    calls: int = 0
 
     def __post_init__(self) -> None:
         self._draw = random.Random(0)
@@ -117,6 +118,7 @@ class Judge:
         text = body["messages"][-1]["content"]
         if not isinstance(text, str):
             text = "\n".join(part.get("text", "") for part in text)
+        self.calls += 1
         counter = self.asked.setdefault(self.about, Counter())
         # The captions of the baseline are judged again on purpose, without a name in them.
         if "Seen by" in text or len(self.asked) == 1:

@@ -31,6 +31,7 @@ KILL_SECONDS = float(os.environ.get("KILL_SECONDS", "60"))
 PAUSE = 5.0
 PATHS = int(os.environ.get("PATHS", "10000"))
 REDRAWN = 6
+_LARGE_DROP = -3.0
 
 
 def course(folder: Path) -> Course:
@@ -122,7 +123,7 @@ def print_savings(found: Course, compared: Sequence[Recorded]) -> None:
     ]
     gains = sorted({each.gain for each in compared})
     print("calls saved at equal decisions, by the difference that was set, in points")
-    print(f"{'':38}" + "".join(f"{gain:+7.0f}" for gain in gains) + "    all  wrong, undecided")
+    print(f"{'':44}" + "".join(f"{gain:+7.0f}" for gain in gains) + "    all  wrong, undecided")
     _print_row("the loop", seen, gains)
     for tasks in (False, True):
         for way in WAYS:
@@ -138,8 +139,14 @@ def print_savings(found: Course, compared: Sequence[Recorded]) -> None:
                 ]
                 what = {"blocks": ", 4 tasks, whole blocks", "asked": ", 4 tasks" * tasks}[how]
                 _print_row(way.name + what, rows, gains)
-    again = sum(each["calls"] - each["asked"] for each in found.entries)
-    print(f"  calls beside questions (the baseline again, repeated ones): {again:,}")
+    asked = sum(entry["asked"] for entry in found.entries)
+    full = BENCHMARK.size * (len(compared) + 1)
+    large = [each for each in seen if each[0].gain <= _LARGE_DROP]
+    share = sum(each[1] for each in large) / (BENCHMARK.size * max(1, len(large)))
+    print(
+        f"  the loop, at drops of 3 points and more: {share:.0%}; with the first one, judged in "
+        f"full: {1 - asked / full:.0%}; the judge had {found.calls:,} calls for {asked:,} questions"
+    )
 
 
 def _print_row(
@@ -151,7 +158,7 @@ def _print_row(
     shares = [saved([row for row in rows if row[0].gain == gain]) for gain in gains]
     wrong = sum(row[2] is False for row in rows), sum(row[2] is None for row in rows)
     cells = "".join(f"{share:7.0%}" for share in (*shares, saved(rows)))
-    print(f"{name:38}{cells}  {wrong[0]}, {wrong[1]}", flush=True)
+    print(f"{name:44}{cells}  {wrong[0]}, {wrong[1]}", flush=True)
 
 
 def _is_right(state: str, found: Recorded) -> bool | None:
