@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ import yaml
 from tests.fakes import chat_server as fake
 from tests.fakes.announcing_bucket import AnnouncingBucket
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.command import Command
 from tests.fakes.receivers import SECRET, Receiver
 from tests.servers.triton_server import GRADED
 from tritonclient.grpc.aio import InferenceServerClient
@@ -31,7 +31,6 @@ ENDED = frozenset({"passed", "regressed", "decided", "failed", "source-gone"})
 """Kinds of notices after which nothing happens to a checkpoint any more."""
 _LOOK_SECONDS = 2
 _HERE = Path(__file__).parent
-_PYTHON = (sys.executable, "-m", "caliper.cli")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +206,8 @@ def _suite(servers: Servers, judge: str, hook: str) -> dict[str, Any]:
 
 async def command(folder: Path, *words: str) -> Any:
     """What a command of caliper prints as JSON."""
-    process = await asyncio.create_subprocess_exec(
-        *_PYTHON, *words, "--json", cwd=folder, stdout=asyncio.subprocess.PIPE
-    )
-    out, _ = await process.communicate()
-    return json.loads(out)
+    ended = await asyncio.to_thread(Command(folder), *words, "--json", code=0)
+    return ended.told
 
 
 def left_behind(folder: Path) -> Sequence[str]:

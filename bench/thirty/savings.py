@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from bench.sequential.recorded import RecordedPair
@@ -71,8 +72,8 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A decision, and how many questions it took: with all strata of a block, as the loop asks
-    them, and with those only that a check is still open for.
+    """A decision, and how many questions it took: `blocks` with all of each block, as the loop asks
+    them, `asked` with those only that a check is still open for.
     """
 
     finding: Finding
@@ -129,13 +130,13 @@ class Verdicts:
 def recorded(
     verdicts: Verdicts,
     qualities: Mapping[str, Quality],
-    entry: Mapping[str, object],
-    base: Mapping[str, object],
+    entry: Mapping[str, Any],
+    base: Mapping[str, Any],
 ) -> Recorded:
     """What was recorded of an entry of the suite and of its baseline."""
-    name, before = (str(each["checkpoint"]["name"]) for each in (entry, base))  # type: ignore[index]
+    name, before = (each["checkpoint"]["name"] for each in (entry, base))
     one, other = qualities[name], qualities[before]
-    scores = verdicts.of(other, str(base["run"])), verdicts.of(one, str(entry["run"]))
+    scores = verdicts.of(other, base["run"]), verdicts.of(one, entry["run"])
     pair = RecordedPair(verdicts.units, *scores, verdicts.again(scores[0]))
     same = frozenset(
         index
