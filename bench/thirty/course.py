@@ -19,15 +19,15 @@ from bench.thirty.captioner import Quality
 from bench.thirty.evaluation import (
     ENDED,
     SUITE,
-    Evaluation,
-    Servers,
+    RealServers,
+    SuiteEvaluation,
     command,
     evaluation,
     install_model,
     left_behind,
     open_to_all,
 )
-from bench.thirty.questions import Benchmark, Judge
+from bench.thirty.questions import ColourQuestions, Judge
 from bench.thirty.schedule import Schedule
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
@@ -57,7 +57,7 @@ class Course:
 
 
 @contextmanager
-def real_servers(folder: Path, benchmark: Benchmark) -> Iterator[Servers]:
+def real_servers(folder: Path, benchmark: ColourQuestions) -> Iterator[RealServers]:
     """Kafka, Triton and MinIO, started here."""
     places = {component.name: folder / component.name.lower() for component in (KAFKA, TRITON)}
     for place in places.values():
@@ -69,7 +69,7 @@ def real_servers(folder: Path, benchmark: Benchmark) -> Iterator[Servers]:
             install_model(models_of(triton), benchmark, folder)
             with announcing_bucket(KafkaAccess(address), folder / "minio") as bucket:
                 open_to_all(bucket)
-                yield Servers(bucket, target, models_of(triton))
+                yield RealServers(bucket, target, models_of(triton))
         finally:
             triton.stop()
     finally:
@@ -77,7 +77,7 @@ def real_servers(folder: Path, benchmark: Benchmark) -> Iterator[Servers]:
 
 
 async def follow(
-    servers: Servers, folder: Path, schedule: Schedule, kill_seconds: float, flips: float
+    servers: RealServers, folder: Path, schedule: Schedule, kill_seconds: float, flips: float
 ) -> Course:
     """Deliver everything, and wait for what is told of it. The loop is killed after random times,
     of this mean.
@@ -108,7 +108,7 @@ async def follow(
         )
 
 
-async def _deliver(there: Evaluation, schedule: Schedule) -> None:
+async def _deliver(there: SuiteEvaluation, schedule: Schedule) -> None:
     for delivery in schedule.deliveries:
         await asyncio.sleep(delivery.pause)
         await there.deliver(delivery.quality)
@@ -117,7 +117,7 @@ async def _deliver(there: Evaluation, schedule: Schedule) -> None:
     await there.remove(schedule.vanishes)
 
 
-async def _kill(there: Evaluation, mean: float) -> None:
+async def _kill(there: SuiteEvaluation, mean: float) -> None:
     draw = random.Random(0)
     while True:
         await asyncio.sleep(draw.uniform(0.2 * mean, 1.8 * mean))
@@ -125,13 +125,13 @@ async def _kill(there: Evaluation, mean: float) -> None:
         print(f"  killed while {there.judge.about} was evaluated", flush=True)
 
 
-def _seconds(there: Evaluation, name: str) -> float:
+def _seconds(there: SuiteEvaluation, name: str) -> float:
     started = there.told.get((name, "started"))
     ended = [there.told[name, kind] for kind in ENDED if (name, kind) in there.told]
     return max(ended) - started if started is not None and ended else 0.0
 
 
-async def _time_line(there: Evaluation, quality: Quality) -> dict[str, float]:
+async def _time_line(there: SuiteEvaluation, quality: Quality) -> dict[str, float]:
     """The moments of a checkpoint that comes when nothing else is to be done."""
     clock, line = asyncio.get_running_loop(), dict[str, float]()
     looking = [
@@ -162,7 +162,7 @@ async def _time_line(there: Evaluation, quality: Quality) -> dict[str, float]:
     return dict(sorted(((name, at - put) for name, at in line.items()), key=lambda each: each[1]))
 
 
-async def _announced(there: Evaluation, quality: Quality, line: dict[str, float]) -> None:
+async def _announced(there: SuiteEvaluation, quality: Quality, line: dict[str, float]) -> None:
     async for record in KafkaLog(there.servers.bucket.kafka).read(TOPIC, {}):
         value = record.message.value
         if isinstance(value, bytes) and quality.name.replace("=", "%3D") in value.decode():
@@ -170,7 +170,7 @@ async def _announced(there: Evaluation, quality: Quality, line: dict[str, float]
             return
 
 
-async def _loaded(there: Evaluation, line: dict[str, float]) -> None:
+async def _loaded(there: SuiteEvaluation, line: dict[str, float]) -> None:
     is_there = False
     while not is_there:
         await asyncio.sleep(_LOOK_SECONDS)

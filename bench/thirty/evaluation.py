@@ -21,7 +21,7 @@ from tests.servers.triton_server import GRADED
 from tritonclient.grpc.aio import InferenceServerClient
 
 from bench.thirty.captioner import Quality
-from bench.thirty.questions import Benchmark, Judge
+from bench.thirty.questions import ColourQuestions, Judge
 from bench.thirty.unattended import LoopEvent, UnattendedLoop
 
 MODEL = "graded"
@@ -34,7 +34,7 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
+class RealServers:
     """The real servers. `models` is the folder that Triton has its models from."""
 
     bucket: AnnouncingBucket
@@ -42,7 +42,7 @@ class Servers:
     models: Path
 
 
-def install_model(models: Path, benchmark: Benchmark, folder: Path) -> None:
+def install_model(models: Path, benchmark: ColourQuestions, folder: Path) -> None:
     """Put the captioner among Triton's models, and the questions into `folder`."""
     shutil.copytree(GRADED, models / MODEL, dirs_exist_ok=True)
     shutil.copy(_HERE / "captioner.py", models / MODEL / "1")
@@ -63,14 +63,14 @@ def open_to_all(bucket: AnnouncingBucket) -> None:
 
 
 @dataclass
-class Evaluation:
+class SuiteEvaluation:
     """The suite's loop, its judge, its receiver of webhooks, and what was seen of them.
 
     `told` are the names and kinds of notices with their times, `delivered` the times of objects.
     All times are the event loop's.
     """
 
-    servers: Servers
+    servers: RealServers
     folder: Path
     judge: Judge
     loop: UnattendedLoop
@@ -138,7 +138,7 @@ class Evaluation:
 class _Posts(Receiver):
     """A receiver that hands on what it gets."""
 
-    evaluation: Evaluation | None = None
+    evaluation: SuiteEvaluation | None = None
 
     async def _post(self, request: Any) -> Any:
         answer = await super()._post(request)
@@ -149,8 +149,8 @@ class _Posts(Receiver):
 
 @asynccontextmanager
 async def evaluation(
-    servers: Servers, folder: Path, judge: Judge, suite: dict[str, Any]
-) -> AsyncIterator[Evaluation]:
+    servers: RealServers, folder: Path, judge: Judge, suite: dict[str, Any]
+) -> AsyncIterator[SuiteEvaluation]:
     """An evaluation whose loop begins when it is told to; `suite` are more of the suite's
     keys.
     """
@@ -160,7 +160,7 @@ async def evaluation(
         environment = {**bucket.environment, "HOOK": SECRET}
         loop = UnattendedLoop(folder, ("suite.yaml", *place), environment)
         values = _suite(servers, chat.url, posts.url) | suite
-        found = Evaluation(servers, folder, judge, loop, values)
+        found = SuiteEvaluation(servers, folder, judge, loop, values)
         await found.apply()
         loop.on_event, posts.evaluation = found.note, found
         try:
@@ -169,7 +169,7 @@ async def evaluation(
             await found.end()
 
 
-def _suite(servers: Servers, judge: str, hook: str) -> dict[str, Any]:
+def _suite(servers: RealServers, judge: str, hook: str) -> dict[str, Any]:
     parameters = {
         "store": servers.bucket.access.url,
         "source": "{source}",

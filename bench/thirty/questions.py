@@ -29,7 +29,7 @@ _COLOUR_OF = dict(zip(WORDS, COLOURS, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class Benchmark:
+class ColourQuestions:
     """So many pictures of each domain, with so many questions each."""
 
     pictures: int

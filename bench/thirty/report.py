@@ -20,12 +20,22 @@ from tempfile import TemporaryDirectory
 from bench.sequential.recorded import redraw_pair
 from bench.sequential.report import print_errors
 from bench.thirty.course import Course, follow, real_servers
-from bench.thirty.questions import Benchmark
-from bench.thirty.savings import ALPHA, MARGIN, WAYS, Recorded, Verdicts, decide, recorded
+from bench.thirty.questions import ColourQuestions
+from bench.thirty.savings import (
+    ALPHA,
+    MARGIN,
+    WAYS,
+    RecordedCheckpoint,
+    RecordedVerdicts,
+    decide,
+    recorded,
+)
 from bench.thirty.schedule import Schedule, schedule
 from caliper.analysis.sequential import Finding, Measure
 
-BENCHMARK = Benchmark(int(os.environ.get("PICTURES", "90")), int(os.environ.get("QUESTIONS", "30")))
+BENCHMARK = ColourQuestions(
+    int(os.environ.get("PICTURES", "90")), int(os.environ.get("QUESTIONS", "30"))
+)
 FLIPS = float(os.environ.get("FLIPS", "0"))
 KILL_SECONDS = float(os.environ.get("KILL_SECONDS", "60"))
 PAUSE = 5.0
@@ -53,14 +63,16 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         found, plan = course(folder), schedule(PAUSE)
         print_course(found, plan)
-        verdicts = Verdicts(BENCHMARK, folder / "runs", FLIPS)
+        verdicts = RecordedVerdicts(BENCHMARK, folder / "runs", FLIPS)
         compared = list(_compared(found, plan, verdicts))
         print_checkpoints(found, compared)
         print_savings(found, compared)
         print_redraws(compared)
 
 
-def _compared(found: Course, plan: Schedule, verdicts: Verdicts) -> Iterator[Recorded]:
+def _compared(
+    found: Course, plan: Schedule, verdicts: RecordedVerdicts
+) -> Iterator[RecordedCheckpoint]:
     """The checkpoints that were compared with another."""
     qualities = {each.name: each for each in plan.qualities}
     by_revision = {each["checkpoint"]["revision"]: each for each in found.entries}
@@ -95,7 +107,7 @@ def print_course(found: Course, plan: Schedule) -> None:
         print(f"  {seconds:6.2f}  {name}")
 
 
-def print_checkpoints(found: Course, compared: Sequence[Recorded]) -> None:
+def print_checkpoints(found: Course, compared: Sequence[RecordedCheckpoint]) -> None:
     """A line for each checkpoint."""
     by_name = {each.name: each for each in compared}
     print("checkpoint   set   true  state         asked  saved  twice  seconds")
@@ -114,7 +126,7 @@ def _share(part: float, whole: float) -> str:
     return f"{part / whole:6.1%}" if whole else "      "
 
 
-def print_savings(found: Course, compared: Sequence[Recorded]) -> None:
+def print_savings(found: Course, compared: Sequence[RecordedCheckpoint]) -> None:
     """Calls saved by the loop, and by each way on the recorded verdicts."""
     entries = {each["checkpoint"]["name"]: each for each in found.entries}
     seen = [
@@ -150,9 +162,9 @@ def print_savings(found: Course, compared: Sequence[Recorded]) -> None:
 
 
 def _print_row(
-    name: str, rows: Sequence[tuple[Recorded, int, bool | None]], gains: Sequence[float]
+    name: str, rows: Sequence[tuple[RecordedCheckpoint, int, bool | None]], gains: Sequence[float]
 ) -> None:
-    def saved(chosen: Sequence[tuple[Recorded, int, bool | None]]) -> float:
+    def saved(chosen: Sequence[tuple[RecordedCheckpoint, int, bool | None]]) -> float:
         return sum(each[1] for each in chosen) / (len(chosen) * BENCHMARK.size)
 
     shares = [saved([row for row in rows if row[0].gain == gain]) for gain in gains]
@@ -161,19 +173,19 @@ def _print_row(
     print(f"{name:44}{cells}  {wrong[0]}, {wrong[1]}", flush=True)
 
 
-def _is_right(state: str, found: Recorded) -> bool | None:
+def _is_right(state: str, found: RecordedCheckpoint) -> bool | None:
     if state not in ("passed", "regressed"):
         return None
     return (state == "regressed") == found.is_worse(tasks=False)
 
 
-def _right_finding(finding: Finding, found: Recorded, *, tasks: bool) -> bool | None:
+def _right_finding(finding: Finding, found: RecordedCheckpoint, *, tasks: bool) -> bool | None:
     if finding is Finding.UNDECIDED:
         return None
     return (finding is Finding.REGRESSED) == found.is_worse(tasks=tasks)
 
 
-def print_redraws(compared: Sequence[Recorded]) -> None:
+def print_redraws(compared: Sequence[RecordedCheckpoint]) -> None:
     """Errors at the margin in redraws of the recorded verdicts."""
     print(f"{PATHS:,} redraws of the recorded verdicts, shifted to the margin of 1 point")
     total, chosen = [0.0, 0.0], compared[:: max(1, len(compared) // REDRAWN)]

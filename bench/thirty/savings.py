@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from bench.sequential.recorded import RecordedPair
 from bench.thirty.captioner import Quality, chance
-from bench.thirty.questions import DOMAINS, Benchmark
+from bench.thirty.questions import DOMAINS, ColourQuestions
 from caliper.analysis.sequential import (
     Finding,
     KnownScores,
@@ -52,7 +52,7 @@ WAYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCheckpoint:
     """The verdicts of a checkpoint and of its baseline, by index. `same` are about captions that
     both have. `difference` is the true one in points, `tasks` those of the domains.
     """
@@ -81,12 +81,12 @@ class Answer:
     asked: int
 
 
-class Verdicts:
+class RecordedVerdicts:
     """The verdicts of checkpoints as they were recorded. Those of questions that the loop did not
     ask are what the judge says of the caption, which is known here.
     """
 
-    def __init__(self, benchmark: Benchmark, runs: Path, flips: float) -> None:
+    def __init__(self, benchmark: ColourQuestions, runs: Path, flips: float) -> None:
         self._benchmark, self._runs, self._flips = benchmark, runs, flips
         self._draw = random.Random(1)
         places = [
@@ -128,11 +128,11 @@ class Verdicts:
 
 
 def recorded(
-    verdicts: Verdicts,
+    verdicts: RecordedVerdicts,
     qualities: Mapping[str, Quality],
     entry: Mapping[str, Any],
     base: Mapping[str, Any],
-) -> Recorded:
+) -> RecordedCheckpoint:
     """What was recorded of an entry of the suite and of its baseline."""
     name, before = (each["checkpoint"]["name"] for each in (entry, base))
     one, other = qualities[name], qualities[before]
@@ -149,10 +149,10 @@ def recorded(
         changes.setdefault(unit.stratum, []).append(change)
     tasks = tuple(100 * sum(each) / len(each) for each in changes.values())
     gain = -100 * one.losses["nat"]
-    return Recorded(name, gain, pair, same, sum(tasks) / len(tasks), tasks)
+    return RecordedCheckpoint(name, gain, pair, same, sum(tasks) / len(tasks), tasks)
 
 
-def decide(found: Recorded, way: Way, *, tasks: bool) -> Answer:
+def decide(found: RecordedCheckpoint, way: Way, *, tasks: bool) -> Answer:
     """Decide as the loop does: block by block, until the answer is sure."""
     pair, reused = found.pair, found.same if way.reuse else frozenset[int]()
     strata = dict.fromkeys(DOMAINS.values(), 1 / len(DOMAINS))

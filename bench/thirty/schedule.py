@@ -16,7 +16,7 @@ trouble.
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class ScheduledDelivery:
     """A checkpoint that is put into the bucket `pause` seconds after the one before."""
 
     quality: Quality
@@ -29,7 +29,7 @@ class Schedule:
     while it waits, `hangs` hangs its server, `last` is delivered when all others have ended.
     """
 
-    deliveries: tuple[Delivery, ...]
+    deliveries: tuple[ScheduledDelivery, ...]
     vanishes: Quality
     hangs: Quality
     last: Quality
@@ -65,7 +65,9 @@ def schedule(pause: float, seed: int = SEED) -> Schedule:
         order[place], order[place + 1] = order[place + 1], order[place]
     for place in draw.sample(range(len(order)), 6):
         order.insert(draw.randrange(order.index(place) + 1, len(order) + 1), place)
-    deliveries = (Delivery(qualities[place], draw.expovariate(1 / pause)) for place in order)
+    deliveries = (
+        ScheduledDelivery(qualities[place], draw.expovariate(1 / pause)) for place in order
+    )
     return Schedule(tuple(deliveries), qualities[places[1]], qualities[places[0]], qualities[-1])
 
 

@@ -8,14 +8,14 @@ import pytest
 from bench.thirty.captioner import Quality
 from bench.thirty.evaluation import (
     ENDED,
-    Servers,
+    RealServers,
     command,
     evaluation,
     install_model,
     left_behind,
     open_to_all,
 )
-from bench.thirty.questions import Benchmark, Judge
+from bench.thirty.questions import ColourQuestions, Judge
 from tests.fakes.announcing_bucket import announcing_bucket
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import models_of
@@ -23,19 +23,19 @@ from tests.servers.triton_server import models_of
 from caliper.adapters.streams.kafka_access import KafkaAccess
 
 pytestmark = pytest.mark.components("MinIO")
-SMALL = Benchmark(pictures=8, questions=8)
+SMALL = ColourQuestions(pictures=8, questions=8)
 BEFORE_THE_KILL = 150
 
 
 @pytest.fixture
 def servers(
     kafka: KafkaAccess, own_triton: tuple[ServerProcess, str], tmp_path: Path
-) -> Iterator[Servers]:
+) -> Iterator[RealServers]:
     server, address = own_triton
     install_model(models_of(server), SMALL, tmp_path)
     with announcing_bucket(kafka, tmp_path / "minio") as bucket:
         open_to_all(bucket)
-        yield Servers(bucket, address, models_of(server))
+        yield RealServers(bucket, address, models_of(server))
 
 
 def quality(step: int, loss: float = 0.0, hang: float = 0.0) -> Quality:
@@ -44,7 +44,7 @@ def quality(step: int, loss: float = 0.0, hang: float = 0.0) -> Quality:
 
 
 async def test_checkpoints_are_evaluated_once_whatever_happens(
-    servers: Servers, tmp_path: Path
+    servers: RealServers, tmp_path: Path
 ) -> None:
     first, same, worse, hangs, gone = (
         quality(1),
