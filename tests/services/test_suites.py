@@ -24,6 +24,7 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.suites import RemoteSuites
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.core.checkpoints import CheckpointEntry
+from caliper.pipeline.store.runs import read_starts, run_store
 
 CAPTIONS = EXAMPLES / "captions" / "careful" / "capability"
 EARLY, BETTER, WORSE = "An early text:", "A better text:", "A worse text:"
@@ -64,7 +65,7 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
 ) -> None:
     access = access_to(ground.minio, f"models-{uuid.uuid4().hex[:8]}")
     data = {"data": str(EXAMPLES / "capability")}
-    suite(tmp_path, benchmarks={"capability": data}, coverage_floor=0.9)
+    suite(tmp_path, benchmarks={"capability": data}, budget={"tokens": 10**9})
     async with evaluating(ground) as there:
         server = f"127.0.0.1:{there.ports['gateway']}"
         caliper = Command(
@@ -111,9 +112,11 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
         # Begun once each, and no question was asked twice.
         runs = (await there.gateway.list()).evaluations
         assert {each.spec.run_id for each in runs} == {each.run for each in entries}
-        assert len(runs) == 3
+        starts = [await read_starts(run_store(there.store, each.run)) for each in entries]
+        assert [each.number for each in starts] == [1, 1, 1]
         asked = [json.dumps(each.body["messages"]) for each in there.chats["judge"].requests]
         assert len(asked) == len(set(asked)) == sum(each.calls for each in entries)
+        assert all(each.tokens for each in entries)
         assert [each.crashes for each in entries] == [1, 1, 0]
         kinds = await _announced(ground, "regressed")
         assert kinds.count("started") == 3

@@ -18,6 +18,7 @@ from caliper.core.errors import (
     BackendTimeout,
     BackendUnavailable,
     InvalidInput,
+    NotFound,
 )
 from caliper.core.run import FINAL_STATES, RunState
 from caliper.core.suites import Suite
@@ -33,7 +34,7 @@ from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
 from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.loop import EntryResult
@@ -87,8 +88,9 @@ class GatewayEvaluator:
     """pipeline.suites.loop.CheckpointEvaluator: runs are those of the gateway's store, which
     `comparer` reads too. `warn` takes outages.
 
-    The run of a checkpoint follows from what is measured: whatever ends a loop, the next one
-    begins the same run, which is the one that goes on, and follows it.
+    Which run was begun for an entry is noted in the store, so whatever ends a loop, the next one
+    follows that run. Should the note be missing, it begins the same run: its id follows from what
+    is measured.
     """
 
     gateway: RemoteGateway
@@ -101,19 +103,14 @@ class GatewayEvaluator:
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
     ) -> EntryResult:
-        check_installed(suite)
-        requests = await self._requests(suite, entry.checkpoint)
-        if requests is None:
-            reason = f"there are no captions at {entry.checkpoint.source}"
-            return EntryResult(EntryCause.LOSS, {"reason": reason})
-        config, parts = requests
-        request = run_request(config, config.label, parts)
-        started, is_new = await self._patiently(lambda: self.gateway.start(request))
-        run = started.spec.run_id
-        if foreign := _foreign_captioner(started, entry.checkpoint):
-            if is_new:
-                await self.gateway.cancel(run)
-            raise InvalidInput(foreign, field="captioner")
+        run = await self._begun(entry)
+        if not run:
+            check_installed(suite)
+            requests = await self._requests(suite, entry.checkpoint)
+            if requests is None:
+                reason = f"there are no captions at {entry.checkpoint.source}"
+                return EntryResult(EntryCause.LOSS, {"reason": reason})
+            run = await self._begin(entry, *requests)
         ended = await self._end(run)
         if ended.state is RunState.FAILED:
             return EntryResult(EntryCause.FAILURE, {"run": run, "reason": ended.error})
@@ -125,6 +122,31 @@ class GatewayEvaluator:
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Do nothing: the gateway removes old runs."""
+
+    async def _begun(self, entry: CheckpointEntry) -> str:
+        """The run that an earlier loop began for this round of an entry; empty if none did."""
+        note = await read_replaceable(self.store, _note_key(entry))
+        if note.get("round") != entry.round:
+            return ""
+        run = str(note.get("run", ""))
+        try:
+            await self._patiently(lambda: self.gateway.get(run))
+        except NotFound:
+            return ""
+        return run
+
+    async def _begin(
+        self, entry: CheckpointEntry, config: RunConfig, parts: Sequence[BenchmarkRequest]
+    ) -> str:
+        request = run_request(config, config.label, parts)
+        started, is_new = await self._patiently(lambda: self.gateway.start(request))
+        run = started.spec.run_id
+        if foreign := _foreign_captioner(started, entry.checkpoint):
+            if is_new:
+                await self.gateway.cancel(run)
+            raise InvalidInput(foreign, field="captioner")
+        await write_json(self.store, _note_key(entry), run=run, round=entry.round)
+        return run
 
     async def _requests(
         self, suite: Suite, checkpoint: CheckpointRevision
@@ -194,6 +216,10 @@ class GatewayEvaluator:
     async def _compare(self, base: str, run: str) -> Comparison:
         comparison, _ = await self.comparer.compare([base, run], GATE_REQUEST)
         return comparison
+
+
+def _note_key(entry: CheckpointEntry) -> str:
+    return f"suites/{entry.suite}/begun/{entry.version}/{entry.checkpoint.revision}.json"
 
 
 def _request(suite: Suite, config: RunConfig, name: str) -> BenchmarkRequest:

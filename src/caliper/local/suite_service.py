@@ -7,17 +7,16 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 
 from caliper.adapters.notices.topic import TopicTarget
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.source_bucket import SourceBucket
 from caliper.adapters.streams import kafka_topics
-from caliper.core.errors import CaliperError, InvalidInput, StoreUnavailable, StreamUnavailable
+from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.gateway_evaluator import GatewayEvaluator
-from caliper.local.notify import TOPIC_NAME, notice_targets
+from caliper.local.notify import TOPIC_NAME, permitted_targets
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.arrivals import Arrivals
 from caliper.pipeline.suites.latest import LatestScores
@@ -94,7 +93,7 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     place = _place(settings)
 
     def targets(suite: Suite) -> Mapping[str, NoticeTarget]:
-        return {**_permitted(suite, ground, folder), TOPIC_NAME: topic}
+        return {**permitted_targets(suite, ground.clock, folder), TOPIC_NAME: topic}
 
     async def open_arrivals(stack: AsyncExitStack) -> Arrivals:
         access = kafka_access(settings.kafka, settings, variable(type(settings), "kafka"))
@@ -133,29 +132,3 @@ def _bucket(settings: SuitesSettings, bucket: str) -> SourceBucket:
         field = variable(type(settings), "store")
         raise InvalidInput("an S3 endpoint", file="environment", field=field)
     return SourceBucket(replace(store_access(settings), bucket=bucket))
-
-
-def _permitted(suite: Suite, ground: Ground, folder: Path | None) -> Mapping[str, NoticeTarget]:
-    """The targets of a suite that name no secret but those that are for notices: whoever applies
-    a suite chooses where they go.
-    """
-    given = suite.values.get("notify", {})
-    try:
-        targets = notice_targets(suite, ground.clock)
-    except (CaliperError, ValueError) as error:
-        _LOG.warning("suite %s: %s", suite.name, error)
-        return {}
-    return {
-        name: target
-        for name, target in targets.items()
-        if all(_is_for_notices(given[name].get(field, ""), folder) for field in ("url", "secret"))
-    }
-
-
-def _is_for_notices(text: str, folder: Path | None) -> bool:
-    kind, _, name = text.partition(":")
-    if kind == "env":
-        return name.startswith("NOTIFY_")
-    if kind == "file":
-        return folder is not None and Path(name).resolve().is_relative_to(folder.resolve())
-    return True
