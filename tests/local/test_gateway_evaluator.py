@@ -140,6 +140,9 @@ async def test_a_suite_without_its_data(there: Installed, tmp_path: Path) -> Non
     checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
     with pytest.raises(InvalidInput, match=r"suite nightly: data: .* apply it again"):
         await there.one(read_suite(written(tmp_path)), checkpoint)
+    for values in ({}, {"run": 1}, {"run": {"benchmarks": {"capability": {}}}}):
+        with pytest.raises(InvalidInput, match="suite nightly: "):
+            await there.one(replace(read_suite(written(tmp_path)), values=values), checkpoint)
 
 
 async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:

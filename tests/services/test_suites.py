@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,42 +22,73 @@ from tests.servers.access import access_to
 from caliper.adapters.notices.topic import SUITE_EVENTS
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.suites import RemoteSuites
+from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_log import KafkaLog
+from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.envelopes import Message
 from caliper.pipeline.store.runs import read_starts, run_store
 
 CAPTIONS = EXAMPLES / "captions" / "careful" / "capability"
+TOPIC, WORSE_FOLDER = "checkpoints", "announced/step-300/"
 EARLY, BETTER, WORSE = "An early text:", "A better text:", "A worse text:"
 
 
-async def judge(
-    server: ChatServer, request: web.Request, asked: dict[str, Any]
-) -> web.StreamResponse:
-    """Says that the better captions are right."""
-    score = 1 if BETTER in json.dumps(asked["messages"]) else -1
-    given = {"score": score, "pred": "N/A", "reason": "so says the server"}
-    return await answer(json.dumps(given))(server, request, asked)
+class PatientJudge:
+    """A step of a ChatServer: says that the better captions are right, once it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.may = (
+            {text: asyncio.Event() for text in (EARLY, BETTER)} for _ in range(2)
+        )
+
+    async def __call__(
+        self, server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        prompt = json.dumps(asked["messages"])
+        for text, event in self.asked.items():
+            if text in prompt:
+                event.set()
+                await self.may[text].wait()
+        score = 1 if BETTER in prompt else -1
+        given = {"score": score, "pred": "N/A", "reason": "so says the server"}
+        return await answer(json.dumps(given))(server, request, asked)
 
 
 @asynccontextmanager
-async def evaluating(ground: Ground) -> AsyncIterator[Installation]:
-    """An installation with the service that evaluates suites."""
+async def evaluating(
+    ground: Ground, bucket: str, judge: PatientJudge
+) -> AsyncIterator[Installation]:
+    """An installation with the service that evaluates suites, to which a bucket is announced."""
+    apply_topics(ground.kafka, (Topic(TOPIC, 1, {}),))
     chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
-    chats["judge"] = ChatServer(delay=0.3, otherwise=judge)
+    chats["judge"] = ChatServer(otherwise=judge)
     async with installation(ground, chats) as there:
-        await there.another("suites", "suites", gateway=f"127.0.0.1:{there.ports['gateway']}")
+        gateway = f"127.0.0.1:{there.ports['gateway']}"
+        place = {"bucket": f"{bucket}/announced/", "objects": "manifest.json"}
+        await there.another("suites", "suites", gateway=gateway, **place)
         yield there
 
 
-def deliver(bucket: tuple[Minio, str], step: int, text: str) -> str:
-    """The source of a checkpoint whose captions all begin with a text."""
+def put(bucket: tuple[Minio, str], key: str, text: str) -> None:
     client, name = bucket
+    client.put_object(name, key, io.BytesIO(text.encode()), len(text.encode()))
+
+
+def deliver(bucket: tuple[Minio, str], folder: str, text: str) -> None:
+    """A checkpoint whose captions all begin with a text."""
     for file in CAPTIONS.iterdir():
         rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         lines = [json.dumps({**row, "caption": f"{text} {row['caption']}"}) for row in rows]
-        data = "\n".join(lines).encode()
-        client.put_object(name, f"step-{step}/capability/{file.name}", io.BytesIO(data), len(data))
-    return f"s3://{name}/step-{step}"
+        put(bucket, f"{folder}capability/{file.name}", "\n".join(lines))
+
+
+async def announce(ground: Ground, bucket: str, key: str) -> None:
+    """What MinIO publishes of an object."""
+    stream = KafkaStream(ground.kafka)
+    record = {"s3": {"bucket": {"name": bucket}, "object": {"key": key}}}
+    await stream.publish(Message(TOPIC, key, json.dumps({"Records": [record]}).encode()))
+    await stream.close()
 
 
 async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
@@ -66,7 +97,8 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
     access = access_to(ground.minio, f"models-{uuid.uuid4().hex[:8]}")
     data = {"data": str(EXAMPLES / "capability")}
     suite(tmp_path, benchmarks={"capability": data}, budget={"tokens": 10**9})
-    async with evaluating(ground) as there:
+    judge = PatientJudge()
+    async with evaluating(ground, access.bucket, judge) as there:
         server = f"127.0.0.1:{there.ports['gateway']}"
         caliper = Command(
             tmp_path,
@@ -89,20 +121,26 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
         with access.connections() as pool:
             bucket = access.client(pool), access.bucket
             bucket[0].make_bucket(access.bucket)
-            texts = {200: BETTER, 100: EARLY, 300: WORSE}
-            sources = {step: deliver(bucket, step, text) for step, text in texts.items()}
+            for folder, text in (("200/", BETTER), ("100/", EARLY), (WORSE_FOLDER, WORSE)):
+                deliver(bucket, folder, text)
+            manifest = {"revision": "rev-300", "name": "step-300"}
+            put(bucket, f"{WORSE_FOLDER}manifest.json", json.dumps(manifest))
         await told("suite", "pause", "nightly")
-        for step in (200, 100, 300, 200):
+        for step in (200, 100, 200):
             revision = ("--revision", f"rev-{step}", "--step", step)
-            await told("checkpoint", "add", sources[step], *revision)
+            await told("checkpoint", "add", f"s3://{access.bucket}/{step}", *revision)
+        for _ in range(2):
+            await announce(ground, access.bucket, f"{WORSE_FOLDER}manifest.json")
+        await _until(server, lambda found: len(found) == 3)
         await told("suite", "resume", "nightly")
         # In the middle of the first run, and of the second.
-        for decided in range(2):
-            await _decided(server, decided)
-            await there.asked("judge", len(there.chats["judge"].requests) + 5)
+        for text, asked in judge.asked.items():
+            async with asyncio.timeout(ENDS_WITHIN):
+                await asked.wait()
             await there.kill("suites")
             await there.again("suites")
-        entries = await _decided(server, 3)
+            judge.may[text].set()
+        entries = await _until(server, lambda found: not any(each.is_open for each in found))
         listed = await told("checkpoint", "list")
         assert [(each["checkpoint"]["step"], each["state"]) for each in listed] == [
             (100, "evaluated"),
@@ -114,8 +152,8 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
         assert {each.spec.run_id for each in runs} == {each.run for each in entries}
         starts = [await read_starts(run_store(there.store, each.run)) for each in entries]
         assert [each.number for each in starts] == [1, 1, 1]
-        asked = [json.dumps(each.body["messages"]) for each in there.chats["judge"].requests]
-        assert len(asked) == len(set(asked)) == sum(each.calls for each in entries)
+        prompts = [json.dumps(each.body["messages"]) for each in there.chats["judge"].requests]
+        assert len(prompts) == len(set(prompts)) == sum(each.calls for each in entries)
         assert all(each.tokens for each in entries)
         assert [each.crashes for each in entries] == [1, 1, 0]
         kinds = await _announced(ground, "regressed")
@@ -123,14 +161,13 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
         assert {"registered", "decided", "passed"} <= set(kinds)
 
 
-async def _decided(server: str, count: int) -> list[CheckpointEntry]:
-    """All entries, once so many are decided."""
+async def _until(
+    server: str, holds: Callable[[Sequence[CheckpointEntry]], bool]
+) -> list[CheckpointEntry]:
     async with asyncio.timeout(ENDS_WITHIN), RemoteSuites(Target(server)) as remote:
-        while True:
-            found = (await remote.entries()).entries
-            if sum(not each.is_open for each in found) >= count:
-                return list(found)
+        while not holds(found := (await remote.entries()).entries):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
+    return list(found)
 
 
 async def _announced(ground: Ground, last: str) -> list[str]:

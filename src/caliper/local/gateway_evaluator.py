@@ -103,6 +103,16 @@ class GatewayEvaluator:
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
     ) -> EntryResult:
+        try:
+            return await self._result(suite, entry, baseline)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            # Whatever somebody applies ends the evaluation of this one, not of all others.
+            message = f"it cannot be evaluated: {error!r:.200}"
+            raise InvalidInput(message, file=f"suite {suite.name}") from error
+
+    async def _result(
+        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+    ) -> EntryResult:
         run = await self._begun(entry)
         if not run:
             check_installed(suite)

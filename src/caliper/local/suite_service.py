@@ -92,8 +92,18 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     topic, folder = TopicTarget(ground.stream), settings.notify_files
     place = _place(settings)
 
+    warned = set[str]()
+
     def targets(suite: Suite) -> Mapping[str, NoticeTarget]:
-        return {**permitted_targets(suite, ground.clock, folder), TOPIC_NAME: topic}
+        try:
+            own = permitted_targets(suite, ground.clock, folder)
+        except (TypeError, ValueError, AttributeError) as error:
+            # Whatever somebody applies must not keep others from being told.
+            own = {}
+            if suite.version not in warned:
+                warned.add(suite.version)
+                _LOG.warning("suite %s: notify: %r", suite.name, error)
+        return {**own, TOPIC_NAME: topic}
 
     async def open_arrivals(stack: AsyncExitStack) -> Arrivals:
         access = kafka_access(settings.kafka, settings, variable(type(settings), "kafka"))
