@@ -26,6 +26,7 @@ from caliper.core.errors import (
 )
 from caliper.core.suites import Suite, SuiteState
 from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
@@ -99,11 +100,13 @@ class SuiteLoop:
 
     async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
         """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
-        that can be. Raises UnknownName, DataLoss for a damaged suite, StoreUnavailable.
+        that can be. Without names, of all suites that can be read by then. Raises UnknownName,
+        DataLoss for a damaged suite that was named, StoreUnavailable.
         """
+        book = Administration(self._registry)
         while True:
-            suites = [await self._registry.record(name) for name in names]
-            suites.sort(key=lambda each: -each.suite.priority.weight)
+            listing = await book.suites(names)
+            suites = sorted(listing.records, key=lambda each: -each.suite.priority.weight)
             await self._arrivals.receive()
             open_, done = 0, 0
             for record in suites:
