@@ -34,10 +34,10 @@ from bench.thirty.schedule import Schedule, schedule
 from caliper.analysis.sequential import Finding, Measure
 
 BENCHMARK = ColourQuestions(
-    int(os.environ.get("PICTURES", "90")), int(os.environ.get("QUESTIONS", "30"))
+    int(os.environ.get("PICTURES", "45")), int(os.environ.get("QUESTIONS", "30"))
 )
 FLIPS = float(os.environ.get("FLIPS", "0"))
-KILL_SECONDS = float(os.environ.get("KILL_SECONDS", "60"))
+KILL_SECONDS = float(os.environ.get("KILL_SECONDS", "120"))
 PAUSE = 5.0
 PATHS = int(os.environ.get("PATHS", "10000"))
 REDRAWN = 6
