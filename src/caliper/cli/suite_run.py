@@ -85,7 +85,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         suite_telemetry(options.metrics) as telemetry,
         AsyncExitStack() as stack,
     ):
-        arrivals = await open_sources(sources, watcher, stack)
+        arrivals, loss_of = await open_sources(sources, watcher, stack)
         await open_receiver(sources, names, stack)
         latest = LatestScores(telemetry)
         await latest.read(registry(), names)
@@ -96,7 +96,8 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
             latest.on_event(event)
 
         clock = SystemClock()
-        loop = SuiteLoop(suite_store(), clock, LocalEvaluator(watcher, clock), on_event, arrivals)
+        evaluator = LocalEvaluator(watcher, clock, loss_of)
+        loop = SuiteLoop(suite_store(), clock, evaluator, on_event, arrivals)
         await outbox.run_beside(names, loop.run(names, once=sources.once))
 
 
