@@ -25,8 +25,9 @@ from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.directory import find_run
+from caliper.local.judged_again import plan_by_policy
 from caliper.local.policy import read_policy
-from caliper.local.sequential import SequentialPlan, gate_result
+from caliper.pipeline.aggregation.sequential import gate_result
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
@@ -121,7 +122,7 @@ async def _by_look(
     if not candidate.read_spec().judging:
         return None
     run = await candidate.stored_run.open()
-    plan = SequentialPlan.by_policy(find_run(options.base), policy)
+    plan = plan_by_policy(find_run(options.base), policy)
     if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
         return None
     names = unique_names((plan.base.spec.name, run.spec.name), (plan.base.spec.run_id, run.run))

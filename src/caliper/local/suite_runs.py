@@ -25,17 +25,17 @@ from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate
-from caliper.local.sequential import (
+from caliper.local.serving_config import suite_serving
+from caliper.local.setup import RunSetup, prepare
+from caliper.local.sources import is_gone
+from caliper.local.suite_config import suite_policy, suite_run
+from caliper.pipeline.aggregation.sequential import (
     SequentialPlan,
     decision_of,
     describe,
     finding_json,
     is_deterministic,
 )
-from caliper.local.serving_config import suite_serving
-from caliper.local.setup import RunSetup, prepare
-from caliper.local.sources import is_gone
-from caliper.local.suite_config import suite_policy, suite_run
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry

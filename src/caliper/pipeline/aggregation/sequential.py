@@ -27,8 +27,6 @@ from caliper.core.keys import digest
 from caliper.core.question import Source
 from caliper.core.report import Figure
 from caliper.core.run import RunSpec
-from caliper.local.directory import RunDirectory
-from caliper.local.judged_again import place_again
 from caliper.pipeline.aggregation.drawn_blocks import decide_again, mean_score, question_spans
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import id_of, tallies
@@ -78,13 +76,6 @@ class SequentialPlan:
     margin: float | None
     level: float
     repeats: StoredRun | None = None
-
-    @classmethod
-    def by_policy(cls, base: RunDirectory, policy: Policy) -> SequentialPlan:
-        """The plan of a gate's policy, with what was judged again of the baseline, if anything."""
-        again = RunDirectory(place_again(base))
-        repeats = again.stored_run if again.is_finished else None
-        return cls(base.stored_run, policy, None, policy.level, repeats)
 
     @property
     def digest(self) -> str:
