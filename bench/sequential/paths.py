@@ -8,9 +8,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bench.sequential.questions import Controls, Integers, Scenario, drawn, questions
+from caliper.analysis.drawing import BLOCKS
 from caliper.analysis.sequential.bound import SPREAD, p_value, rare_losses_p
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT
-from caliper.analysis.sequential.drawing import BLOCKS
 from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.measure import Array, Measure
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from caliper.analysis.sequential.drawing import block_ends
+from caliper.analysis.drawing import block_ends
 from caliper.analysis.sequential.measure import Measure
 
 Integers = NDArray[np.int64]

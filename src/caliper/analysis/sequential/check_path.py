@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from caliper.analysis.drawing import LEAST_UNITS, Unit
 from caliper.analysis.sequential.bound import (
     SPREAD,
     half_width,
@@ -16,7 +17,6 @@ from caliper.analysis.sequential.bound import (
     rare_losses_p,
     share_needed,
 )
-from caliper.analysis.sequential.drawing import LEAST_UNITS, Unit
 from caliper.analysis.sequential.estimate import FOLDS, StratumEstimates, clustered, estimate
 from caliper.analysis.sequential.known import KnownScores, Scores, Strata, strata_of
 from caliper.analysis.sequential.measure import Array, Measure
