@@ -126,7 +126,7 @@ async def _by_look(
     if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
         return None
     names = unique_names((plan.base.spec.name, run.spec.name), (plan.base.spec.run_id, run.run))
-    return names, gate_result(await plan.look(run))
+    return names, gate_result(await plan.look(run, await candidate.captions(run)))
 
 
 def _show(before: str, after: str, result: GateResult) -> None:

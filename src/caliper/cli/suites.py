@@ -150,12 +150,12 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
         write_json(shown)
         return Exit.DONE
     table = Table(box=None, pad_edge=False)
-    columns = ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved")
+    columns = ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved", "reused")
     for column in (*columns, "last", "untold"):
         table.add_column(column, overflow="fold")
     for each in shown:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
-        costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved"))
+        costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved", "reused"))
         ends = (plain(each["last"]), str(each["undelivered"] or ""))
         table.add_row(each["suite"], each["state"], each["version"], counts, *costs, *ends)
     OUT.print(table)
@@ -192,6 +192,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
                 "calls": sum(entry.calls for entry in entries),
                 "tokens": sum(entry.tokens for entry in entries),
                 "saved": sum(entry.saved for entry in entries),
+                "reused": sum(entry.reused for entry in entries),
                 "slot": slots.get(plan.place) if plan else None,
                 "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
                 "undelivered": 0 if server else await undelivered(record.suite),

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,12 @@ from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_policy, suite_run
+from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import (
     SequentialPlan,
     decision_of,
     describe,
     finding_json,
-    is_deterministic,
 )
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
@@ -46,6 +47,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
 from caliper.wiring.hosts import HostRoom
+from caliper.wiring.models import ModelRoom
 from caliper.wiring.settings import access, decoders
 
 _CAUSES = {
@@ -105,10 +107,10 @@ class LocalEvaluator:
         directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
         base = directory.stored_run
         if is_deterministic(base.spec):
-            return SequentialPlan(base, policy, margin, level), {}
+            return SequentialPlan(base, policy, margin, level, rules=ModelRoom.rules()), {}
         result = await self._evaluate(await config_again(suite, directory))
         repeats = RunDirectory(result.directory).stored_run
-        return SequentialPlan(base, policy, margin, level, repeats), result.spent
+        return SequentialPlan(base, policy, margin, level, repeats, ModelRoom.rules()), result.spent
 
     async def _served_run(
         self, suite: Suite, entry: CheckpointEntry, sequential: SequentialPlan | None
@@ -160,7 +162,8 @@ class LocalEvaluator:
 
 def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
     spec = replace(setup.spec, judging=plan.digest)
-    return replace(setup, spec=spec, rule_of=plan.rule_of)
+    rule_of = partial(plan.rule_of, captions=setup.supplies.captions)
+    return replace(setup, spec=spec, rule_of=rule_of)
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
@@ -181,16 +184,23 @@ def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]
 
 
 def _result_fields(result: RunResult, again: Costs) -> dict[str, Any]:
-    costs, parts = [*result.spent.values(), *again.values()], result.report.benchmarks
+    costs = [*result.spent.values(), *again.values()]
     return {
         "run": result.directory.name,
         "is_complete": result.report.state == RunState.COMPLETE,
-        "asked": sum(part.coverage.planned - part.coverage.undrawn for part in parts),
-        "saved": sum(part.coverage.undrawn for part in parts),
+        **_counts(result.report),
         "figures": tuple(_figures(result.report)),
         "calls": sum(cost.calls for cost in costs),
         "tokens": sum(cost.prompt_tokens + cost.completion_tokens for cost in costs),
     }
+
+
+def _counts(report: Report) -> dict[str, int]:
+    coverages = [part.coverage for part in report.benchmarks]
+    saved = sum(coverage.undrawn for coverage in coverages)
+    reused = report.reuse.verdicts if report.reuse else 0
+    asked = sum(coverage.planned for coverage in coverages) - saved - reused
+    return {"asked": asked, "reused": reused, "saved": saved}
 
 
 def _figures(report: Report) -> Iterator[EntryFigure]:
@@ -236,11 +246,13 @@ async def _decide_by_look(
     against: dict[str, Any] = {"baseline": base.checkpoint.revision}
     if warnings := stuffing_warnings(result.report):
         return EntryCause.DOUBT, {**against, "reason": "; ".join(warnings)}
-    look = await plan.look(await RunDirectory(result.directory).stored_run.open())
-    coverages = [part.coverage for part in result.report.benchmarks]
-    whole = sum(coverage.planned for coverage in coverages)
-    asked = whole - sum(coverage.undrawn for coverage in coverages)
-    reason = "; ".join(filter(None, (describe(look), f"asked {asked:,} of {whole:,} questions")))
+    directory = RunDirectory(result.directory)
+    run = await directory.stored_run.open()
+    look = await plan.look(run, await directory.captions(run))
+    counts = _counts(result.report)
+    told = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
+    told += f", reused {counts['reused']:,}" if counts["reused"] else ""
+    reason = "; ".join(filter(None, (describe(look), told)))
     findings = tuple(map(finding_json, look.checks))
     return _CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
 

@@ -68,9 +68,10 @@ class CheckLook:
     `high` its bounds, each of which holds at every look with probability 1 - alpha. Of questions
     without a verdict, `low` takes the worst and `high` the best.
 
-    `drawn` of `questions` are judged; `discordant` of them differ from the baseline. `needed_more`
-    is about how many more questions would decide the check: None if it is decided or no number
-    would. `p_regressed` and `p_passed` are the least p-values of all looks, not adjusted.
+    `drawn` of `questions` are judged, beside `reused` ones; `discordant` of them differ from the
+    baseline. `needed_more` is about how many more questions would decide the check: None if it is
+    decided or no number would. `p_regressed` and `p_passed` are the least p-values of all looks,
+    not adjusted.
     """
 
     name: str
@@ -81,6 +82,7 @@ class CheckLook:
     margin: float
     drawn: int
     questions: int
+    reused: int
     discordant: int
     needed_more: int | None
     p_regressed: float
@@ -188,6 +190,7 @@ class CheckPath:
             self.margin,
             drawn,
             int(self._strata.population.open.sum()),
+            int((self._strata.population.whole - self._strata.population.open).sum()),
             self._drawn.losses + self._drawn.gains,
             self._needed(middle, float(variance.max()), drawn),
             self.p_values.regressed,

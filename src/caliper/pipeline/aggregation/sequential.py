@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any
 
 from caliper.analysis.comparability import incomparable, setup_differences
@@ -18,21 +19,30 @@ from caliper.analysis.sequential import (
     SequentialComparison,
     StopCheck,
     StopTarget,
-    Unit,
-    draw_order,
 )
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
-from caliper.core.question import Source
 from caliper.core.report import Figure
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregation.drawn_blocks import decide_again, mean_score, question_spans
+from caliper.pipeline.aggregation.drawn_blocks import decide_again
+from caliper.pipeline.aggregation.known_questions import (
+    CaptionQuestion,
+    caption_questions,
+    draw_blocks,
+    is_deterministic,
+    reused_questions,
+    rule_scores,
+    scores_by_id,
+    supplied,
+)
 from caliper.pipeline.ledger.declaration import empty_report
-from caliper.pipeline.ledger.report import id_of, tallies
+from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.share import caption_seed
+from caliper.ports.models import Answerer
 
 _MEASURES = {
     "f1": Measure.F1,
@@ -41,7 +51,7 @@ _MEASURES = {
     "score": Measure.MEAN,
 }
 _POINTS = 100.0
-_WITHOUT_NOISE = ("lexical", "replay")
+NO_CAPTIONS: Captions = MappingProxyType({})
 _DECISIONS = {
     Finding.REGRESSED: Decision.REGRESSION,
     Finding.PASSED: Decision.PASSED,
@@ -68,7 +78,8 @@ class SequentialPlan:
     """How a checkpoint is compared with its baseline while it is judged.
 
     `policy` has the checks, None for a drop of `margin` points in every headline. `repeats` is
-    another judging of some of the baseline's questions, which shows the noise of the judge.
+    another judging of some of the baseline's questions, which shows the noise of the judge. The
+    verdicts of `rules` on the captions narrow the bound.
     """
 
     base: StoredRun
@@ -76,40 +87,61 @@ class SequentialPlan:
     margin: float | None
     level: float
     repeats: StoredRun | None = None
+    rules: Answerer | None = None
 
     @property
     def digest(self) -> str:
         """What decides when the run ends, and in which order it is drawn, but for its captions."""
         policy = None if self.policy is None else asdict(self.policy)
         repeats = self.repeats and self.repeats.spec.run_id
-        return digest([self.base.spec.run_id, policy, self.margin, self.level, repeats])
+        rules = self.rules and self.rules.identity.revision
+        return digest([self.base.spec.run_id, policy, self.margin, self.level, repeats, rules])
 
     def is_comparable(self, spec: RunSpec) -> bool:
         """Whether a run differs from the baseline in its checkpoint only."""
         reports = map(empty_report, (self.base.spec, spec))
         return not incomparable(setup_differences(*reports))
 
-    async def rule_of(self, run: RunLedger) -> ComparisonRule:
-        """The rule for a planned run. Raises InvalidInput for a figure that cannot be decided, and
-        what `StoredRun.open` raises.
+    async def rule_of(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> ComparisonRule:
+        """The rule for a planned run; `captions` are the candidate's, as far as they exist.
+
+        Raises InvalidInput for a figure that cannot be decided, and what `StoredRun.open` raises.
         """
         base = await self.base.open()
-        before = await _scores(base)
-        again = {} if self.repeats is None else await _scores(await self.repeats.open())
-        units, keys = await _units(run)
-        blocks = draw_order(units, _seed(run.spec))
-        known = KnownScores(
-            {index: before.get(key) for index, key in keys.items()},
-            repeats={index: again[key] for index, key in keys.items() if key in again},
-            deterministic=is_deterministic(run.spec),
-        )
+        questions = await caption_questions(run)
+        texts = await self.base.captions(base), supplied(run.spec, captions)
+        known = await self._known(run, base, questions, texts)
+        blocks = draw_blocks(questions, known.reused, _seed(run.spec))
         checks = [check async for check in self._checks(base)]
         target = StopTarget((self.margin or 0.0) / _POINTS, self.level, tuple(checks))
         try:
+            units = [each.unit for each in questions]
             comparison = SequentialComparison(units, blocks, target, known)
         except ValueError as error:
             raise InvalidInput(str(error), field="judging") from error
         return ComparisonRule(comparison, blocks)
+
+    async def _known(
+        self,
+        run: RunLedger,
+        base: RunLedger,
+        questions: Sequence[CaptionQuestion],
+        texts: tuple[Captions, Captions],
+    ) -> KnownScores:
+        before = await scores_by_id(base)
+        again = {} if self.repeats is None else await scores_by_id(await self.repeats.open())
+        known = {each.unit.index: before.get(each.key) for each in questions}
+        reusable = [each for each in questions if known[each.unit.index] is not None]
+        rules = []
+        if self.rules is not None:
+            rules = [await rule_scores(run, each, self.rules) for each in texts]
+        return KnownScores(
+            known,
+            tuple(filter(None, rules)),
+            reused_questions(run.spec, reusable, texts),
+            {each.unit.index: again[each.key] for each in questions if each.key in again},
+            is_deterministic(run.spec),
+        )
 
     async def _checks(self, base: RunLedger) -> Any:
         totals = await tallies(base.spec, base.plan, base.ledger)
@@ -123,19 +155,13 @@ class SequentialPlan:
                         sums = {cell: totals[part.name].total(cell) for cell in figure.cells}
                         yield _stop_check(check, figure, figure.statistic(sums))
 
-    async def look(self, run: RunLedger) -> Look:
-        """The last look at a run that has ended. Raises as `rule_of`."""
-        rule = await self.rule_of(run)
+    async def look(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> Look:
+        """The last look at a run that has ended. Takes and raises what `rule_of` does."""
+        rule = await self.rule_of(run, captions)
         await decide_again(run, rule)
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
         return rule.last
-
-
-def is_deterministic(spec: RunSpec) -> bool:
-    """Whether nobody but rules and recordings judges in a run."""
-    models = (part.models[benchmark(part.name).role] for part in spec.benchmarks)
-    return all(model.kind in _WITHOUT_NOISE for model in models)
 
 
 def _matching(check: Check, figures: Sequence[Figure]) -> Iterator[Figure]:
@@ -167,29 +193,6 @@ def _stop_check(check: Check, figure: Figure, value: float | None) -> StopCheck:
     )
 
 
-async def _units(run: RunLedger) -> tuple[list[Unit], dict[int, str]]:
-    """The questions about captions that can be asked, and their names in every run."""
-    units, keys = list[Unit](), dict[int, str]()
-    async for items in run.plan():
-        for item in items:
-            if item.source is Source.MEDIA:
-                continue
-            part, group = run.spec.benchmark(item.benchmark), benchmark(item.benchmark).group(item)
-            for question, span in question_spans(item):
-                if question.unscored is None:
-                    units.append(Unit(span.start, f"{item.benchmark}/{group}", item.cluster))
-                    keys[span.start] = id_of(part, item, question)
-    return units, keys
-
-
-async def _scores(run: RunLedger) -> dict[str, float | None]:
-    _, keys = await _units(run)
-    spans: dict[int, range] = {}
-    async for items in run.plan():
-        spans |= {span.start: span for item in items for _, span in question_spans(item)}
-    return {key: mean_score(run, spans[index]) for index, key in keys.items()}
-
-
 def _seed(spec: RunSpec) -> bytes:
     """Of the captions of both runs: no order is known before they are."""
     seeds = [caption_seed(part, spec.seed) for part in spec.benchmarks]
@@ -210,6 +213,7 @@ def finding_json(check: CheckLook) -> dict[str, Any]:
         "low": check.low * _POINTS,
         "high": check.high * _POINTS,
         "paired": check.drawn,
+        "reused": check.reused,
         "needed_more": check.needed_more,
     }
 
