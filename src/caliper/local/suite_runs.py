@@ -14,13 +14,15 @@ from caliper.adapters.models.cost import Cost
 from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
+from caliper.analysis.sequential import spent_alpha
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, EntryFigure
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
+from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.run import RunState
+from caliper.core.spending import Spending
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
@@ -39,6 +41,7 @@ from caliper.pipeline.aggregation.sequential import (
 )
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
+from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -48,6 +51,7 @@ from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
 from caliper.wiring.hosts import HostRoom
 from caliper.wiring.models import ModelRoom
+from caliper.wiring.prices import read_prices, spending, unpriced
 from caliper.wiring.settings import access, decoders
 
 _CAUSES = {
@@ -69,6 +73,8 @@ class LocalEvaluator:
 
     def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self._watcher, self._clock = watcher, clock
+        self._prices = read_prices()
+        self.spent = Spending()
 
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
@@ -77,7 +83,7 @@ class LocalEvaluator:
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
-            plan, again = await self._sequential_plan(suite, baseline)
+            plan, again = await self._sequential_plan(suite, entry, baseline)
             result = await self._served_run(suite, entry, plan)
         except (LeaseLost, StoreUnavailable):
             raise
@@ -92,10 +98,10 @@ class LocalEvaluator:
             cause, decided = await _decide_by_look(plan, result, baseline.entry)
         else:
             cause, decided = await _decide(suite, result, baseline)
-        return EntryResult(cause, fields | decided)
+        return EntryResult(cause, fields | {"money": self.spent.money} | decided)
 
     async def _sequential_plan(
-        self, suite: Suite, baseline: BaselineChoice
+        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
     ) -> tuple[SequentialPlan | None, Costs]:
         """How to stop early, and what it cost to judge some of the baseline again; None if the
         suite does not, or there is nothing to compare with.
@@ -104,37 +110,58 @@ class LocalEvaluator:
             return None, {}
         policy, margin = suite_policy(suite), suite.values["margin"]
         level = LEVEL if policy is None else policy.level
-        directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
+        alarm_level = None
+        if "alarms" in suite.values:
+            accounts = SuiteAccounts(suite_store(), self._clock, suite.name)
+            revision = entry.checkpoint.revision
+            number = await accounts.comparison_number(suite.version, revision)
+            alarm_level = spent_alpha(level, number)
+        directory, rules = RunDirectory(DEFAULT_ROOT / baseline.entry.run), ModelRoom.rules()
         base = directory.stored_run
+        plan = SequentialPlan(base, policy, margin, level, None, rules, alarm_level)
         if is_deterministic(base.spec):
-            return SequentialPlan(base, policy, margin, level, rules=ModelRoom.rules()), {}
-        result = await self._evaluate(await config_again(suite, directory))
+            return plan, {}
+        result = await self._evaluate(suite, await config_again(suite, directory))
         repeats = RunDirectory(result.directory).stored_run
-        return SequentialPlan(base, policy, margin, level, repeats, ModelRoom.rules()), result.spent
+        return replace(plan, repeats=repeats), result.spent
 
     async def _served_run(
         self, suite: Suite, entry: CheckpointEntry, sequential: SequentialPlan | None
     ) -> RunResult:
         plan, checkpoint = suite_serving(suite.values), entry.checkpoint
         if plan is None:
-            return await self._evaluate(suite_run(suite, checkpoint), sequential)
+            return await self._evaluate(suite, suite_run(suite, checkpoint), sequential)
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
         slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
 
         async def work(served: CheckpointEndpoint) -> RunResult:
-            return await self._evaluate(suite_run(suite, checkpoint, served), sequential)
+            config = suite_run(suite, checkpoint, served)
+            return await self._evaluate(suite, config, sequential)
 
         label = f"{suite.name} {checkpoint.label}"
         return await slot.use(server, checkpoint, label, plan.use, work)
 
-    async def _evaluate(self, config: RunConfig, plan: SequentialPlan | None = None) -> RunResult:
+    async def _evaluate(
+        self, suite: Suite, config: RunConfig, plan: SequentialPlan | None = None
+    ) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
+            self._check_prices(suite, setup)
             alike = plan is not None and plan.is_comparable(setup.spec)
             run = _ended_by(setup, plan) if plan is not None and alike else setup
-            return await evaluate(run, self._watcher, self._clock, decoders())
+            try:
+                return await evaluate(run, self._watcher, self._clock, decoders())
+            finally:
+                self.spent += spending(setup.models.room.costs, self._prices)
+
+    def _check_prices(self, suite: Suite, setup: RunSetup) -> None:
+        """Raise InvalidInput for a model without a price, where a budget is in money."""
+        missing = unpriced(setup.models.room.costs, self._prices)
+        if "money" in limits_of(suite) and missing:
+            message = f"no price of {', '.join(missing)}: set CALIPER_PRICES"
+            raise InvalidInput(message, field="budget.month.money")
 
     def _warn(self, setup: RunSetup, *, shares: bool) -> None:
         for part in setup.spec.benchmarks:

@@ -107,8 +107,8 @@ class SequentialComparison:
     def _decide(self) -> None:
         adjusted = holm([path.p_values.regressed for path in self._paths])
         for path, p in zip(self._paths, adjusted, strict=True):
-            alpha, values = self._target.alpha, path.p_values
-            if path.finding is Finding.UNDECIDED and p is not None and p < alpha:
+            (alpha, alarm_alpha), values = self._target.alphas, path.p_values
+            if path.finding is Finding.UNDECIDED and p is not None and p < alarm_alpha:
                 path.finding = Finding.REGRESSED
             elif path.finding in {Finding.UNDECIDED, *_PASSES} and values.passed < alpha:
                 slight = values.gain < alpha and values.within < alpha

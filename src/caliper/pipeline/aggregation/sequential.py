@@ -79,7 +79,8 @@ class SequentialPlan:
 
     `policy` has the checks, None for a drop of `margin` points in every headline. `repeats` is
     another judging of some of the baseline's questions, which shows the noise of the judge. The
-    verdicts of `rules` on the captions narrow the bound.
+    verdicts of `rules` on the captions narrow the bound. `alarm_level` is the level of a
+    regression, where it is not `level`.
     """
 
     base: StoredRun
@@ -88,6 +89,7 @@ class SequentialPlan:
     level: float
     repeats: StoredRun | None = None
     rules: Answerer | None = None
+    alarm_level: float | None = None
 
     @property
     def digest(self) -> str:
@@ -95,7 +97,8 @@ class SequentialPlan:
         policy = None if self.policy is None else asdict(self.policy)
         repeats = self.repeats and self.repeats.spec.run_id
         rules = self.rules and self.rules.identity.revision
-        return digest([self.base.spec.run_id, policy, self.margin, self.level, repeats, rules])
+        levels = [self.level, self.alarm_level]
+        return digest([self.base.spec.run_id, policy, self.margin, levels, repeats, rules])
 
     def is_comparable(self, spec: RunSpec) -> bool:
         """Whether a run differs from the baseline in its checkpoint only."""
@@ -113,7 +116,8 @@ class SequentialPlan:
         known = await self._known(run, base, questions, texts)
         blocks = draw_blocks(questions, known.reused, _seed(run.spec))
         checks = [check async for check in self._checks(base)]
-        target = StopTarget((self.margin or 0.0) / _POINTS, self.level, tuple(checks))
+        margin = (self.margin or 0.0) / _POINTS
+        target = StopTarget(margin, self.level, tuple(checks), alarm_alpha=self.alarm_level)
         try:
             units = [each.unit for each in questions]
             comparison = SequentialComparison(units, blocks, target, known)
