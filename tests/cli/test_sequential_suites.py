@@ -49,7 +49,8 @@ def suite(folder: Path, url: str, **more: Any) -> None:
 
 
 async def run(folder: Path, *words: str, code: int) -> Ended:
-    return await asyncio.to_thread(Command(folder), *words, code=code)
+    command = Command(folder, {"CALIPER_PRICES": f"{fake.MODEL}=1/2"})
+    return await asyncio.to_thread(command, *words, code=code)
 
 
 async def entries(folder: Path) -> list[Any]:
@@ -65,7 +66,8 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     for step, mistakes in ((100, 10), (200, 10), (300, 60), (400, 11)):
         deliver(tmp_path, step, mistakes, kept=30 if step == 200 else 0)
     async with ChatServer(otherwise=judge) as server:
-        suite(tmp_path, server.url, anchors=False)
+        budget = {"month": {"calls": 10_000, "money": 5.0}}
+        suite(tmp_path, server.url, anchors=False, alarms="suite", budget=budget)
         ended = await run(tmp_path, *RUN, code=1)
         first, same, worse, slight = await entries(tmp_path)
         asked = len(server.requests)
@@ -83,8 +85,15 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert same["findings"][0]["reused"] == 0.3 * SAMPLES
     assert f"reused {same['reused']}" in same["reason"]
     assert worse["reused"] == 0
-    status = json.loads((await run(tmp_path, "suite", "status", "--json", code=0)).out)
-    assert status[0]["reused"] == same["reused"]
+    (status,) = json.loads((await run(tmp_path, "suite", "status", "--json", code=0)).out)
+    assert status["reused"] == same["reused"]
+    assert status["month"]["used"]["calls"] == asked
+    assert status["month"]["used"]["money"] == pytest.approx(
+        sum(each["money"] for each in (first, same, worse, slight))
+    )
+    assert first["money"] > 0
+    assert status["alarms"] == {"compared": 3, "regressed": 1, "expected": 0.05}
+    assert f"{asked} of 10,000 calls" in (await run(tmp_path, "suite", "status", code=0)).out
     # The baseline once, 5% of it again, and what each of the others needed.
     again = SAMPLES // 20
     assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))
