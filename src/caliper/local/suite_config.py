@@ -30,7 +30,7 @@ from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_ser
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.strict import Strict, first_problem, line_of
-from caliper.local.suite_keys import SuiteBudget, SuiteKeys, SuiteRetention
+from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
 from caliper.local.yaml_text import read_document
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
@@ -61,7 +61,7 @@ def read_suite(path: Path) -> Suite:
     except ValidationError as error:
         first, *rest = error.errors()[0]["loc"]
         nested: dict[Any, type[Strict]] = {
-            "budget": SuiteBudget,
+            "budget": MonthlyBudget if rest[1:] else SuiteBudget,
             "retention": SuiteRetention,
             "notify": NotifyTarget,
             "serve": ServeConfig,
