@@ -22,13 +22,13 @@ from caliper.cli.suite_events import undelivered
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
 from caliper.core.keys import canonical_json, fields_of
-from caliper.core.spending import describe_spending
+from caliper.core.spending import describe_cost, describe_spending
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.local.registration import administration
 from caliper.local.serving_config import suite_serving
 from caliper.local.suite_config import read_suite, suite_policy, without_revision
 from caliper.local.suite_runs import suite_store
-from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
+from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending, limits_of
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import slot_states
 from caliper.wiring.clock import SystemClock
@@ -180,8 +180,9 @@ def _budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
             describe_spending(kind, month["used"][kind], limit)
             for kind, limit in month["limit"].items()
         )
+        estimate = describe_cost(month["estimate"], month["limit"])
         told = f"{name}: {', '.join(used)} used in {month['month']}"
-        yield f"{told}, {month['checkpoints']} checkpoints"
+        yield f"{told} by {month['checkpoints']} checkpoints; one more takes about {estimate}"
     if alarms:
         told = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
         yield f"{told}; by chance at most {alarms['expected']:.2g}, were none worse than the margin"
@@ -221,7 +222,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
                 "waiting": Counter(
                     entry.reason for entry in entries if entry.state is EntryState.WAITING
                 ),
-                "month": None if server else await _month(record.suite),
+                "month": None if server else await _month(record.suite, entries),
                 "alarms": _alarms(record.suite, entries),
                 "undelivered": 0 if server else await undelivered(record.suite),
             }
@@ -229,12 +230,13 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
     return shown
 
 
-async def _month(suite: Suite) -> dict[str, Any]:
+async def _month(suite: Suite, entries: Sequence[CheckpointEntry]) -> dict[str, Any]:
     account = await SuiteAccounts(suite_store(), SystemClock(), suite.name).present()
     return {
         "month": account.month,
         "used": account.used.to_json(),
         "limit": limits_of(suite),
+        "estimate": expected_spending(entries).to_json(),
         "checkpoints": len(account.spent),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,5 +45,13 @@ def mean_spending(known: Sequence[Spending]) -> Spending:
 
 def describe_spending(kind: str, used: float, limit: float) -> str:
     """How much of a limit is used, for people."""
-    form = ",.2f" if kind == "money" else ",.0f"
-    return f"{used:{form}} of {limit:{form}} {kind}".removesuffix(" money")
+    return f"{_amount(kind, used)} of {_amount(kind, limit)} {kind}"
+
+
+def describe_cost(cost: Mapping[str, float], kinds: Iterable[str]) -> str:
+    """A cost in some of its kinds, for people."""
+    return ", ".join(f"{_amount(kind, cost[kind])} {kind}" for kind in kinds)
+
+
+def _amount(kind: str, value: float) -> str:
+    return f"{value:,.2f}" if kind == "money" else f"{value:,.0f}"

@@ -1,13 +1,15 @@
 """What is known of a comparison before its first question is asked."""
 
+from collections import Counter
 from dataclasses import replace
 
 from tests.fakes import runs
-from tests.fakes.evaluations import stored_run
+from tests.fakes.evaluations import SIZE, stored_run, verdict
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.analysis.drawing import Unit
+from caliper.core.question import Answer, Ask
 from caliper.core.run import BenchmarkSpec, Identity
 from caliper.pipeline.aggregation.known_questions import (
     CaptionQuestion,
@@ -17,8 +19,10 @@ from caliper.pipeline.aggregation.known_questions import (
     rule_scores,
     supplied,
 )
+from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.ledger.runs import Runs
+from caliper.pipeline.ledger.runs import Runs, StoredRun
+from caliper.pipeline.store.plan import Captions
 
 RULES = LexicalAnswerer()
 NO_REVISION = Identity("tgi", "judge", "", origin="http://host", cached=True)
@@ -86,3 +90,44 @@ def test_every_block_has_its_share_of_reused_questions() -> None:
     half = [index for block in blocks[:20] for index in block]
     assert len(reused & set(half)) == 600
     assert len(set(half) - reused) == 1800
+
+
+class CountedRules(LexicalAnswerer):
+    """Counts the captions that are judged."""
+
+    def __init__(self) -> None:
+        self.captions = Counter[str]()
+
+    async def answer(self, ask: Ask) -> Answer:
+        self.captions[ask.fields["caption"]] += 1
+        return await super().answer(ask)
+
+
+async def test_a_comparison_knows_what_rules_say_of_both_captions_and_what_is_reused() -> None:
+    run, found, before = await questions()
+    changed = next(iter(before))
+    after = {**before, changed: "Another thing is blue."}
+    store = MemoryStore()
+    planned = await stored_run(store, "base")
+    judged = await Runs(store).open(planned.spec.run_id, 0.0)
+    assert judged is not None
+    await judged.merge([verdict(index, 1) for index in range(SIZE)])
+    await judged.log.flush()
+
+    async def captions_of(_: RunLedger) -> Captions:
+        return {"captionqa": before}
+
+    rules = CountedRules()
+    base = StoredRun(planned.spec, store, captions_of)
+    plan = SequentialPlan(base, None, 1.0, 0.05, rules=rules)
+    assert plan.digest != replace(plan, rules=None).digest
+    assert plan.digest != replace(plan, alarm_level=0.01).digest
+    rule = await plan.rule_of(run, {"captionqa": after})
+    assert sum(rules.captions.values()) == 2 * len(found)
+    assert rules.captions[after[changed]] == rules.captions[before[changed]] == 2
+    assert sum(map(len, rule.blocks)) == len(found)
+    # How much the judge flips is not known.
+    assert not rule.is_sure({each.unit.index: 1.0 for each in found}, 1)
+    assert rule.last is not None
+    (check,) = rule.last.checks
+    assert (check.drawn, check.reused) == (2, len(found) - 2)

@@ -19,7 +19,7 @@ from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA
-from caliper.core.spending import Spending, describe_spending, mean_spending
+from caliper.core.spending import Spending, describe_cost, describe_spending, mean_spending
 from caliper.core.suites import Suite
 from caliper.pipeline.store.runs import read_replaceable
 from caliper.ports.clock import Clock
@@ -54,12 +54,13 @@ class MonthlyAccount:
         """Why one more checkpoint has to wait; empty if it has not."""
         used = self.used
         for kind, limit in limits.items():
-            so_far, more = getattr(used, kind), getattr(estimate, kind)
-            if so_far < limit and so_far + more <= limit:
+            so_far = getattr(used, kind)
+            if so_far < limit and so_far + getattr(estimate, kind) <= limit:
                 continue
             told = f"budget of {self.month}: {describe_spending(kind, so_far, limit)} used"
             if so_far < limit:
-                told += f", and a checkpoint takes about {more:,.6g}"
+                about = describe_cost(estimate.to_json(), [kind])
+                told += f", and a checkpoint takes about {about}"
             return f"{told}; goes on {self._end}"
         return ""
 
