@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from caliper.analysis.comparability import incomparable, setup_differences
@@ -22,7 +24,7 @@ from caliper.analysis.sequential import (
     draw_order,
 )
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import digest
 from caliper.core.question import Source
 from caliper.core.report import Figure
@@ -32,7 +34,11 @@ from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import id_of, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
+from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
+from caliper.pipeline.store.runs import read_spec, run_store
 from caliper.pipeline.store.share import caption_seed
+from caliper.ports.storage import ObjectStore
 
 _MEASURES = {
     "f1": Measure.F1,
@@ -77,12 +83,35 @@ class SequentialPlan:
     level: float
     repeats: StoredRun | None = None
 
+    @classmethod
+    async def stored(cls, criterion: StopCriterion, store: ObjectStore) -> SequentialPlan:
+        """The plan of a criterion, over the runs in a store.
+
+        Raises NotFound if one of them is not there, and what `read_spec` raises.
+        """
+        captions_of = partial(captions_of_run, partial(stored_texts, store))
+
+        async def find(run: str) -> StoredRun:
+            spec = await read_spec(run_store(store, run))
+            if spec is None:
+                raise NotFound(f"no run {run}")
+            return StoredRun(spec, store, captions_of)
+
+        repeats = await find(criterion.repeats) if criterion.repeats else None
+        base = await find(criterion.base)
+        return cls(base, criterion.policy, criterion.margin, criterion.level, repeats)
+
+    @property
+    def criterion(self) -> StopCriterion:
+        """The plan as it is stored."""
+        repeats = "" if self.repeats is None else self.repeats.spec.run_id
+        base = self.base.spec.run_id
+        return StopCriterion(base, self.policy, self.margin, self.level, repeats)
+
     @property
     def digest(self) -> str:
-        """What decides when the run ends, and in which order it is drawn, but for its captions."""
-        policy = None if self.policy is None else asdict(self.policy)
-        repeats = self.repeats and self.repeats.spec.run_id
-        return digest([self.base.spec.run_id, policy, self.margin, self.level, repeats])
+        """The digest that a spec has of it."""
+        return self.criterion.digest
 
     def is_comparable(self, spec: RunSpec) -> bool:
         """Whether a run differs from the baseline in its checkpoint only."""
@@ -106,7 +135,8 @@ class SequentialPlan:
         checks = [check async for check in self._checks(base)]
         target = StopTarget((self.margin or 0.0) / _POINTS, self.level, tuple(checks))
         try:
-            comparison = SequentialComparison(units, blocks, target, known)
+            # In a thread, since it takes a second for ten thousand questions.
+            comparison = await to_thread(SequentialComparison, units, blocks, target, known)
         except ValueError as error:
             raise InvalidInput(str(error), field="judging") from error
         return ComparisonRule(comparison, blocks)
@@ -130,6 +160,15 @@ class SequentialPlan:
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
         return rule.last
+
+
+async def stored_rule(store: ObjectStore, run: RunLedger) -> ComparisonRule:
+    """The rule for a planned run by the criterion beside its spec.
+
+    Raises what `read_criterion`, `SequentialPlan.stored` and `SequentialPlan.rule_of` raise.
+    """
+    criterion = await read_criterion(run.store, run.spec)
+    return await (await SequentialPlan.stored(criterion, store)).rule_of(run)
 
 
 def is_deterministic(spec: RunSpec) -> bool:

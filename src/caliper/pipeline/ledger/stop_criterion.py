@@ -1,0 +1,70 @@
+"""What ends a run once its comparison with a baseline is sure, as it is stored beside the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from caliper.analysis.gate import Check, Policy, Tier
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.keys import digest
+from caliper.core.run import RunSpec
+from caliper.pipeline.store.runs import read_as, write_json
+from caliper.ports.storage import ObjectStore
+
+CRITERION = "judging.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StopCriterion:
+    """The run that a checkpoint is compared with, and the checks that have to be decided.
+
+    `policy` has the checks, None for a drop of `margin` points in every headline; `level` is the
+    level of each. `repeats` is the run that judged some of the baseline again, empty for none.
+    """
+
+    base: str
+    policy: Policy | None
+    margin: float | None
+    level: float
+    repeats: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What decides when the run ends, and in which order it is drawn, but for its captions."""
+        policy = None if self.policy is None else asdict(self.policy)
+        return digest([self.base, policy, self.margin, self.level, self.repeats or None])
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> StopCriterion:
+        """The criterion in judging.json. Raises InvalidInput."""
+        try:
+            policy = fields["policy"]
+            if policy is not None:
+                checks = (
+                    Check(**{**each, "tier": Tier(each["tier"])}) for each in policy["checks"]
+                )
+                policy = Policy(tuple(checks), policy["level"], policy["min_coverage"])
+            plain = (fields[name] for name in ("margin", "level", "repeats"))
+            return cls(fields["base"], policy, *plain)
+        except (LookupError, TypeError, ValueError) as error:
+            raise InvalidInput(f"not what ends a run: {error!r}") from error
+
+
+async def write_criterion(run: ObjectStore, criterion: StopCriterion) -> None:
+    """Store what ends a run. `run` is its own part of the store. Raises StoreUnavailable or
+    StoreFull.
+    """
+    await write_json(run, CRITERION, **asdict(criterion))
+
+
+async def read_criterion(run: ObjectStore, spec: RunSpec) -> StopCriterion:
+    """What ends the run of a spec. `run` is its own part of the store.
+
+    Raises NewerSchema, DataLoss if it is lost or is not that of the spec, StoreUnavailable.
+    """
+    found = await read_as(run, CRITERION, StopCriterion.from_json)
+    if found is None or found.digest != spec.judging:
+        raise DataLoss("lost" if found is None else "not that of the spec", file=CRITERION)
+    return found
