@@ -13,6 +13,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, RuleOf, queue_block
 from caliper.pipeline.aggregation.sequential import stored_rule
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.ports.stages import StopRule
 
 SAMPLES, SIZE = 20, 5
 BLOCKS = [list(range(end - SIZE, end)) for end in range(SAMPLES, 0, -SIZE)]
@@ -135,12 +136,29 @@ async def test_failures_are_asked_again_before_the_run_is_decided_anew() -> None
     assert written(shop, run) == await as_in_one_process(run)
 
 
+async def test_one_that_wakes_up_publishes_nothing_else() -> None:
+    shop = opened(4)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    while sum(shop.asked.values()) < 2:
+        await turn(shop)
+    paused, dispatcher = shop.known, shop.dispatcher
+    await shop.restart()
+    while not shop.announced:
+        await turn(shop)
+        await paused.conclude()
+        await dispatcher.refill()
+    assert asked(shop) == DRAWN
+    assert written(shop, run) == await as_in_one_process(run)
+
+
 async def test_a_run_fails_whose_comparison_cannot_be_read_and_no_other() -> None:
-    stores = []
-    shop = opened(1_000, lambda run: stored_rule(stores[0], run))
-    stores.append(shop.store)
+    is_readable = False
+
+    async def rule_of(run: RunLedger) -> StopRule:
+        return await (after_two(run) if is_readable else stored_rule(shop.store, run))
+
+    shop = opened(1_000, rule_of)
     run, other = await shop.start("ours", SAMPLES, judging=JUDGING), await shop.start("theirs", 9)
-    shop.clock.seconds += 60
     while len(shop.announced) < 2:
         await turn(shop)
         shop.clock.seconds += 10
@@ -148,3 +166,8 @@ async def test_a_run_fails_whose_comparison_cannot_be_read_and_no_other() -> Non
     assert ended[run.spec.run_id].state is RunState.FAILED
     assert "judging.json: lost" in ended[run.spec.run_id].error
     assert ended[other.spec.run_id].state is RunState.COMPLETE
+    is_readable = True
+    await shop.start_again(run)
+    while len(shop.announced) < 3:
+        await turn(shop)
+    assert shop.announced[-1].state is RunState.DECIDED
