@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.analysis.drawing import Unit, draw_order
+from caliper.analysis.sequential import KnownScores
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
@@ -96,6 +97,30 @@ def reused_questions(
         if one.sample[0] in shares
         and text(after, one) is not None
         and text(before, one) == text(after, one)
+    )
+
+
+async def known_scores(
+    runs: tuple[RunLedger, RunLedger, RunLedger | None],
+    questions: Sequence[CaptionQuestion],
+    texts: tuple[Captions, Captions],
+    rules: Answerer | None,
+) -> KnownScores:
+    """What is known of a comparison. `runs` are the candidate, the baseline, and another judging of
+    some of the baseline; `texts` the captions of baseline and candidate.
+    """
+    run, base, repeats = runs
+    before = await scores_by_id(base)
+    again = {} if repeats is None else await scores_by_id(repeats)
+    known = {each.unit.index: before.get(each.key) for each in questions}
+    reusable = [each for each in questions if known[each.unit.index] is not None]
+    told = [] if rules is None else [await rule_scores(run, each, rules) for each in texts]
+    return KnownScores(
+        known,
+        tuple(filter(None, told)),
+        reused_questions(run.spec, reusable, texts),
+        {each.unit.index: again[each.key] for each in questions if each.key in again},
+        is_deterministic(run.spec),
     )
 
 

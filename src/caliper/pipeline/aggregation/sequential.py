@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +15,6 @@ from caliper.analysis.gate import Check, Decision, GateFinding, GateResult, Poli
 from caliper.analysis.sequential import (
     CheckLook,
     Finding,
-    KnownScores,
     Look,
     Measure,
     SequentialComparison,
@@ -21,28 +22,28 @@ from caliper.analysis.sequential import (
     StopTarget,
 )
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import digest
 from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.aggregation.known_questions import (
-    CaptionQuestion,
     caption_questions,
     draw_blocks,
-    is_deterministic,
-    reused_questions,
-    rule_scores,
-    scores_by_id,
+    known_scores,
     supplied,
 )
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
+from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.store.runs import read_spec, run_store
 from caliper.pipeline.store.share import caption_seed
 from caliper.ports.models import Answerer
+from caliper.ports.storage import ObjectStore
 
 _MEASURES = {
     "f1": Measure.F1,
@@ -91,14 +92,51 @@ class SequentialPlan:
     rules: Answerer | None = None
     alarm_level: float | None = None
 
+    @classmethod
+    async def stored(
+        cls, criterion: StopCriterion, store: ObjectStore, rules: Answerer
+    ) -> SequentialPlan:
+        """The plan of a criterion, over the runs in a store. It is without rules where `rules` are
+        not those of the criterion, since another release began the run.
+
+        Raises NotFound if one of the runs is not there, and what `read_spec` raises.
+        """
+        captions_of = partial(stored_captions, store)
+        own = criterion.rules == rules.identity.revision
+
+        async def find(run: str) -> StoredRun:
+            spec = await read_spec(run_store(store, run))
+            if spec is None:
+                raise NotFound(f"no run {run}")
+            return StoredRun(spec, store, captions_of)
+
+        repeats = await find(criterion.repeats) if criterion.repeats else None
+        base = await find(criterion.base)
+        return cls(
+            base,
+            criterion.policy,
+            criterion.margin,
+            criterion.level,
+            repeats,
+            rules if own else None,
+            criterion.alarm_level,
+        )
+
+    @property
+    def criterion(self) -> StopCriterion:
+        """The plan as it is stored."""
+        repeats = "" if self.repeats is None else self.repeats.spec.run_id
+        base = self.base.spec.run_id
+        rules = self.rules.identity.revision if self.rules is not None else ""
+        alarm_level = self.alarm_level
+        return StopCriterion(
+            base, self.policy, self.margin, self.level, repeats, rules, alarm_level
+        )
+
     @property
     def digest(self) -> str:
-        """What decides when the run ends, and in which order it is drawn, but for its captions."""
-        policy = None if self.policy is None else asdict(self.policy)
-        repeats = self.repeats and self.repeats.spec.run_id
-        rules = self.rules and self.rules.identity.revision
-        levels = [self.level, self.alarm_level]
-        return digest([self.base.spec.run_id, policy, self.margin, levels, repeats, rules])
+        """The digest that a spec has of it."""
+        return self.criterion.digest
 
     def is_comparable(self, spec: RunSpec) -> bool:
         """Whether a run differs from the baseline in its checkpoint only."""
@@ -113,39 +151,19 @@ class SequentialPlan:
         base = await self.base.open()
         questions = await caption_questions(run)
         texts = await self.base.captions(base), supplied(run.spec, captions)
-        known = await self._known(run, base, questions, texts)
+        again = None if self.repeats is None else await self.repeats.open()
+        known = await known_scores((run, base, again), questions, texts, self.rules)
         blocks = draw_blocks(questions, known.reused, _seed(run.spec))
         checks = [check async for check in self._checks(base)]
         margin = (self.margin or 0.0) / _POINTS
         target = StopTarget(margin, self.level, tuple(checks), alarm_alpha=self.alarm_level)
         try:
             units = [each.unit for each in questions]
-            comparison = SequentialComparison(units, blocks, target, known)
+            # In a thread, since it takes a second for ten thousand questions.
+            comparison = await to_thread(SequentialComparison, units, blocks, target, known)
         except ValueError as error:
             raise InvalidInput(str(error), field="judging") from error
         return ComparisonRule(comparison, blocks)
-
-    async def _known(
-        self,
-        run: RunLedger,
-        base: RunLedger,
-        questions: Sequence[CaptionQuestion],
-        texts: tuple[Captions, Captions],
-    ) -> KnownScores:
-        before = await scores_by_id(base)
-        again = {} if self.repeats is None else await scores_by_id(await self.repeats.open())
-        known = {each.unit.index: before.get(each.key) for each in questions}
-        reusable = [each for each in questions if known[each.unit.index] is not None]
-        rules = []
-        if self.rules is not None:
-            rules = [await rule_scores(run, each, self.rules) for each in texts]
-        return KnownScores(
-            known,
-            tuple(filter(None, rules)),
-            reused_questions(run.spec, reusable, texts),
-            {each.unit.index: again[each.key] for each in questions if each.key in again},
-            is_deterministic(run.spec),
-        )
 
     async def _checks(self, base: RunLedger) -> Any:
         totals = await tallies(base.spec, base.plan, base.ledger)
@@ -166,6 +184,21 @@ class SequentialPlan:
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
         return rule.last
+
+
+async def stored_rule(store: ObjectStore, rules: Answerer, run: RunLedger) -> ComparisonRule:
+    """The rule for a planned run by the criterion beside its spec.
+
+    Raises what `read_criterion`, `SequentialPlan.stored` and `SequentialPlan.rule_of` raise.
+    """
+    criterion = await read_criterion(run.store, run.spec)
+    plan = await SequentialPlan.stored(criterion, store, rules)
+    return await plan.rule_of(run, await stored_captions(store, run))
+
+
+async def stored_captions(store: ObjectStore, run: RunLedger) -> Captions:
+    """The captions of a run in a store, as far as they exist. Raises what `stored_texts` raises."""
+    return await captions_of_run(partial(stored_texts, store), run)
 
 
 def _matching(check: Check, figures: Sequence[Figure]) -> Iterator[Figure]:
