@@ -34,8 +34,11 @@ async def test_what_a_month_cannot_pay_waits_for_the_next() -> None:
         assert [event for event in around.events if event[1] == "waiting"] == [
             ("step-3", "waiting")
         ]
-        # Nothing more is told, or asked, as long as it lasts.
+        # Another loop says so once more, and asks nothing.
         await around.once()
+        assert [event for event in around.events if event[1] == "waiting"] == [
+            ("step-3", "waiting")
+        ] * 2
         assert len(around.evaluator.evaluated) == 2
         assert (await around.entries())[2].since == third.since
         around.clock.seconds += 31 * DAY

@@ -100,6 +100,8 @@ class SuiteLoop:
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
         self._unreadable: set[str] = set()
+        # What this loop has told of entries that wait for a budget.
+        self._held: dict[str, str] = {}
         # When an entry that waits is tried again.
         self._due: dict[str, float] = {}
 
@@ -165,10 +167,12 @@ class SuiteLoop:
         """Let an entry wait for the next month's budget, unless another loop is at it."""
         if not await self._lease(stored).is_free():
             return False
+        held: StoredEntry | None = stored
         if stored.entry.reason != refusal:
             held = await self._registry.move(stored, EntryCause.BUDGET, reason=refusal)
-            if held is not None:
-                self._tell(held.entry, str(held.entry.state))
+        if held is not None and self._held.get(stored.key) != refusal:
+            self._held[stored.key] = refusal
+            self._tell(held.entry, str(held.entry.state))
         return True
 
     def _is_due(self, stored: StoredEntry) -> bool:
