@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from caliper.analysis.drawing import BLOCKS, Unit
 from caliper.analysis.sequential.bound import SPREAD, p_value
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT, StopCheck
-from caliper.analysis.sequential.drawing import BLOCKS, Unit
 from caliper.analysis.sequential.estimate import FOLDS, estimate
 from caliper.analysis.sequential.known import KnownScores, Scores, strata_of
 from caliper.analysis.sequential.measure import Measure

@@ -11,9 +11,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from bench.sequential.paths import ALPHA, simulate
-from bench.sequential.questions import Controls, Scenario
+from bench.sequential.paths import simulate
+from bench.sequential.questions import ALPHA, Controls, Scenario
 from bench.sequential.recorded import RecordedPair, RedrawnErrors, redraw_pair
+from caliper.analysis.sequential import spent_alpha
 from caliper.analysis.sequential.measure import Measure
 
 _PATHS = 10_000
@@ -31,6 +32,7 @@ ERRORS = (
     replace(BASE, name="one task of 500", strata=1, size=500, gain=-0.03, margin=0.03),
     replace(BASE, name="30% reused", reused=0.3),
     replace(BASE, name="13 task checks at 5 points too", task_margin=0.05),
+    replace(BASE, name="2nd checkpoint, alarms: suite", alarm=spent_alpha(ALPHA, 2)),
 )
 """Cases whose true drop is the margin: a regression and a pass are both errors."""
 GAINS = (-0.06, -0.03, -0.02, 0.0, 0.02)
@@ -39,7 +41,10 @@ WAYS = (
     replace(BASE, name="+ baseline regression", controls=Controls.BASELINE),
     replace(BASE, name="+ rules"),
     replace(BASE, name="+ 30% reused", reused=0.3),
+    replace(BASE, name="+ alarms: suite, 10th checkpoint", alarm=spent_alpha(ALPHA, 10)),
+    replace(BASE, name="+ rules on the baseline's captions", controls=Controls.BASELINE_RULES),
     replace(BASE, name="with 13 task checks at 5 points, + rules", task_margin=0.05),
+    replace(BASE, name="  the same, no stratum closed", task_margin=0.05, closes=False),
 )
 
 

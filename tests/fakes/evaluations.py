@@ -1,7 +1,7 @@
 """An aggregator over runs in a store in memory, with the log that it reads."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -115,11 +115,12 @@ class House:
     subjects: list[dict[str, str]] = field(default_factory=list)
     sinks: SinksOf = lambda _, __: [JsonExport(), ParquetExport()]
     plain: SinksOf | None = None
+    advance: Callable[[RunLedger], Awaitable[None]] | None = None
 
     def starting(self) -> Aggregator:
         """An aggregator that has not resumed yet."""
         files = ReportFiles(captions, self.sinks, plain=self.plain)
-        outlets = Outlets(self.announce, self.warn)
+        outlets = Outlets(self.announce, self.warn, advance=self.advance)
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 
     async def aggregator(self) -> Aggregator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -18,6 +18,7 @@ from caliper.core.messages import PlanMade, Verdicts, event_key
 from caliper.core.outcome import Outcome, Scored, Verdict
 from caliper.core.terms import Priority, Terms
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.job_queue import write_queue
 from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS, RunJobs
@@ -25,6 +26,7 @@ from caliper.pipeline.store.runs import note_start, run_store
 from caliper.ports.stream import JobStream
 
 TICK = 0.25
+Advance = Callable[[RunLedger], Awaitable[None]]
 CORRECT = Scored(Fraction(1))
 
 
@@ -35,8 +37,10 @@ class Workshop(House):
     and `ended` holds when each run was over, in seconds.
     """
 
-    def __init__(self, rate: float, stream: JobStream | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, rate: float, stream: JobStream | None = None, advance: Advance | None = None
+    ) -> None:
+        super().__init__(advance=advance)
         self.rate = rate
         self.stream = stream or MemoryStream(capacity=100_000)
         self.consumer = self.stream.consumer(QA_JOBS, QA_JOBS)
@@ -66,11 +70,14 @@ class Workshop(House):
         priority: Priority = Priority.NORMAL,
         *,
         captions: bool = True,
+        judging: str = "",
     ) -> Planned:
-        """Start a run with a job for each sample; a model writes the captions if there are none."""
+        """Start a run with a job for each sample; a model writes the captions if there are none.
+        With `judging` its jobs are drawn.
+        """
         models = {"reader": runs.JUDGE} | ({} if captions else {"captioner": runs.JUDGE})
         own = runs.part(models=models, **({} if captions else {"captions": None}))
-        spec = runs.spec(own, name=name)
+        spec = runs.spec(own, name=name, judging=judging)
         store = run_store(self.store, spec.run_id)
         await store.put("spec.json", canonical_json(spec.to_json()))
         found = {"captionqa": runs.sources(runs.choice_rows(samples, 1), {})}
@@ -85,7 +92,7 @@ class Workshop(House):
         order = partial(read_shuffled, store, planned.summary, spec.seed)
         checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
         jobs = RunJobs(spec.run_id, CODEC, {}).of(order, checkpoint)
-        shards = await write_queue(store, number, jobs)
+        shards = 0 if spec.judging else await write_queue(store, number, jobs)
         event = PlanMade(spec.run_id, planned.summary.questions, number, shards=shards)
         await self._apply(Message(RUNS, event_key(event), CODEC.write(event)))
 

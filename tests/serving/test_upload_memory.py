@@ -21,7 +21,7 @@ async def parts(count):
         yield pb.UploadCaptionsRequest(caption=pb.UploadedCaption(sample=str(number), text=text))
 
 async def upload(count):
-    servicer = GatewayServicer(None, None, None, DirectoryStore(Path(sys.argv[1])))
+    servicer = GatewayServicer(None, None, (None, None), DirectoryStore(Path(sys.argv[1])))
     return (await servicer.UploadCaptions(parts(count), None)).captions
 
 asyncio.run(upload(1))

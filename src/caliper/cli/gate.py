@@ -16,17 +16,19 @@ from caliper.adapters.files import write_text
 from caliper.adapters.phrases import dimensions, number
 from caliper.analysis.comparability import unique_names
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
+from caliper.analysis.sequential import Look
 from caliper.cli.comparison import Anyway, open_comparison
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
-from caliper.cli.installation import InstalledServer
+from caliper.cli.installation import InstalledServer, open_gateway
 from caliper.cli.options import command_taking
-from caliper.core.errors import InvalidInput
-from caliper.core.run import RunState
+from caliper.core.errors import InvalidInput, NotComparable
+from caliper.core.run import RunSpec, RunState
 from caliper.local.directory import find_run
+from caliper.local.judged_again import plan_by_policy
 from caliper.local.policy import read_policy
-from caliper.local.sequential import SequentialPlan, gate_result
+from caliper.pipeline.aggregation.sequential import gate_result
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
@@ -83,8 +85,12 @@ def decide(options: GateOptions) -> int:
     policy = read_policy(options.policy)
     if options.aa:
         return _on_replicate(options, policy)
-    gated = asyncio.run(_by_look(options, policy)) if options.server is None else None
-    (before, after), result = gated or _by_comparison(options, policy)
+    found = asyncio.run(_find_look(options, policy))
+    if found is None:
+        (before, after), result = _by_comparison(options, policy)
+    else:
+        (before, after), look = found
+        result = gate_result(look)
     if options.markdown is not None:
         write_text(options.markdown, gate_markdown(before, after, result))
     if options.json:
@@ -113,19 +119,32 @@ def _by_comparison(options: GateOptions, policy: Policy) -> tuple[tuple[str, ...
     return comparison.names, gate_comparison(policy, comparison)
 
 
-async def _by_look(
-    options: GateOptions, policy: Policy
-) -> tuple[tuple[str, ...], GateResult] | None:
-    """The result for a candidate whose run ended once it was sure; None for any other."""
-    candidate = find_run(options.candidate)
-    if not candidate.read_spec().judging:
+async def _find_look(options: GateOptions, policy: Policy) -> tuple[tuple[str, ...], Look] | None:
+    """The last look at a candidate whose run ended once it was sure; None for any other."""
+    if options.server is not None:
+        async with open_gateway(options.server) as gateway:
+            candidate = await gateway.get(options.candidate)
+            if candidate.state is not RunState.DECIDED:
+                return None
+            base = await gateway.get(options.base)
+            try:
+                look = await gateway.look(options.base, options.candidate, policy)
+            except NotComparable:
+                return None
+            return _names(base.spec, candidate.spec), look
+    stored = find_run(options.candidate).stored_run
+    if not stored.spec.judging:
         return None
-    run = await candidate.stored_run.open()
-    plan = SequentialPlan.by_policy(find_run(options.base), policy)
+    run = await stored.open()
+    plan = plan_by_policy(find_run(options.base), policy)
     if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
         return None
-    names = unique_names((plan.base.spec.name, run.spec.name), (plan.base.spec.run_id, run.run))
-    return names, gate_result(await plan.look(run))
+    look = await plan.look(run, await stored.captions(run))
+    return _names(plan.base.spec, run.spec), look
+
+
+def _names(*specs: RunSpec) -> tuple[str, ...]:
+    return unique_names([spec.name for spec in specs], [spec.run_id for spec in specs])
 
 
 def _show(before: str, after: str, result: GateResult) -> None:

@@ -18,7 +18,7 @@ from caliper.cli.installation import Server, open_gateway, open_store
 from caliper.cli.options import OutputOptions
 from caliper.cli.show import show_gaps, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
-from caliper.core.run import RunState
+from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.pipeline.reports.run_reader import FILES
@@ -131,7 +131,7 @@ def _show_failure(evaluation: Evaluation, shown: OutputOptions) -> None:
     """Print why a run failed, in every output mode; in quiet mode also that it is not complete."""
     if evaluation.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(evaluation.error)}[/red]", soft_wrap=True)
-    elif evaluation.state is not RunState.COMPLETE and shown.quiet and not shown.json:
+    elif evaluation.state not in WHOLE_STATES and shown.quiet and not shown.json:
         write_reason(f"Run {evaluation.spec.run_id} is {evaluation.state}, not complete.")
 
 
@@ -147,7 +147,7 @@ def as_json(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _code(evaluation: Evaluation) -> Exit:
-    return Exit.DONE if evaluation.state is RunState.COMPLETE else Exit.NO
+    return Exit.DONE if evaluation.state in WHOLE_STATES else Exit.NO
 
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:

@@ -25,6 +25,7 @@ from caliper.local.gateway_evaluator import check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources
 from caliper.local.taxonomy import taxonomy_of
+from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.plan import qa_layout
 from caliper.pipeline.store.run_record import Evaluation
@@ -33,10 +34,16 @@ from caliper.ports.storage import ObjectStore
 from caliper.wiring.models import ModelRoom
 
 
-async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | None) -> Evaluation:
+async def send(
+    config: RunConfig,
+    gateway: RemoteGateway,
+    store: ObjectStore | None,
+    judging: StopCriterion | None = None,
+) -> Evaluation:
     """Push data and captions, and start the run.
 
-    `store` is the installation's store; None if it already has the datasets. Models are those of
+    `store` is the installation's store; None if it already has the datasets. `judging` ends the run
+    once the answer is sure. Models are those of
     the installation: a captioner, judge or reader is named as it is configured there. Raises
     InvalidInput naming file, line and field of rows that cannot be planned, and what the gateway
     and the store raise.
@@ -69,7 +76,8 @@ async def send(config: RunConfig, gateway: RemoteGateway, store: ObjectStore | N
             for parcel in supplies[name].parcels.values():
                 await push_dataset(store, parcel)
         parts.append(await _part_request(name, part, supplies[name], gateway))
-    evaluation, _ = await gateway.start(run_request(config, config.label, parts))
+    request = replace(run_request(config, config.label, parts), judging=judging)
+    evaluation, _ = await gateway.start(request)
     return evaluation
 
 

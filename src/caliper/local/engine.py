@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from importlib import import_module
 
 from caliper.adapters.media.bounds import DecoderOptions
@@ -34,7 +34,14 @@ from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
-from caliper.pipeline.planning.publisher import JUDGE_JOBS, QA_JOBS, RUNS, VERDICTS
+from caliper.pipeline.planning.publisher import (
+    JUDGE_JOBS,
+    QA_JOBS,
+    RUNS,
+    VERDICTS,
+    JobMessage,
+    publish_jobs,
+)
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.judge_check import Sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
@@ -87,8 +94,7 @@ class LocalRun:
         advance = None
         if setup.rule_of is not None:
             codec, rule_of = self._ground.codec, setup.rule_of
-            blocks = DrawnBlocks(stream, codec, rule_of, lambda: self._captions, self._add_jobs)
-            advance = blocks.advance
+            advance = DrawnBlocks(codec, rule_of, self._known, self._publish_block).advance
         outlets = Outlets(self._on_run_ended, _refuse, advance=advance)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
@@ -163,6 +169,8 @@ class LocalRun:
             self._written = {name: dict(texts) for name, texts in known.items()}
         # Also for runs of earlier releases, which did not count their starts.
         run_ledger.retry(end)
+        # Its blocks are drawn for this start, which the plan announces.
+        run_ledger.start = starts.number
         self.known = directory.is_finished and run_ledger.due_state is RunState.FINISHED
         if self.known:
             self._sittings = await stored_sittings(directory, run_ledger.spec)
@@ -170,8 +178,7 @@ class LocalRun:
             directory.begin()
             directory.write_captions(await self._captions_of(run_ledger))
         self._resumed.set()
-        by_blocks = setup.rule_of is not None
-        return Resumption(run_ledger.ledger, self._written, by_blocks)
+        return Resumption(run_ledger.ledger, self._written)
 
     async def _work(self, planner: Planner) -> None:
         decoders, anchors = Decoders(self._options), self._anchors()
@@ -184,11 +191,18 @@ class LocalRun:
             await anchors.close()
             await decoders.close()
 
-    def _add_jobs(self, published: int) -> None:
-        self.jobs += published
+    async def _known(
+        self, _: RunSpec, samples: Iterable[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], str]:
+        texts = self._captions
+        found = ((each, texts.get(each[0], {}).get(each[1])) for each in samples)
+        return {each: text for each, text in found if text is not None}
+
+    async def _publish_block(self, _: RunLedger, jobs: AsyncIterator[JobMessage]) -> None:
+        self.jobs += await publish_jobs(self._stream, jobs)
 
     def _note_jobs(self, published: int) -> None:
-        self._add_jobs(published)
+        self.jobs += published
         # The models have their first questions: there is time now. Imported in a thread, they would
         # keep replies waiting four times as long.
         loop = asyncio.get_running_loop()

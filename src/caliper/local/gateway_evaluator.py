@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ from caliper.core.errors import (
     NotFound,
 )
 from caliper.core.run import FINAL_STATES, RunState
+from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions, is_empty
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config
@@ -70,20 +71,20 @@ def check_installed(suite: Suite) -> None:
         ),
     }
     for name, part in config.benchmarks.items():
-        for field in ("judge", "reader", "captioner"):
-            spec = getattr(part, field) or ""
-            message = f"name it as the installation's {field} names itself, not by {spec:.60}"
+        for role in ("judge", "reader", "captioner"):
+            spec = getattr(part, role) or ""
+            message = f"name it as the installation's {role} names itself, not by {spec:.60}"
             is_foreign = spec.startswith(_OF_A_MACHINE)
-            refusals[f"benchmarks.{name}.{field}"] = (is_foreign, message)
-        for field in ("tagger", "embedder"):
-            is_own = getattr(part, field) != BenchmarkConfig.model_fields[field].default
-            refusals[f"benchmarks.{name}.{field}"] = (is_own, "it is that of the installation")
-    for field, (is_refused, message) in refusals.items():
+            refusals[f"benchmarks.{name}.{role}"] = (is_foreign, message)
+        for server in ("tagger", "embedder"):
+            is_own = getattr(part, server) != BenchmarkConfig.model_fields[server].default
+            refusals[f"benchmarks.{name}.{server}"] = (is_own, "it is that of the installation")
+    for place, (is_refused, message) in refusals.items():
         if is_refused:
-            raise InvalidInput(f"not with --server: {message}", field=field)
+            raise InvalidInput(f"not with --server: {message}", field=place)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GatewayEvaluator:
     """pipeline.suites.loop.CheckpointEvaluator: runs are those of the gateway's store, which
     `comparer` reads too. `warn` takes outages.
@@ -99,6 +100,7 @@ class GatewayEvaluator:
     captions: BucketCaptions
     clock: Clock
     warn: Callable[[str], None]
+    spent: Spending = field(default_factory=Spending)
 
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
@@ -221,7 +223,8 @@ class GatewayEvaluator:
             if _calls_a_model(ended, part.name)
         )
         calls = asked if ended.reuse is None else max(0, asked - ended.reuse.verdicts)
-        return EvaluatedRun(run, report, calls, await spent_tokens(run_store(self.store, run)))
+        self.spent = Spending(calls, await spent_tokens(run_store(self.store, run)))
+        return EvaluatedRun(run, report, self.spent.calls, self.spent.tokens)
 
     async def _compare(self, base: str, run: str) -> Comparison:
         comparison, _ = await self.comparer.compare([base, run], GATE_REQUEST)

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from caliper.adapters.files import write_text
+from caliper.analysis.gate import Policy
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat
 from caliper.core.suites import Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config
 from caliper.local.directory import RunDirectory
+from caliper.pipeline.aggregation.sequential import SequentialPlan
+from caliper.wiring.models import ModelRoom
 
 SHARE = 0.05
 """The share of the questions that is judged again."""
@@ -26,6 +29,13 @@ _OF_A_CAPTIONER: dict[str, Any] = {
 def place_again(base: RunDirectory) -> Path:
     """Where the questions of a run that are judged again are."""
     return base.path / "again" / "run"
+
+
+def plan_by_policy(base: RunDirectory, policy: Policy) -> SequentialPlan:
+    """The plan of a gate's policy, with what was judged again of the baseline, if anything."""
+    again = RunDirectory(place_again(base))
+    repeats = again.stored_run if again.is_finished else None
+    return SequentialPlan(base.stored_run, policy, None, policy.level, repeats, ModelRoom.rules())
 
 
 async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:

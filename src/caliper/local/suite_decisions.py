@@ -36,19 +36,30 @@ class EvaluatedRun:
     report: Report
     calls: int = 0
     tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many questions were asked, got replies to the same requests of other runs, and were
+        not asked.
+        """
+        coverages = [part.coverage for part in self.report.benchmarks]
+        saved = sum(coverage.undrawn for coverage in coverages)
+        reused = self.report.reuse.verdicts if self.report.reuse else 0
+        asked = sum(coverage.planned for coverage in coverages) - saved - reused
+        return {"asked": asked, "reused": reused, "saved": saved}
 
     @property
     def fields(self) -> dict[str, Any]:
         """What an entry says of it."""
-        parts = self.report.benchmarks
         return {
             "run": self.name,
             "is_complete": self.report.state == RunState.COMPLETE,
-            "asked": sum(part.coverage.planned - part.coverage.undrawn for part in parts),
-            "saved": sum(part.coverage.undrawn for part in parts),
+            **self.counts,
             "figures": tuple(_figures(self.report)),
             "calls": self.calls,
             "tokens": self.tokens,
+            "money": self.money,
         }
 
 

@@ -4,38 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.models.cost import Cost
 from caliper.adapters.phrases import stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.analysis.sequential import spent_alpha
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
+from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
+from caliper.core.spending import Spending
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate
-from caliper.local.sequential import (
-    SequentialPlan,
-    decision_of,
-    describe,
-    finding_json,
-    is_deterministic,
-)
 from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_policy, suite_run
 from caliper.local.suite_decisions import CAUSES, EvaluatedRun, decide
+from caliper.pipeline.aggregation.known_questions import is_deterministic
+from caliper.pipeline.aggregation.sequential import (
+    SequentialPlan,
+    decision_of,
+    describe,
+    finding_json,
+)
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST
+from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -44,10 +47,10 @@ from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
 from caliper.wiring.hosts import HostRoom
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.prices import read_prices, spending, unpriced
 from caliper.wiring.settings import access, decoders
 
-Costs = Mapping[str, Cost]
-"""What calls cost, by model."""
 LossOf = Callable[[CheckpointRevision], Awaitable[str]]
 
 
@@ -63,6 +66,8 @@ class LocalEvaluator:
 
     def __init__(self, watcher: Watcher, clock: Clock, loss_of: LossOf) -> None:
         self._watcher, self._clock, self._loss_of = watcher, clock, loss_of
+        self._prices = read_prices()
+        self.spent = Spending()
 
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
@@ -71,7 +76,7 @@ class LocalEvaluator:
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
-            plan, again = await self._sequential_plan(suite, baseline)
+            plan = await self._sequential_plan(suite, entry, baseline)
             result = await self._served_run(suite, entry, plan)
         except (LeaseLost, StoreUnavailable):
             raise
@@ -80,10 +85,12 @@ class LocalEvaluator:
             if not gone:
                 raise
             return EntryResult(EntryCause.LOSS, {"reason": gone})
-        run = _evaluated(result, again)
+        spent = self.spent
+        name, costs = result.directory.name, (spent.calls, spent.tokens, spent.money)
+        run = EvaluatedRun(name, result.report, *costs)
         by_look = "judging" in result.report.spec and not result.report.partial
         if plan is not None and baseline.entry is not None and by_look:
-            cause, decided = await _decide_by_look(plan, result, baseline.entry)
+            cause, decided = await _decide_by_look(plan, run, baseline.entry)
         else:
             cause, decided = await decide(suite, run, baseline, _compare)
         return EntryResult(cause, run.fields | decided)
@@ -93,46 +100,67 @@ class LocalEvaluator:
         return await asyncio.to_thread(is_gone, checkpoint) or await self._loss_of(checkpoint)
 
     async def _sequential_plan(
-        self, suite: Suite, baseline: BaselineChoice
-    ) -> tuple[SequentialPlan | None, Costs]:
-        """How to stop early, and what it cost to judge some of the baseline again; None if the
-        suite does not, or there is nothing to compare with.
+        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+    ) -> SequentialPlan | None:
+        """How to stop early; None if the suite does not, or there is nothing to compare with. Some
+        of the baseline is judged again first.
         """
         if "judging" not in suite.values or baseline.entry is None:
-            return None, {}
+            return None
         policy, margin = suite_policy(suite), suite.values["margin"]
         level = LEVEL if policy is None else policy.level
-        directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
+        alarm_level = None
+        if "alarms" in suite.values:
+            accounts = SuiteAccounts(suite_store(), self._clock, suite.name)
+            revision = entry.checkpoint.revision
+            number = await accounts.comparison_number(suite.version, revision)
+            alarm_level = spent_alpha(level, number)
+        directory, rules = RunDirectory(DEFAULT_ROOT / baseline.entry.run), ModelRoom.rules()
         base = directory.stored_run
+        plan = SequentialPlan(base, policy, margin, level, None, rules, alarm_level)
         if is_deterministic(base.spec):
-            return SequentialPlan(base, policy, margin, level), {}
-        result = await self._evaluate(await config_again(suite, directory))
+            return plan
+        result = await self._evaluate(suite, await config_again(suite, directory))
         repeats = RunDirectory(result.directory).stored_run
-        return SequentialPlan(base, policy, margin, level, repeats), result.spent
+        return replace(plan, repeats=repeats)
 
     async def _served_run(
         self, suite: Suite, entry: CheckpointEntry, sequential: SequentialPlan | None
     ) -> RunResult:
         plan, checkpoint = suite_serving(suite.values), entry.checkpoint
         if plan is None:
-            return await self._evaluate(suite_run(suite, checkpoint), sequential)
+            return await self._evaluate(suite, suite_run(suite, checkpoint), sequential)
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
         slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
 
         async def work(served: CheckpointEndpoint) -> RunResult:
-            return await self._evaluate(suite_run(suite, checkpoint, served), sequential)
+            config = suite_run(suite, checkpoint, served)
+            return await self._evaluate(suite, config, sequential)
 
         label = f"{suite.name} {checkpoint.label}"
         return await slot.use(server, checkpoint, label, plan.use, work)
 
-    async def _evaluate(self, config: RunConfig, plan: SequentialPlan | None = None) -> RunResult:
+    async def _evaluate(
+        self, suite: Suite, config: RunConfig, plan: SequentialPlan | None = None
+    ) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
+            self._check_prices(suite, setup)
             alike = plan is not None and plan.is_comparable(setup.spec)
             run = _ended_by(setup, plan) if plan is not None and alike else setup
-            return await evaluate(run, self._watcher, self._clock, decoders())
+            try:
+                return await evaluate(run, self._watcher, self._clock, decoders())
+            finally:
+                self.spent += spending(setup.models.room.costs, self._prices)
+
+    def _check_prices(self, suite: Suite, setup: RunSetup) -> None:
+        """Raise InvalidInput for a model without a price, where a budget is in money."""
+        missing = unpriced(setup.models.room.costs, self._prices)
+        if "money" in limits_of(suite) and missing:
+            message = f"no price of {', '.join(missing)}: set CALIPER_PRICES"
+            raise InvalidInput(message, field="budget.month.money")
 
     def _warn(self, setup: RunSetup, *, shares: bool) -> None:
         for part in setup.spec.benchmarks:
@@ -160,7 +188,8 @@ class LocalEvaluator:
 
 def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
     spec = replace(setup.spec, judging=plan.digest)
-    return replace(setup, spec=spec, rule_of=plan.rule_of)
+    rule_of = partial(plan.rule_of, captions=setup.supplies.captions)
+    return replace(setup, spec=spec, rule_of=rule_of)
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
@@ -180,29 +209,24 @@ def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]
     return [each.run for each in ended if each.run not in runs]
 
 
-def _evaluated(result: RunResult, again: Costs) -> EvaluatedRun:
-    costs = [*result.spent.values(), *again.values()]
-    calls = sum(cost.calls for cost in costs)
-    tokens = sum(cost.prompt_tokens + cost.completion_tokens for cost in costs)
-    return EvaluatedRun(result.directory.name, result.report, calls, tokens)
-
-
 async def _compare(base: str, run: str) -> Comparison:
     directories = (RunDirectory(DEFAULT_ROOT / name) for name in (base, run))
     return await compare_runs([each.stored_run for each in directories], GATE_REQUEST)
 
 
 async def _decide_by_look(
-    plan: SequentialPlan, result: RunResult, base: CheckpointEntry
+    plan: SequentialPlan, evaluated: EvaluatedRun, base: CheckpointEntry
 ) -> tuple[EntryCause, dict[str, Any]]:
     """The decision of the look that ended a run, or of the last one."""
     against: dict[str, Any] = {"baseline": base.checkpoint.revision}
-    if warnings := stuffing_warnings(result.report):
+    if warnings := stuffing_warnings(evaluated.report):
         return EntryCause.DOUBT, {**against, "reason": "; ".join(warnings)}
-    look = await plan.look(await RunDirectory(result.directory).stored_run.open())
-    coverages = [part.coverage for part in result.report.benchmarks]
-    whole = sum(coverage.planned for coverage in coverages)
-    asked = whole - sum(coverage.undrawn for coverage in coverages)
-    reason = "; ".join(filter(None, (describe(look), f"asked {asked:,} of {whole:,} questions")))
+    directory = RunDirectory(DEFAULT_ROOT / evaluated.name)
+    run = await directory.stored_run.open()
+    look = await plan.look(run, await directory.captions(run))
+    counts = evaluated.counts
+    told = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
+    told += f", reused {counts['reused']:,}" if counts["reused"] else ""
+    reason = "; ".join(filter(None, (describe(look), told)))
     findings = tuple(map(finding_json, look.checks))
     return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}

@@ -9,10 +9,12 @@ from functools import partial
 
 from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
+from caliper.adapters.wire.judging import decode_policy, encode_look
 from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
@@ -35,11 +37,12 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         self,
         gateway: Gateway,
         reader: RunReader,
-        comparer: Comparer,
+        comparers: tuple[Comparer, Looks],
         store: ObjectStore,
         telemetry: Telemetry = SILENT,
     ) -> None:
-        self._gateway, self._reader, self._comparer = gateway, reader, comparer
+        self._gateway, self._reader = gateway, reader
+        self._comparer, self._looks = comparers
         self._store, self._uploads, self._telemetry = store, Uploads(), telemetry
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
@@ -126,6 +129,14 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
         )
         for message in encode_comparison(comparison, pictures):
             yield message
+
+    async def GetLook(  # noqa: N802 - named in the contract
+        self, request: pb.GetLookRequest, _: Context
+    ) -> pb.GetLookResponse:
+        """The last look at a run that was to end once its answer was sure."""
+        policy = decode_policy(request.policy) if request.HasField("policy") else None
+        look = await self._looks.last(request.base, request.run, policy)
+        return pb.GetLookResponse(look=encode_look(look))
 
     async def UploadCaptions(  # noqa: N802 - named in the contract
         self, request_iterator: AsyncIterator[pb.UploadCaptionsRequest], _: Context

@@ -46,6 +46,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "GetReport": _READ_MUCH,
         "ListVerdicts": _READ,
         "CompareEvaluations": _READ_MUCH,
+        "GetLook": _READ_MUCH,
         "UploadCaptions": _UPLOAD,
     },
     "caliper.api.aggregator.v1.AggregatorService": {

@@ -12,15 +12,18 @@ from caliper.core.messages import RunEnded, event_key
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
+from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, queue_block
 from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.lease import LeasedStore
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.seats import Seats
+from caliper.pipeline.aggregation.sequential import stored_rule
 from caliper.pipeline.aggregation.shared_log import SharedLog
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotBoard, SlotIndex, slot_of
 from caliper.pipeline.live.gauges import Gauges, Scope
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.stages import ScoreBoard
@@ -29,6 +32,7 @@ from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground
+from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.sinks import plain_sinks, sinks
 
@@ -93,8 +97,13 @@ def _outlets(ground: Ground) -> Outlets:
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
+    rule_of, book = partial(stored_rule, ground.store, ModelRoom.rules()), CaptionBook(ground.store)
+    blocks = DrawnBlocks(ground.codec, rule_of, book.captions, queue_block)
     return Outlets(
-        announce, lambda kind, text: _LOG.warning("%s: %s", kind, text), ground.telemetry
+        announce,
+        lambda kind, text: _LOG.warning("%s: %s", kind, text),
+        ground.telemetry,
+        advance=blocks.advance,
     )
 
 

@@ -23,6 +23,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.lazy import lazy_module
+from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
@@ -212,7 +213,8 @@ def gateway_parts(
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
     starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
-    servicer = gateway.GatewayServicer(core, reader, comparer, ground.store, ground.telemetry)
+    comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
+    servicer = gateway.GatewayServicer(core, reader, comparers, ground.store, ground.telemetry)
     administration = Administration(SuiteRegistry(ground.store, ground.clock))
     tasks = [starts.run]
     if ground.whole is not None:

@@ -1,5 +1,6 @@
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes import runs
@@ -12,11 +13,16 @@ from caliper.adapters.wire.evaluations import (
     encode_evaluation_request,
     encode_run_scores,
 )
+from caliper.adapters.wire.judging import decode_criterion, decode_look, encode_look
+from caliper.analysis.gate import Check, Policy, Tier
+from caliper.analysis.sequential import CheckLook, Finding, Look
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2
+from caliper.core.errors import InvalidInput
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
 from caliper.core.terms import Priority, Terms
+from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
@@ -46,6 +52,29 @@ def parts(draw: st.DrawFn) -> BenchmarkRequest:
 
 
 MOST = st.none() | st.integers(0, 2**64 - 1)
+DROPS, LEVELS = st.none() | st.floats(0, 100), st.floats(0.01, 0.4)
+CHECKS = st.builds(Check, WORDS, TEXTS, st.sampled_from(Tier), DROPS, DROPS, st.integers(2, 99))
+POLICIES = st.builds(Policy, st.lists(CHECKS, max_size=2).map(tuple), LEVELS, st.floats(0, 1))
+RUNS = st.just("") | WORDS
+CRITERIA = st.builds(
+    StopCriterion, WORDS, st.none() | POLICIES, DROPS, LEVELS, RUNS, RUNS, st.none() | LEVELS
+)
+FIGURES, NEEDED = st.floats(-1, 1), st.none() | st.integers(0, 2**32)
+FINDINGS, QUESTIONS = st.sampled_from(Finding), st.integers(0, 2**32)
+CHECK_LOOKS = st.builds(
+    CheckLook, WORDS, FINDINGS, *4 * (FIGURES,), *4 * (QUESTIONS,), NEEDED, *2 * (FIGURES,)
+)
+LOOKS = st.builds(
+    Look,
+    finding=FINDINGS,
+    difference=FIGURES,
+    low=FIGURES,
+    high=FIGURES,
+    needed_more=NEEDED,
+    checks=st.lists(CHECK_LOOKS, max_size=2).map(tuple),
+    open_strata=st.frozensets(WORDS, max_size=2),
+    reason=WORDS,
+)
 
 
 @given(
@@ -58,6 +87,7 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
         replicate=st.integers(0, 2**32 - 1),
         share_replies=st.booleans(),
         judge_share=st.none() | st.floats(0.01, 0.99),
+        judging=st.none() | CRITERIA,
         coverage_floor=st.floats(0, 1),
         client_key=TEXTS,
         terms=st.builds(Terms, MOST, MOST, st.sampled_from(Priority)),
@@ -87,3 +117,19 @@ def test_where_a_run_stands_arrives(state: RunState, error: str, start: int) -> 
     scores = Scores(state, (), error, start)
     data = encode_run_scores(scores).SerializeToString()
     assert decode_run_scores(aggregator_pb2.RunScores.FromString(data)) == scores
+
+
+@given(LOOKS)
+def test_a_look_is_read_back(look: Look) -> None:
+    assert decode_look(evaluate_pb2.Look.FromString(encode_look(look).SerializeToString())) == look
+
+
+def test_what_ends_a_run_has_defaults_and_known_tiers() -> None:
+    check = evaluate_pb2.GateCheck(benchmark="captionqa", figure="overall.score")
+    policy = evaluate_pb2.GatePolicy(checks=[check], level=0.1)
+    message = evaluate_pb2.StopCriterion(base="a" * 16, policy=policy)
+    expected = Policy((Check("captionqa", "overall.score"),), 0.1)
+    assert decode_criterion(message) == StopCriterion("a" * 16, expected, None, 0.1)
+    policy.checks[0].tier = "urgent"
+    with pytest.raises(InvalidInput, match="urgent"):
+        decode_criterion(evaluate_pb2.StopCriterion(policy=policy))

@@ -122,7 +122,7 @@ async def test_jobs_in_memory_are_bounded_in_bytes() -> None:
     shop = Workshop(100)
     await shop.start("ours", 1_000)
     (run,) = shop.known.table
-    queue = QueueReader(shop.known.table, run, run.start, weight=1, shards=run.shards or 0)
+    queue = QueueReader(shop.known.table, run, run.start, 0, weight=1, shards=run.shards or 0)
     await queue.read_ahead(most=1)
     one_shard = queue.size
     await queue.read_ahead(most=1)

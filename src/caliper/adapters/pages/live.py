@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from caliper.adapters.pages.page import cut, render
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
-from caliper.core.run import FINAL_STATES, RunState
+from caliper.core.run import FINAL_STATES, WHOLE_STATES
 from caliper.pipeline.gateway.gateway import Page as RunsPage
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.reports.facets import Facet
@@ -81,7 +81,7 @@ def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
         every=REFRESH,
         going=active,
         run=evaluation,
-        whole=evaluation.state is RunState.COMPLETE,
+        whole=evaluation.state in WHOLE_STATES,
         parts=parts,
         spec=declaration.spec,
         samples=f"/runs/{run}/samples",

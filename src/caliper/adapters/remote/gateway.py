@@ -11,8 +11,11 @@ from google.protobuf.message import Message
 from caliper.adapters.remote.channel import Target, translate_errors
 from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
+from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.text import to_wire
+from caliper.analysis.gate import Policy
+from caliper.analysis.sequential import Look
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
@@ -132,6 +135,18 @@ class RemoteGateway:
         compare, metadata = self._stub.CompareEvaluations, self._target.metadata
         async with translate_errors(self._target):
             return await decode_comparison(compare(request, timeout=_LONG, metadata=metadata))
+
+    async def look(self, base: str, run: str, policy: Policy | None = None) -> Look:
+        """The last look at a run that was to end once its answer was sure, by the checks of a
+        policy, or else by its own.
+        """
+        checks = None if policy is None else encode_policy(policy)
+        request = pb.GetLookRequest(base=base, run=run, policy=checks)
+        async with translate_errors(self._target):
+            response = await self._stub.GetLook(
+                request, timeout=_LONG, metadata=self._target.metadata
+            )
+        return decode_look(response.look)
 
     async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts, and the token of the next page."""

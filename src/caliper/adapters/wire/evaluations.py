@@ -15,6 +15,7 @@ from caliper.adapters.wire.enums import (
     encode_state,
 )
 from caliper.adapters.wire.figures import decode_scores, encode_scores
+from caliper.adapters.wire.judging import decode_criterion, encode_criterion
 from caliper.adapters.wire.specs import (
     decode_preparation,
     decode_spec,
@@ -52,6 +53,7 @@ def encode_evaluation_request(request: EvaluationRequest) -> evaluate_pb2.StartE
         max_calls=request.terms.calls,
         max_tokens=request.terms.tokens,
         priority=encode_priority(request.terms.priority),
+        judging=None if request.judging is None else encode_criterion(request.judging),
     )
 
 
@@ -92,6 +94,7 @@ def decode_evaluation_request(message: evaluate_pb2.StartEvaluationRequest) -> E
             tokens=message.max_tokens if message.HasField("max_tokens") else None,
             priority=decode_priority(message.priority) if message.priority else Priority.NORMAL,
         ),
+        judging=decode_criterion(message.judging) if message.HasField("judging") else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotFound, NotReady
 from caliper.core.messages import RunEnded
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
@@ -39,17 +39,25 @@ class Conclusion:
         look = self._clock.monotonic() - self._looked_at >= _LOOK
         self._looked_at = self._clock.monotonic() if look else self._looked_at
         for run in self._table:
-            if self._table.idle_seconds(run) >= self._bounds.idle and not run.jobs_left:
+            may_ask = run.jobs_left or bool(run.spec.judging)
+            if self._table.idle_seconds(run) >= self._bounds.idle and not may_ask:
                 # The retried questions were answered before the plan that retries them, or are
                 # lost: stop waiting for them.
                 run.retries.clear()
             fails = run.due_state is RunState.FAILED and not (run.is_broken or run.end_is_current)
             if (look and run.due_state is None) or (fails and self._may_end(run)):
                 await self._read_cancellation(run)
-            if run.due_state is None and self._outlets.advance is not None:
-                await self._outlets.advance(run)
+            if run.due_state is None and run.spec.judging:
+                await self._advance(run)
             if run.is_due and self._may_end(run):
                 await self._end(run)
+
+    async def _advance(self, run: RunLedger) -> None:
+        if self._outlets.advance is not None:
+            try:
+                await self._outlets.advance(run)
+            except (InvalidInput, NotFound, NotReady) as error:
+                self._table.fail(run, error)
 
     async def _read_cancellation(self, run: RunLedger) -> None:
         # Read before: a cancellation does not apply to a start that is planned meanwhile.

@@ -107,7 +107,7 @@ class Dispatcher:
         if known is not None and known.run is run and known.is_current:
             return
         # Read once: the next start may be planned meanwhile.
-        start, shards = run.start, run.shards
+        start, block, shards = run.start, run.block, run.shards
         try:
             priority = (await read_starts(run.store)).terms.priority
         except InvalidInput:
@@ -115,7 +115,7 @@ class Dispatcher:
             priority = Priority.NORMAL
         if shards is None:
             shards = await count_shards(run.store, start)
-        self._queues[run.run] = QueueReader(table, run, start, priority.weight, shards)
+        self._queues[run.run] = QueueReader(table, run, start, block, priority.weight, shards)
 
     async def _measure(self) -> None:
         """Read how many messages of each topic nobody has taken."""

@@ -1,90 +1,131 @@
-"""Asks the questions of a run block by block, until a rule says that the answer is sure.
+"""Asks the questions of runs block by block, until a rule says that the answer is sure.
 
 A block is published once all outcomes of the blocks before it are in, and the rule has looked at
 them. So what is asked, and where the run ends, depends on the outcomes alone: not on the order in
-which they come, and not on how often the process was killed.
+which they come, and not on how often the process was killed or another one took over.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import asyncio
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 from caliper.core.outcome import Reason, Scored
 from caliper.core.question import Item, Question
+from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.planning.job_queue import write_queue
 from caliper.pipeline.planning.publication_order import read_shuffled
-from caliper.pipeline.planning.publisher import RunJobs, publish_jobs
-from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.planning.publisher import JobMessage, RunJobs
 from caliper.pipeline.store.runs import read_starts
 from caliper.ports.codec import Codec
 from caliper.ports.stages import StopRule
-from caliper.ports.stream import JobStream
 
 RuleOf = Callable[[RunLedger], Awaitable[StopRule]]
+CaptionsOf = Callable[
+    [RunSpec, Iterable[tuple[str, str]]], Awaitable[Mapping[tuple[str, str], str]]
+]
+"""Finds the known captions of some samples of a run, each by its benchmark and name."""
+PublishBlock = Callable[[RunLedger, AsyncIterator[JobMessage]], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a run is: its rule, the indices of its blocks by the first repeat of each question,
-    how many blocks the rule has `seen`, and how many were `asked`.
+    """How far a `start` of a run is: its rule, the indices of its blocks by the first repeat of
+    each question, how many blocks the rule has `seen`, and how many were `asked`.
     """
 
+    start: int
     rule: StopRule
     blocks: list[dict[int, range]]
     seen: int = 0
     asked: int = 0
 
 
-@dataclass(slots=True)
 class DrawnBlocks:
-    """Publishes the blocks of one run. `captions` returns the captions that are known, and
-    `published` is called with the number of jobs.
+    """Publishes the blocks of runs by `publish`. A run that is opened anew is looked at from its
+    first block again, and of the block that is not answered yet only what is missing is published.
     """
 
-    stream: JobStream
-    codec: Codec
-    rule_of: RuleOf
-    captions: Callable[[], Captions]
-    published: Callable[[int], None]
-    _progress: _Progress | None = field(default=None, init=False)
+    def __init__(
+        self, codec: Codec, rule_of: RuleOf, captions_of: CaptionsOf, publish: PublishBlock
+    ) -> None:
+        self._codec, self._rule_of = codec, rule_of
+        self._captions_of, self._publish = captions_of, publish
+        # Of ledgers in memory: a run that is opened anew, here or elsewhere, begins anew.
+        self._progress = WeakKeyDictionary[RunLedger, _Progress]()
 
     async def advance(self, run: RunLedger) -> None:
         """Look at every block that is answered, then publish the next one, or end the run.
 
-        Raises what the rule raises, DataLoss when the plan is lost, StoreUnavailable,
-        StreamUnavailable.
+        A run waits for the plan of its first start. Raises what the rule raises, DataLoss when the
+        plan is lost, StoreUnavailable, StreamUnavailable.
         """
-        if self._progress is None:
-            rule = await self.rule_of(run)
-            self._progress = _Progress(rule, await _blocks(run, rule))
-        progress = self._progress
+        if not run.start:
+            return
+        progress = await self._progress_of(run)
         while progress.seen < len(progress.blocks):
             missing = _missing(run, progress.blocks[progress.seen])
-            if missing and progress.asked > progress.seen:
-                return
-            if missing:
+            if missing and progress.asked <= progress.seen:
+                await self._publish(run, self._jobs(run, missing))
                 progress.asked = progress.seen + 1
-                await self._publish(run, missing)
+            if missing:
                 return
             progress.seen += 1
-            done = progress.blocks[: progress.seen]
-            if progress.rule.is_sure(_outcomes(run, done), progress.seen):
+            outcomes = _outcomes(run, progress.blocks[: progress.seen])
+            # A look takes up to a second: others have their turn meanwhile.
+            is_sure = await asyncio.to_thread(progress.rule.is_sure, outcomes, progress.seen)
+            if run.start != progress.start:
+                # What it asks for anew changes the outcomes.
+                return
+            if is_sure:
                 run.decide()
                 return
 
-    async def _publish(self, run: RunLedger, indices: Container[int]) -> None:
-        starts = await read_starts(run.store)
+    async def _progress_of(self, run: RunLedger) -> _Progress:
+        known = self._progress.get(run)
+        if known is None or known.start != run.start:
+            start, rule = run.start, await self._rule_of(run)
+            known = self._progress[run] = _Progress(start, rule, await _blocks(run, rule))
+        return known
+
+    async def _jobs(self, run: RunLedger, indices: Container[int]) -> AsyncIterator[JobMessage]:
+        starts, captions = await read_starts(run.store), dict[str, dict[str, str]]()
         cap = starts.terms.token_cap(starts.number)
-        jobs = RunJobs(run.run, self.codec, self.captions(), cap)
 
         async def drawn() -> AsyncIterator[list[Item]]:
             async for items in read_shuffled(run.store, run.summary, run.spec.seed):
-                found = (_drawn(item, indices) for item in items)
-                yield [item for item in found if item is not None]
+                marked = (_drawn(item, indices) for item in items)
+                found = [item for item in marked if item is not None]
+                samples = {(item.benchmark, item.sample) for item in found}
+                for (name, sample), text in (await self._captions_of(run.spec, samples)).items():
+                    captions.setdefault(name, {})[sample] = text
+                yield found
 
         sources = {part.name: part.checkpoint_sources for part in run.spec.benchmarks}
-        self.published(await publish_jobs(self.stream, jobs.of(drawn, sources)))
+        async for job in RunJobs(run.run, self._codec, captions, cap).of(drawn, sources):
+            yield job
+
+
+async def queue_block(run: RunLedger, jobs: AsyncIterator[JobMessage]) -> None:
+    """Put the jobs of a block into the queue of the run, for the dispatcher. The block before is
+    answered: nothing of its queue is wanted. Raises StoreUnavailable or StoreFull.
+    """
+    start = run.start
+    shards = await write_queue(run.store, start, jobs)
+    # Another start has a queue of its own, and draws anew.
+    if run.start == start:
+        run.queue_block(shards)
 
 
 def _missing(run: RunLedger, block: Mapping[int, range]) -> set[int]:

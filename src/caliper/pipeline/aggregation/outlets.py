@@ -26,7 +26,8 @@ class Trouble(StrEnum):
 class Outlets:
     """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
     reports a fault and must neither block nor raise, `telemetry` records events, `live` has the
-    live scores of all slots, and `advance` publishes what a run that goes on has to ask next.
+    live scores of all slots, and `advance` publishes what a run that
+    ends once its answer is sure has to ask next.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]

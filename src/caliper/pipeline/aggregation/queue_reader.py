@@ -1,4 +1,4 @@
-"""Reads the job queue of a run's last start, a little ahead of its publication."""
+"""Reads the job queue of a run's last start or block, a little ahead of its publication."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READ_AHEAD = 400
 
 @dataclass(slots=True)
 class QueueReader:
-    """What is left of the queue of one start, by first topic.
+    """What is left of the queue of one start, or of one block of it, by first topic.
 
     `next` is the next shard to read of `shards`, and `size` the bytes of the jobs in memory.
     """
@@ -25,6 +25,7 @@ class QueueReader:
     table: RunTable
     run: RunLedger
     start: int
+    block: int
     weight: int
     shards: int
     next: int = 0
@@ -33,8 +34,8 @@ class QueueReader:
 
     @property
     def is_current(self) -> bool:
-        """Whether no later start of the run has been planned."""
-        return self.start == self.run.start
+        """Whether no later start of the run has been planned, and no later block drawn."""
+        return (self.start, self.block) == (self.run.start, self.run.block)
 
     @property
     def is_over(self) -> bool:

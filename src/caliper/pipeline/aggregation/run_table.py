@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from cachetools import LRUCache
 
-from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.errors import CaliperError, DataLoss, InvalidInput
 from caliper.core.messages import RunEnded
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
@@ -133,8 +133,8 @@ class RunTable:
             return starts.number if starts else 0
         return 0
 
-    def fail(self, run: RunLedger, error: InvalidInput) -> None:
-        """Fail a run, as one of its objects cannot be read, until it is planned again."""
+    def fail(self, run: RunLedger, error: CaliperError) -> None:
+        """Fail a run until it is planned again: an object that it needs cannot be read."""
         run.is_broken, run.error = True, str(error)
         with log_subject(run.run):
             self.warn(Trouble.LOST, f"run {run.run}: {error}")

@@ -2,7 +2,8 @@
 
 Persistent state is in the store:
 
-    runs/<id>/spec.json  runs/<id>/started.json  runs/<id>/cancelled.json  client-keys/<sha256>.json
+    runs/<id>/spec.json  runs/<id>/judging.json  runs/<id>/started.json  runs/<id>/cancelled.json
+    client-keys/<sha256>.json
     run-index/<milliseconds until the year 9999>-<id>.json   so that keys list the newest run first
 """
 
@@ -29,6 +30,8 @@ from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.gateway.relays import Relays
+from caliper.pipeline.gateway.stop_criteria import check_baseline, check_criterion
+from caliper.pipeline.ledger.stop_criterion import write_criterion
 from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
@@ -91,14 +94,20 @@ class Gateway:
     async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start the requested run, or resume it. Returns it, and whether this call created it.
 
-        Raises what `resolve` raises, AlreadyExists for a client key used with another spec,
-        StreamUnavailable.
+        Raises what `resolve` and `check_baseline` raise, AlreadyExists for a client key used with
+        another spec, StreamUnavailable.
         """
         store = self._outside.store
+        if request.judging is not None:
+            check_criterion(request, request.judging)
         spec = await resolve(request, self._outside.supplies, self._outside.stages)
         original = spec.by_origin
         if original != spec and await store.get(f"runs/{original.run_id}/{SPEC}") is not None:
             spec = original
+        if request.judging is not None:
+            await check_baseline(request.judging, spec, store)
+            # Before the spec, which has its digest.
+            await write_criterion(run_store(store, spec.run_id), request.judging)
         return await self.begin(spec, request.terms, request.client_key)
 
     async def begin(

@@ -25,7 +25,7 @@ from caliper.ports.storage import ObjectStore
 _FINISHED = (*WHOLE_STATES, RunState.FINISHED)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class RunLedger:
     """The ledger of one run, with the run's events and end.
 
@@ -35,7 +35,8 @@ class RunLedger:
     one that was cancelled or has failed (0: none), `retries` the indices that are being retried
     since. A run that `heals` was opened anew, for the jobs of a new start to restore what it lost.
     `shards` are those of the last start's job queue, None if an earlier release kept no count, and
-    `jobs_left` says whether jobs may be left in it.
+    `jobs_left` says whether jobs may be left in it. `block` counts the queues that whoever holds
+    the run wrote itself, one after the other, for blocks that it drew.
 
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
@@ -55,6 +56,7 @@ class RunLedger:
     heals: bool = False
     shards: int | None = 0
     jobs_left: bool = False
+    block: int = 0
     end_state: RunState | None = None
     report: str = ""
     announced_end: tuple[str, str] | None = None
@@ -106,6 +108,11 @@ class RunLedger:
         standing = await self.log.read_many(contested) if contested else None
         return self.ledger.merge(verdicts, standing)
 
+    def queue_block(self, shards: int) -> None:
+        """Note that the job queue has been written anew, with the jobs of one more block."""
+        self.shards, self.jobs_left = shards, True
+        self.block += 1
+
     def decide(self) -> None:
         """The answer is sure: what has no outcome is not drawn. Raises StoreUnavailable."""
         unknown = (i for i in range(self.summary.questions) if self.ledger.lacks(range(i, i + 1)))
@@ -129,7 +136,7 @@ class RunLedger:
                 self.retry(event.asked)
                 # Not by the plan of the start that failed, which may come twice.
                 self.is_broken = False
-            if event.start >= self.start:
+            if event.start > self.start or (event.start == self.start and not self.spec.judging):
                 self.start, self.shards = event.start, event.shards
                 self.jobs_left = event.shards > 0
             if self._early_end is None and not self.is_broken:
@@ -223,7 +230,8 @@ class RunLedger:
             "report": self.report,
             "announced": self.announced_end,
             "start": self.start,
-            "shards": self.shards,
+            # Blocks are queued anew by the next who holds the run.
+            "shards": 0 if self.spec.judging else self.shards,
             "heals": self.heals,
             "cancelled": self.cancelled,
             "failed": self.failed,

@@ -42,13 +42,11 @@ from caliper.ports.stream import JobStream
 class Resumption:
     """What is known of a run that is resumed: its ledger, and the captions written for it.
 
-    Jobs for which the ledger lacks nothing are not published, and none at all of a run whose jobs
-    go out `by_blocks`: whoever holds the run publishes these.
+    Jobs for which the ledger lacks nothing are not published.
     """
 
     ledger: Ledger | None = None
     captions: Captions = field(default_factory=dict)
-    by_blocks: bool = False
 
 
 class Planner:
@@ -56,7 +54,8 @@ class Planner:
 
     Jobs wait in the queues of their starts, for the dispatcher. With `resume` they are published
     instead: it is called for every planned run, with the index at which a cap on calls cuts its
-    plan (None for no cap), and returns what is known of the run.
+    plan (None for no cap), and returns what is known of the run. Of a run that ends once the answer
+    is sure there are none: whoever holds the run draws them.
     """
 
     def __init__(
@@ -111,12 +110,12 @@ class Planner:
             resumption.ledger,
             end,
         )
-        if self._resume is None:
+        if self._resume is None and not spec.judging:
             event = replace(event, shards=await write_queue(store, start, messages))
         if await is_cancelled(store):
             return 0
         await self._stream.publish(Message(RUNS, event_key(event), self._codec.write(event)))
-        if self._resume is None or resumption.by_blocks:
+        if self._resume is None or spec.judging:
             return 0
         return await publish_jobs(self._stream, messages)
 

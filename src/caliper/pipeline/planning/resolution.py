@@ -13,6 +13,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.core.terms import Terms
+from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.store.supplies import check_digest
 from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import Supplies
@@ -51,7 +52,7 @@ class BenchmarkRequest:
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
     """A request for an evaluation. `client_key` is chosen by the caller, empty for none. `terms`
-    apply to this start only.
+    apply to this start only. `judging` ends the run once the answer is sure, None asks everything.
     """
 
     name: str
@@ -64,6 +65,7 @@ class EvaluationRequest:
     judge_share: float | None = None
     client_key: str = ""
     terms: Terms = field(default_factory=Terms)
+    judging: StopCriterion | None = None
 
 
 async def resolve(
@@ -98,6 +100,7 @@ async def resolve(
         share_replies=request.share_replies,
         coverage_floor=request.coverage_floor,
         judge_share=request.judge_share,
+        judging="" if request.judging is None else request.judging.digest,
     )
 
 

@@ -193,12 +193,13 @@ async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption
 
 
 async def read_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:
-    """The caption that a captioner wrote about one sample; None if there is none.
+    """The caption that a captioner wrote about one sample, a `CutShort` if it was truncated; None
+    if there is none.
 
     Raises DataLoss, StoreUnavailable.
     """
     caption = await _read_caption(store, caption_key(run, name, sample))
-    return None if caption is None else caption.text
+    return None if caption is None else caption.plain
 
 
 async def read_own_captions(store: ObjectStore, run: str, name: str) -> Mapping[str, str]:

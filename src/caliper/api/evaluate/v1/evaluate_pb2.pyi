@@ -65,7 +65,7 @@ class BenchmarkRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
-    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share")
+    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share", "judging")
     NAME_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -78,6 +78,7 @@ class StartEvaluationRequest(_message.Message):
     SHARE_REPLIES_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     JUDGE_SHARE_FIELD_NUMBER: _ClassVar[int]
+    JUDGING_FIELD_NUMBER: _ClassVar[int]
     name: str
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkRequest]
     seed: int
@@ -90,7 +91,52 @@ class StartEvaluationRequest(_message.Message):
     share_replies: bool
     priority: Priority
     judge_share: float
-    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ...) -> None: ...
+    judging: StopCriterion
+    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ..., judging: _Optional[_Union[StopCriterion, _Mapping]] = ...) -> None: ...
+
+class StopCriterion(_message.Message):
+    __slots__ = ("base", "policy", "margin", "level", "repeats", "rules", "alarm_level")
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    MARGIN_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    REPEATS_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    ALARM_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    base: str
+    policy: GatePolicy
+    margin: float
+    level: float
+    repeats: str
+    rules: str
+    alarm_level: float
+    def __init__(self, base: _Optional[str] = ..., policy: _Optional[_Union[GatePolicy, _Mapping]] = ..., margin: _Optional[float] = ..., level: _Optional[float] = ..., repeats: _Optional[str] = ..., rules: _Optional[str] = ..., alarm_level: _Optional[float] = ...) -> None: ...
+
+class GatePolicy(_message.Message):
+    __slots__ = ("checks", "level", "min_coverage")
+    CHECKS_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    MIN_COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    checks: _containers.RepeatedCompositeFieldContainer[GateCheck]
+    level: float
+    min_coverage: float
+    def __init__(self, checks: _Optional[_Iterable[_Union[GateCheck, _Mapping]]] = ..., level: _Optional[float] = ..., min_coverage: _Optional[float] = ...) -> None: ...
+
+class GateCheck(_message.Message):
+    __slots__ = ("benchmark", "figure", "tier", "max_drop", "max_relative_drop", "min_pairs")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    FIGURE_FIELD_NUMBER: _ClassVar[int]
+    TIER_FIELD_NUMBER: _ClassVar[int]
+    MAX_DROP_FIELD_NUMBER: _ClassVar[int]
+    MAX_RELATIVE_DROP_FIELD_NUMBER: _ClassVar[int]
+    MIN_PAIRS_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    figure: str
+    tier: str
+    max_drop: float
+    max_relative_drop: float
+    min_pairs: int
+    def __init__(self, benchmark: _Optional[str] = ..., figure: _Optional[str] = ..., tier: _Optional[str] = ..., max_drop: _Optional[float] = ..., max_relative_drop: _Optional[float] = ..., min_pairs: _Optional[int] = ...) -> None: ...
 
 class StartEvaluationResponse(_message.Message):
     __slots__ = ("evaluation", "created")
@@ -261,6 +307,72 @@ class UploadCaptionsResponse(_message.Message):
     captions: str
     count: int
     def __init__(self, captions: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
+
+class GetLookRequest(_message.Message):
+    __slots__ = ("base", "run", "policy")
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    base: str
+    run: str
+    policy: GatePolicy
+    def __init__(self, base: _Optional[str] = ..., run: _Optional[str] = ..., policy: _Optional[_Union[GatePolicy, _Mapping]] = ...) -> None: ...
+
+class GetLookResponse(_message.Message):
+    __slots__ = ("look",)
+    LOOK_FIELD_NUMBER: _ClassVar[int]
+    look: Look
+    def __init__(self, look: _Optional[_Union[Look, _Mapping]] = ...) -> None: ...
+
+class Look(_message.Message):
+    __slots__ = ("finding", "difference", "low", "high", "needed_more", "checks", "open_strata", "reason")
+    FINDING_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCE_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    NEEDED_MORE_FIELD_NUMBER: _ClassVar[int]
+    CHECKS_FIELD_NUMBER: _ClassVar[int]
+    OPEN_STRATA_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    finding: str
+    difference: float
+    low: float
+    high: float
+    needed_more: int
+    checks: _containers.RepeatedCompositeFieldContainer[CheckLook]
+    open_strata: _containers.RepeatedScalarFieldContainer[str]
+    reason: str
+    def __init__(self, finding: _Optional[str] = ..., difference: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., needed_more: _Optional[int] = ..., checks: _Optional[_Iterable[_Union[CheckLook, _Mapping]]] = ..., open_strata: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class CheckLook(_message.Message):
+    __slots__ = ("name", "finding", "difference", "low", "high", "margin", "drawn", "questions", "discordant", "needed_more", "p_regressed", "p_passed", "reused")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FINDING_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCE_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    MARGIN_FIELD_NUMBER: _ClassVar[int]
+    DRAWN_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    DISCORDANT_FIELD_NUMBER: _ClassVar[int]
+    NEEDED_MORE_FIELD_NUMBER: _ClassVar[int]
+    P_REGRESSED_FIELD_NUMBER: _ClassVar[int]
+    P_PASSED_FIELD_NUMBER: _ClassVar[int]
+    REUSED_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    finding: str
+    difference: float
+    low: float
+    high: float
+    margin: float
+    drawn: int
+    questions: int
+    discordant: int
+    needed_more: int
+    p_regressed: float
+    p_passed: float
+    reused: int
+    def __init__(self, name: _Optional[str] = ..., finding: _Optional[str] = ..., difference: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., margin: _Optional[float] = ..., drawn: _Optional[int] = ..., questions: _Optional[int] = ..., discordant: _Optional[int] = ..., needed_more: _Optional[int] = ..., p_regressed: _Optional[float] = ..., p_passed: _Optional[float] = ..., reused: _Optional[int] = ...) -> None: ...
 
 class CompareEvaluationsRequest(_message.Message):
     __slots__ = ("runs", "anyway", "partial", "flips", "pictures")

@@ -75,6 +75,11 @@ class EvaluateServiceStub:
                 request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsResponse.FromString,
                 _registered_method=True)
+        self.GetLook = channel.unary_unary(
+                '/caliper.api.evaluate.v1.EvaluateService/GetLook',
+                request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetLookRequest.SerializeToString,
+                response_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetLookResponse.FromString,
+                _registered_method=True)
         self.UploadCaptions = channel.stream_unary(
                 '/caliper.api.evaluate.v1.EvaluateService/UploadCaptions',
                 request_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.UploadCaptionsRequest.SerializeToString,
@@ -149,6 +154,14 @@ class EvaluateServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetLook(self, request, context):
+        """The last look at a run that was to end once its answer is sure: how it compares with a
+        baseline. FAILED_PRECONDITION for any other run, and for runs that are not comparable.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def UploadCaptions(self, request_iterator, context):
         """Captions for a later StartEvaluation: a header, then one message a caption. The same
         captions are the same set.
@@ -199,6 +212,11 @@ def add_EvaluateServiceServicer_to_server(servicer, server):
                     servicer.CompareEvaluations,
                     request_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsRequest.FromString,
                     response_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsResponse.SerializeToString,
+            ),
+            'GetLook': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLook,
+                    request_deserializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetLookRequest.FromString,
+                    response_serializer=caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetLookResponse.SerializeToString,
             ),
             'UploadCaptions': grpc.stream_unary_rpc_method_handler(
                     servicer.UploadCaptions,
@@ -423,6 +441,33 @@ class EvaluateService:
             '/caliper.api.evaluate.v1.EvaluateService/CompareEvaluations',
             caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsRequest.SerializeToString,
             caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.CompareEvaluationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetLook(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caliper.api.evaluate.v1.EvaluateService/GetLook',
+            caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetLookRequest.SerializeToString,
+            caliper_dot_api_dot_evaluate_dot_v1_dot_evaluate__pb2.GetLookResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,45 @@
+"""Looks again at runs that were to end once their answer was sure."""
+
+from __future__ import annotations
+
+from caliper.analysis.gate import Policy
+from caliper.analysis.sequential import Look
+from caliper.core.errors import NotReady
+from caliper.core.run import WHOLE_STATES
+from caliper.pipeline.aggregation.sequential import SequentialPlan, stored_captions
+from caliper.pipeline.gateway.stop_criteria import check_alike, check_policy
+from caliper.pipeline.ledger.runs import Runs
+from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
+from caliper.pipeline.store.runs import RunBook, run_store
+from caliper.ports.models import Answerer
+from caliper.ports.storage import ObjectStore
+
+
+class Looks:
+    """Finds the last looks at the runs of a store."""
+
+    def __init__(self, store: ObjectStore, runs: RunBook, rules: Answerer) -> None:
+        self._store, self._runs, self._rules = store, runs, rules
+
+    async def last(self, base: str, run: str, policy: Policy | None = None) -> Look:
+        """The last look at a run against a baseline, by the checks of a policy, or else by those
+        that were to end the run.
+
+        Raises NotFound for an unknown run, NotReady for one that is not over or was not to end
+        early, NotComparable, InvalidInput for a policy that cannot be decided, StoreUnavailable.
+        """
+        spec, before = await self._runs.spec(run), await self._runs.spec(base)
+        ledger = await Runs(self._store).open(run, 0.0) if spec.judging else None
+        if ledger is None or ledger.state not in WHOLE_STATES:
+            raise NotReady(f"run {run} has not ended by looks at its comparison")
+        check_alike(before, spec)
+        own = await read_criterion(run_store(self._store, run), spec)
+        criterion = own
+        if policy is not None:
+            check_policy(policy)
+            repeats = own.repeats if own.base == base else ""
+            criterion = StopCriterion(base, policy, None, policy.level, repeats, own.rules)
+        elif own.base != base:
+            raise NotReady(f"run {run} was compared with {own.base}: give the checks for {base}")
+        plan = await SequentialPlan.stored(criterion, self._store, self._rules)
+        return await plan.look(ledger, await stored_captions(self._store, ledger))

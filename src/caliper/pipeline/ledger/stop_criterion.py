@@ -1,0 +1,78 @@
+"""What ends a run once its comparison with a baseline is sure, as it is stored beside the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from caliper.analysis.gate import Check, Policy, Tier
+from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.keys import digest
+from caliper.core.run import RunSpec
+from caliper.pipeline.store.runs import read_as, write_json
+from caliper.ports.storage import ObjectStore
+
+CRITERION = "judging.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StopCriterion:
+    """The run that a checkpoint is compared with, and the checks that have to be decided.
+
+    `policy` has the checks, None for a drop of `margin` points in every headline; `level` is the
+    level of each, but of regressions `alarm_level`, if given. `repeats` is the run that judged some
+    of the baseline again, and `rules` the revision of rules whose verdicts narrow the comparison;
+    empty for none.
+    """
+
+    base: str
+    policy: Policy | None
+    margin: float | None
+    level: float
+    repeats: str = ""
+    rules: str = ""
+    alarm_level: float | None = None
+
+    @property
+    def digest(self) -> str:
+        """What decides when the run ends, and in which order it is drawn, but for its captions."""
+        policy = None if self.policy is None else asdict(self.policy)
+        own = [self.base, policy, self.margin, self.level, self.repeats or None]
+        more = [self.rules or None, self.alarm_level]
+        return digest(own if more == [None, None] else [*own, *more])
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> StopCriterion:
+        """The criterion in judging.json. Raises InvalidInput."""
+        try:
+            policy = fields["policy"]
+            if policy is not None:
+                checks = (
+                    Check(**{**each, "tier": Tier(each["tier"])}) for each in policy["checks"]
+                )
+                policy = Policy(tuple(checks), policy["level"], policy["min_coverage"])
+            plain = (fields[name] for name in ("margin", "level", "repeats"))
+            # One of an earlier release has neither.
+            more = {name: fields[name] for name in ("rules", "alarm_level") if name in fields}
+            return cls(fields["base"], policy, *plain, **more)
+        except (LookupError, TypeError, ValueError) as error:
+            raise InvalidInput(f"not what ends a run: {error!r}") from error
+
+
+async def write_criterion(run: ObjectStore, criterion: StopCriterion) -> None:
+    """Store what ends a run. `run` is its own part of the store. Raises StoreUnavailable or
+    StoreFull.
+    """
+    await write_json(run, CRITERION, **asdict(criterion))
+
+
+async def read_criterion(run: ObjectStore, spec: RunSpec) -> StopCriterion:
+    """What ends the run of a spec. `run` is its own part of the store.
+
+    Raises NewerSchema, DataLoss if it is lost or is not that of the spec, StoreUnavailable.
+    """
+    found = await read_as(run, CRITERION, StopCriterion.from_json)
+    if found is None or found.digest != spec.judging:
+        raise DataLoss("lost" if found is None else "not that of the spec", file=CRITERION)
+    return found

@@ -1,0 +1,176 @@
+"""Runs of an installation that end once a rule says that the answer is sure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from tests.fakes.evaluations import CODEC, standalone, verdicts_of
+from tests.fakes.runs import Planned
+from tests.fakes.workshop import CORRECT, Workshop
+
+from caliper.core.outcome import UNDRAWN, Reason, Unscored, Verdict
+from caliper.core.run import RunState
+from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, RuleOf, queue_block
+from caliper.pipeline.aggregation.sequential import stored_rule
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.ports.stages import StopRule
+from caliper.wiring.models import ModelRoom
+
+SAMPLES, SIZE = 20, 5
+BLOCKS = [list(range(end - SIZE, end)) for end in range(SAMPLES, 0, -SIZE)]
+DRAWN = {index for block in BLOCKS[:2] for index in block}
+JUDGING = "f" * 64
+
+
+@dataclass
+class Rule:
+    """Sure after so many blocks, all of which have a score."""
+
+    sure: int
+    blocks: Sequence[Sequence[int]] = field(default_factory=lambda: BLOCKS)
+
+    def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
+        assert set(outcomes) == {index for block in BLOCKS[:blocks_done] for index in block}
+        return blocks_done == self.sure
+
+
+async def after_two(_: RunLedger) -> Rule:
+    return Rule(2)
+
+
+def opened(rate: float, rule_of: RuleOf = after_two) -> Workshop:
+    """An installation whose runs end by a rule; nobody has captions."""
+
+    async def no_captions(*_: object) -> Mapping[tuple[str, str], str]:
+        return {}
+
+    blocks = DrawnBlocks(CODEC, rule_of, no_captions, queue_block)
+    return Workshop(rate, advance=blocks.advance)
+
+
+async def turn(shop: Workshop, outcome: object = CORRECT) -> None:
+    await shop.known.conclude()
+    await shop.tick(outcome)  # type: ignore[arg-type]
+
+
+def asked(shop: Workshop) -> set[int]:
+    """The questions that were asked, each sample's only one."""
+    return {int(sample.removeprefix("nat_")) for _, sample in shop.asked}
+
+
+async def as_in_one_process(run: Planned) -> tuple[bytes, bytes]:
+    rest = set(range(SAMPLES)) - DRAWN
+    verdicts = [*(Verdict(i, CORRECT) for i in DRAWN), *(Verdict(i, UNDRAWN) for i in rest)]
+    return await standalone(run, [verdicts_of(run, verdicts)])
+
+
+def written(shop: Workshop, run: Planned) -> tuple[bytes | None, bytes | None]:
+    return shop.file(run), shop.file(run, "verdicts.parquet")
+
+
+@pytest.mark.parametrize("has_snapshot", [True, False])
+@pytest.mark.parametrize("answered", [0, 3, SIZE, SIZE + 2, 2 * SIZE])
+async def test_a_successor_goes_on_in_the_middle_of_a_block(
+    *, answered: int, has_snapshot: bool
+) -> None:
+    shop = opened(4)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    while sum(shop.asked.values()) < answered:
+        await turn(shop)
+    if has_snapshot:
+        await shop.known.snapshot()
+    waited = shop.most_waiting
+    await shop.restart()
+    while not shop.announced:
+        await turn(shop)
+    assert shop.announced[-1].state is RunState.DECIDED
+    assert asked(shop) == DRAWN
+    # Only what had not been answered was published again.
+    assert sum(shop.asked.values()) <= len(DRAWN) + waited
+    assert written(shop, run) == await as_in_one_process(run)
+
+
+async def test_what_is_not_drawn_is_never_published() -> None:
+    shop = opened(1_000)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    other = await shop.start("theirs", SAMPLES)
+    while len(shop.announced) < 2:
+        await turn(shop)
+    states = {each.run: each.state for each in shop.announced}
+    assert states == {
+        run.spec.run_id: RunState.DECIDED,
+        other.spec.run_id: RunState.COMPLETE,
+    }
+    assert set(shop.asked.values()) == {1}
+    assert sum(name == run.spec.run_id for name, _ in shop.asked) == len(DRAWN)
+    assert written(shop, run) == await as_in_one_process(run)
+
+
+async def test_another_start_asks_for_a_block_that_is_lost() -> None:
+    shop = opened(1_000)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    await shop.known.conclude()
+    await shop.dispatcher.refill()
+    for _ in range(SIZE):
+        lost = await shop.consumer.receive()
+        assert lost is not None
+        await shop.consumer.acknowledge(lost)
+    await shop.start_again(run)
+    while not shop.announced:
+        await turn(shop)
+    assert shop.announced[-1].state is RunState.DECIDED
+    assert asked(shop) == DRAWN
+
+
+async def test_failures_are_asked_again_before_the_run_is_decided_anew() -> None:
+    shop = opened(1_000)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    while not shop.announced:
+        await turn(shop, Unscored(Reason.TIMEOUT))
+    assert shop.announced[-1].state is RunState.FINISHED
+    assert asked(shop) == DRAWN
+    await shop.start_again(run)
+    while len(shop.announced) < 2:
+        await turn(shop)
+    assert shop.announced[-1].state is RunState.DECIDED
+    assert set(shop.asked.values()) == {2}
+    assert written(shop, run) == await as_in_one_process(run)
+
+
+async def test_one_that_wakes_up_publishes_nothing_else() -> None:
+    shop = opened(4)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    while sum(shop.asked.values()) < 2:
+        await turn(shop)
+    paused, dispatcher = shop.known, shop.dispatcher
+    await shop.restart()
+    while not shop.announced:
+        await turn(shop)
+        await paused.conclude()
+        await dispatcher.refill()
+    assert asked(shop) == DRAWN
+    assert written(shop, run) == await as_in_one_process(run)
+
+
+async def test_a_run_fails_whose_comparison_cannot_be_read_and_no_other() -> None:
+    is_readable = False
+
+    async def rule_of(run: RunLedger) -> StopRule:
+        return await (
+            after_two(run) if is_readable else stored_rule(shop.store, ModelRoom.rules(), run)
+        )
+
+    shop = opened(1_000, rule_of)
+    run, other = await shop.start("ours", SAMPLES, judging=JUDGING), await shop.start("theirs", 9)
+    while len(shop.announced) < 2:
+        await turn(shop)
+        shop.clock.seconds += 10
+    ended = {each.run: each for each in shop.announced}
+    assert ended[run.spec.run_id].state is RunState.FAILED
+    assert "judging.json: lost" in ended[run.spec.run_id].error
+    assert ended[other.spec.run_id].state is RunState.COMPLETE
+    is_readable = True
+    await shop.start_again(run)
+    while len(shop.announced) < 3:
+        await turn(shop)
+    assert shop.announced[-1].state is RunState.DECIDED

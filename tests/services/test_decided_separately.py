@@ -1,0 +1,48 @@
+"""A run that is decided by services that are killed between looks, on real Kafka and MinIO."""
+
+from pathlib import Path
+
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.decided import SAMPLES, checkpoint, in_one_process, judge, shown
+from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, installation
+
+from caliper.cli.submission import send
+from caliper.core.run import RunState
+from caliper.pipeline.aggregation.sequential import SequentialPlan
+
+BLOCK = SAMPLES // 40
+
+
+async def test_killed_services_change_no_byte_and_ask_nothing_else(
+    ground: Ground, tmp_path: Path
+) -> None:
+    base, worse = checkpoint(tmp_path, "base", 10), checkpoint(tmp_path, "worse", 60)
+    alone = tmp_path / "alone"
+    chats = {kind: ChatServer(otherwise=judge) for kind in STAGES}
+    async with installation(ground, chats) as there:
+        chat = chats["judge"]
+        first = await in_one_process(base, chat.url, alone / "base")
+        plan = SequentialPlan(first.stored_run, None, 5.0, 0.05)
+        chat.requests.clear()
+        second = await in_one_process(worse, chat.url, alone / "worse", plan)
+        drawn = shown(chat)
+        await there.over(await there.begin(base))
+        chat.requests.clear()
+        run = (await send(worse, there.gateway, there.store, plan.criterion)).spec.run_id
+        # In the middle of the second block, and after the third one.
+        for asked, killed in (
+            (BLOCK + BLOCK // 2, ("aggregator", "judge")),
+            (3 * BLOCK, ("aggregator",)),
+        ):
+            await there.asked("judge", asked)
+            for kind in killed:
+                await there.kill(kind)
+            for kind in killed:
+                await there.again(kind)
+        ended = await there.over(run)
+        assert (ended.state, ended.spec) == (RunState.DECIDED, second.read_spec())
+        assert await there.report(run) == (second.path / "report.json").read_bytes()
+        assert shown(chat) == drawn
+        assert len(drawn) < SAMPLES / 2
+        # What was in flight when they were killed may have been asked once more.
+        assert len(chat.requests) <= len(drawn) + 2 * (BLOCK + IN_FLIGHT)
