@@ -29,6 +29,7 @@ from caliper.local.notify import check_targets
 from caliper.local.suite_runs import LocalEvaluator, suite_store
 from caliper.pipeline.suites.latest import LatestScores
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.serving.metrics import suite_telemetry
 from caliper.wiring.clock import SystemClock
 
@@ -85,7 +86,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         suite_telemetry(options.metrics) as telemetry,
         AsyncExitStack() as stack,
     ):
-        arrivals = await open_sources(sources, watcher, stack)
+        arrivals, places = await open_sources(sources, watcher, stack)
         await open_receiver(sources, names, stack)
         latest = LatestScores(telemetry)
         await latest.read(registry(), names)
@@ -95,8 +96,10 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
             outbox.wake()
             latest.on_event(event)
 
-        clock = SystemClock()
-        loop = SuiteLoop(suite_store(), clock, LocalEvaluator(watcher, clock), on_event, arrivals)
+        store, clock = suite_store(), SystemClock()
+        leases = SourceLeases(store, clock, places, watcher.on_warning)
+        evaluator = LocalEvaluator(watcher, clock)
+        loop = SuiteLoop(store, clock, evaluator, on_event, arrivals, leases)
         await outbox.run_beside(names, loop.run(names, once=sources.once))
 
 

@@ -31,6 +31,8 @@ class EntryCause(StrEnum):
     """What changes the state of an entry."""
 
     CLAIM = "a loop takes its lease"
+    SERVING = "its server is ready"
+    START = "its run begins"
     INTERRUPTION = "the loop is interrupted"
     TROUBLE = "an endpoint does not answer"
     NO_GATE = "complete, without a gate or a baseline"
@@ -50,6 +52,8 @@ _LOOP = "the loop that holds the lease; another one, six seconds after a crash"
 
 ENTRY_TRANSITIONS = (
     Transition(EntryCause.CLAIM, "registered waiting evaluating", "evaluating", "a loop"),
+    Transition(EntryCause.SERVING, "evaluating", "evaluating", _LOOP),
+    Transition(EntryCause.START, "evaluating", "evaluating", _LOOP),
     Transition(EntryCause.INTERRUPTION, "evaluating", "registered", _LOOP),
     Transition(EntryCause.TROUBLE, "evaluating", "waiting", _LOOP + "; failed at the fifth time"),
     Transition(EntryCause.NO_GATE, "evaluating", "evaluated", _LOOP),
@@ -72,6 +76,7 @@ ENTRY_AFTER = {
 }
 TOLD_OF = {
     EntryCause.CLAIM: NoticeKind.STARTED,
+    EntryCause.SERVING: NoticeKind.SERVING,
     EntryCause.NO_GATE: NoticeKind.DECIDED,
     EntryCause.DOUBT: NoticeKind.DECIDED,
     EntryCause.SUCCESS: NoticeKind.PASSED,
@@ -81,6 +86,8 @@ TOLD_OF = {
     EntryCause.RETURN: NoticeKind.REGISTERED,
     EntryCause.RETRY: NoticeKind.REGISTERED,
 }
+UNDER_WAY = {EntryCause.SERVING, EntryCause.START}
+"""What happens during an evaluation, and changes no state."""
 NEW_ROUND = {EntryCause.RETURN, EntryCause.RETRY}
 MOST_ATTEMPTS = 5
 """How often an entry is tried while an endpoint does not answer."""

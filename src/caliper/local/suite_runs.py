@@ -21,10 +21,11 @@ from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.core.suites import BaselineKind, Suite
+from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.judged_again import config_again
-from caliper.local.run import RunResult, evaluate
+from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.sequential import (
     SequentialPlan,
     decision_of,
@@ -39,6 +40,7 @@ from caliper.local.suite_config import suite_policy, suite_run
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
+from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import ServingSlot
@@ -69,14 +71,15 @@ class LocalEvaluator:
         self._watcher, self._clock = watcher, clock
 
     async def evaluate(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
+        entry = claim.entry
         gone = await asyncio.to_thread(is_gone, entry.checkpoint)
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
             plan, again = await self._sequential_plan(suite, baseline)
-            result = await self._served_run(suite, entry, plan)
+            result = await self._served_run(suite, claim, plan)
         except (LeaseLost, StoreUnavailable):
             raise
         except CaliperError:
@@ -111,28 +114,38 @@ class LocalEvaluator:
         return SequentialPlan(base, policy, margin, level, repeats), result.spent
 
     async def _served_run(
-        self, suite: Suite, entry: CheckpointEntry, sequential: SequentialPlan | None
+        self, suite: Suite, claim: EntryClaim, sequential: SequentialPlan | None
     ) -> RunResult:
-        plan, checkpoint = suite_serving(suite.values), entry.checkpoint
+        plan, checkpoint = suite_serving(suite.values), claim.entry.checkpoint
         if plan is None:
-            return await self._evaluate(suite_run(suite, checkpoint), sequential)
+            return await self._evaluate(suite_run(suite, checkpoint), sequential, claim)
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
         slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
 
         async def work(served: CheckpointEndpoint) -> RunResult:
-            return await self._evaluate(suite_run(suite, checkpoint, served), sequential)
+            await claim.note_server()
+            return await self._evaluate(suite_run(suite, checkpoint, served), sequential, claim)
 
         label = f"{suite.name} {checkpoint.label}"
         return await slot.use(server, checkpoint, label, plan.use, work)
 
-    async def _evaluate(self, config: RunConfig, plan: SequentialPlan | None = None) -> RunResult:
+    async def _evaluate(
+        self,
+        config: RunConfig,
+        plan: SequentialPlan | None = None,
+        claim: EntryClaim | None = None,
+    ) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
             alike = plan is not None and plan.is_comparable(setup.spec)
             run = _ended_by(setup, plan) if plan is not None and alike else setup
-            return await evaluate(run, self._watcher, self._clock, decoders())
+            watcher = self._watcher
+            if claim is not None:
+                await claim.note_run(run_directory(run).path.name)
+                watcher = ClaimWatcher(watcher, claim)
+            return await evaluate(run, watcher, self._clock, decoders())
 
     def _warn(self, setup: RunSetup, *, shares: bool) -> None:
         for part in setup.spec.benchmarks:
@@ -165,19 +178,23 @@ def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
     """The runs of all but the last checkpoints, and of those that stay or may become a baseline:
-    the best one, tagged ones, the pinned one.
+    the best one, tagged ones, the pinned one. Those of earlier versions of the suite make room for
+    the present one's.
     """
     if suite.keep is None:
         return []
-    ended = [each for each in entries if each.run and not each.is_open]
-    kept = [*ended[-suite.keep :], *(each for each in ended if each.checkpoint.tags)]
+    every = [each for each in entries if each.run and not each.is_open]
+    ended = [each for each in every if each.version == suite.version]
+    earlier = [each for each in every if each.version != suite.version]
+    kept = [each for each in every if each.checkpoint.tags]
+    kept += (earlier + ended)[-suite.keep :]
     if complete := [each for each in ended if each.is_complete]:
         kept += [best_entry(complete), complete[-1]]
     if suite.baseline.kind is BaselineKind.PINNED:
         pin = suite.baseline.name
         kept += [each for each in ended if each.checkpoint.revision.startswith(pin)]
-    runs = {each.run for each in kept}
-    return [each.run for each in ended if each.run not in runs]
+    runs = {each.run for each in kept} | {each.run for each in entries if each.is_open}
+    return [each.run for each in every if each.run not in runs]
 
 
 def _result_fields(result: RunResult, again: Costs) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 suites/<name>/suite.json                          the suite's present version, and its state
 suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
 suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
+suites/<name>/markers/<version>/<revision>.json   the marker beside its source meanwhile
 suites/<name>/notices/<id>.json                   what is told of it, and to whom it was delivered
+suites/<name>/told.json                           up to when notices were told and removed
 
 A damaged entry harms only itself: it is listed as unreadable, and replaced when its checkpoint is
 delivered again.
@@ -153,12 +155,16 @@ class SuiteRegistry:
         """The entries of one version of a suite, or of all, by training step, and those that
         cannot be read. Raises StoreUnavailable.
         """
-        prefix = f"{_ROOT}{suite}/entries/" + (f"{version}/" if version else "")
-        keys = [key async for key in self._store.list(prefix)]
-        found = await asyncio.gather(*map(self._read_or_name, keys))
+        keys = await self.keys(suite, version)
+        found = await asyncio.gather(*map(self.read_or_name, keys))
         stored = [each for each in found if isinstance(each, StoredEntry)]
         unreadable = [each for each in found if isinstance(each, UnreadableEntry)]
         return sorted(stored, key=lambda each: each.entry.order), unreadable
+
+    async def keys(self, suite: str, version: str = "") -> list[str]:
+        """The keys of these entries. Raises StoreUnavailable."""
+        prefix = f"{_ROOT}{suite}/entries/" + (f"{version}/" if version else "")
+        return [key async for key in self._store.list(prefix)]
 
     async def read(self, key: str) -> StoredEntry | None:
         """The entry under a key; None if it does not exist. Raises DataLoss, NewerSchema,
@@ -174,7 +180,8 @@ class SuiteRegistry:
         self._known[key] = stored = StoredEntry(entry, tag)
         return stored
 
-    async def _read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
+    async def read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
+        """As `read`, but names an entry that cannot be read. Raises StoreUnavailable."""
         try:
             stored = await self.read(key)
         except InvalidInput as error:
@@ -245,6 +252,7 @@ def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> Che
     if returned is not None or before.is_open:
         # The source that was delivered last exists.
         known = replace(known, source=again.source, is_digest=again.is_digest)
+        known = replace(known, appeared=again.appeared or known.appeared)
     return replace(returned or before, checkpoint=replace(known, tags=tags, step=step))
 
 
