@@ -47,6 +47,8 @@ class Outbox:
         self._clock, self._targets = clock, targets
         self._registry, self._notices = SuiteRegistry(store, clock), NoticeStore(store)
         self._history = EntryHistory(self._registry)
+        # The versions of entries of which all is recorded, by key.
+        self._recorded: dict[str, str | None] = {}
         # The times of those of which nothing is left to deliver, by id.
         self._settled: dict[str, dict[str, str]] = {}
         self._woken, self._is_ending = asyncio.Event(), False
@@ -128,9 +130,12 @@ class Outbox:
         before = await self._notices.told_before(suite.name)
         new = set()
         for each in stored:
+            if self._recorded.get(each.key) == each.tag:
+                continue
             marks = [mark for mark in each.entry.notices if mark.time >= before]
             untold = [mark for mark in marks if Notice.of(each.entry, mark).id not in known]
             if not untold:
+                self._recorded[each.key] = each.tag
                 continue
             # The history has not all of its figures.
             whole = await self._registry.read_or_name(each.key)
