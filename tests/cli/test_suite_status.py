@@ -34,8 +34,8 @@ async def test_one_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert list(status_lines(status)) == [
         "nightly: evaluating step-0 (rev0) for 0 min, 12 of 1,500 questions",
         (
-            "nightly: waiting step-1 (rev1) (refused), step-2 (rev2), step-3 (rev3), step-4 (rev4), "
-            "step-5 (rev5) and 2 more"
+            "nightly: waiting step-1 (rev1) (refused), step-2 (rev2), step-3 (rev3), "
+            "step-4 (rev4), step-5 (rev5) and 2 more"
         ),
     ]
     long_ago = clock.now() - timedelta(hours=2)

@@ -21,10 +21,10 @@ from caliper.cli.suites import show_unreadable, show_values
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.keys import fields_of
-from caliper.core.time_line import time_line
 from caliper.local.registration import administration, register
 from caliper.local.sources import Delivery
 from caliper.pipeline.suites.administration import EntryListing
+from caliper.pipeline.suites.time_line import time_line
 
 Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A captions file, a folder, or a URI.")

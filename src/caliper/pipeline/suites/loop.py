@@ -206,7 +206,7 @@ class SuiteLoop:
         lease = self._lease(stored)
         if not (await lease.is_free() and await lease.take()):
             return False
-        claim, is_open = None, True
+        claim, is_lost = None, False
         try:
             again = stored.entry.state is EntryState.EVALUATING
             crashes = stored.entry.crashes + (again and stored.key not in self._own)
@@ -216,23 +216,25 @@ class SuiteLoop:
             claim = EntryClaim(self._registry, claimed, lease)
             self._tell(claim.entry, "taken over" if again else "started")
             result = await while_held(lease, self._clock, self._outcome(suite, claim, choice))
-            is_open = await self._conclude(suite, claim, result)
-            claim = None
+            await self._conclude(suite, claim, result)
         except LeaseLost:
             self._tell(stored.entry, "lost to another loop")
-            claim = None
+            is_lost = True
         finally:
             self._own.discard(stored.key)
-            if claim is not None:
+            if claim is not None and not is_lost:
                 await self._give_back(stored.key, claim)
             await lease.release()
-            if not is_open:
+            if not is_lost:
                 with suppress(StoreUnavailable):
                     await self._store.delete(stored.lease_key)
             self._leases.pop(stored.key, None)
         return True
 
     async def _give_back(self, key: str, claim: EntryClaim) -> None:
+        """Let others evaluate it, unless it has a result."""
+        if claim.entry.state is not EntryState.EVALUATING:
+            return
         self._own.add(key)
         with suppress(CaliperError):
             await claim.move(EntryCause.INTERRUPTION)
@@ -261,14 +263,13 @@ class SuiteLoop:
         except CaliperError as error:
             return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
 
-    async def _conclude(self, suite: Suite, claim: EntryClaim, result: EntryResult) -> bool:
-        """Write the result. Returns whether the entry is still open."""
+    async def _conclude(self, suite: Suite, claim: EntryClaim, result: EntryResult) -> None:
         key = claim.key
         entry = await claim.move(result.cause, **result.fields)
         if entry is None:
             # Somebody skipped it meanwhile.
             self._tell(claim.entry, "changed meanwhile; its result is not used")
-            return True
+            return
         if entry.state is EntryState.WAITING:
             wait = _BACKOFF.wait(entry.attempts, 0.0)
             self._due[key] = self._clock.monotonic() + wait
@@ -277,4 +278,3 @@ class SuiteLoop:
             self._due.pop(key, None)
             stored, _ = await self._history.entries(suite.name)
             await self._evaluator.after(suite, [each.entry for each in stored])
-        return entry.is_open

@@ -5,7 +5,7 @@ from tests.fakes.suites import checkpoint
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
-from caliper.core.time_line import time_line
+from caliper.pipeline.suites.time_line import time_line
 
 
 def at(second: int) -> str:
