@@ -20,7 +20,6 @@ from caliper.cli.progress import WarningWatcher
 from caliper.cli.suite_events import events, suite_outbox
 from caliper.cli.suite_sources import SourceOptions, open_receiver, open_sources
 from caliper.cli.suites import app, applied, registry
-from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -53,7 +52,7 @@ class SuiteRunOptions:
 
 def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
     """Evaluate the checkpoints of suites to the end of them, or of time."""
-    decided: list[CheckpointEntry] = []
+    decided: set[EntryState] = set()
     shown = _Events(decided, json=options.json)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(options, sources, shown))
@@ -104,15 +103,15 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
 
 
 class _Events:
-    """Prints events as they come, and notes what was decided."""
+    """Prints events as they come, and notes the states that were reached."""
 
-    def __init__(self, decided: list[CheckpointEntry], *, json: bool) -> None:
+    def __init__(self, decided: set[EntryState], *, json: bool) -> None:
         self._decided, self._json = decided, json
 
     def __call__(self, event: SuiteEvent) -> None:
         entry = event.entry
         if entry is not None and event.event == entry.state:
-            self._decided.append(entry)
+            self._decided.add(entry.state)
         if self._json:
             fields = {"suite": event.suite, "event": event.event, "detail": event.detail}
             entry_json = None if entry is None else entry.to_json()
@@ -128,8 +127,7 @@ class _Events:
         OUT.file.flush()
 
 
-def _code(decided: list[CheckpointEntry]) -> Exit:
-    states = {entry.state for entry in decided}
+def _code(states: set[EntryState]) -> Exit:
     if states & {EntryState.REGRESSED, EntryState.FAILED, EntryState.SOURCE_GONE}:
         return Exit.NO
     if EntryState.WAITING in states:

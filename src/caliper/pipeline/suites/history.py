@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from caliper.core.checkpoints import CheckpointEntry, UnreadableEntry
+from caliper.core.checkpoints import UnreadableEntry
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 
 PAGE = 200
@@ -38,7 +38,8 @@ class EntryHistory:
         page = set(settled[first : first + PAGE])
         self._next[suite] = first + PAGE
         due = [key for key in keys if key in page or not _is_settled(present.get(key))]
-        found = await asyncio.gather(*map(self._registry.read_or_name, due))
+        read = self._registry.read_or_name
+        found = await asyncio.gather(*(read(key, _stored(present.get(key))) for key in due))
         for key, each in zip(due, found, strict=True):
             if each is None:
                 present.pop(key, None)
@@ -50,6 +51,10 @@ class EntryHistory:
         return sorted(stored, key=lambda each: each.entry.order), unreadable
 
 
+def _stored(known: StoredEntry | UnreadableEntry | None) -> StoredEntry | None:
+    return known if isinstance(known, StoredEntry) else None
+
+
 def _is_settled(known: StoredEntry | UnreadableEntry | None) -> bool:
     return isinstance(known, StoredEntry) and not known.entry.is_open
 
@@ -57,6 +62,6 @@ def _is_settled(known: StoredEntry | UnreadableEntry | None) -> bool:
 def _slim(each: StoredEntry | UnreadableEntry) -> StoredEntry | UnreadableEntry:
     if isinstance(each, UnreadableEntry) or each.entry.is_open:
         return each
-    entry: CheckpointEntry = each.entry
+    entry = each.entry
     headlines = tuple(figure for figure in entry.figures if figure.is_headline)
     return replace(each, entry=replace(entry, figures=headlines, findings=()))

@@ -68,7 +68,7 @@ class SuiteRegistry:
 
     def __init__(self, store: ObjectStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
-        # A loop looks at all entries at each turn, and few of them changed.
+        # A gateway lists all entries again for each page, and few of them changed.
         self._known: LRUCache[str, StoredEntry] = LRUCache(_KNOWN)
 
     def now(self) -> str:
@@ -156,9 +156,12 @@ class SuiteRegistry:
         cannot be read. Raises StoreUnavailable.
         """
         keys = await self.keys(suite, version)
-        found = await asyncio.gather(*map(self.read_or_name, keys))
+        found = await asyncio.gather(
+            *(self.read_or_name(key, self._known.get(key)) for key in keys)
+        )
         stored = [each for each in found if isinstance(each, StoredEntry)]
         unreadable = [each for each in found if isinstance(each, UnreadableEntry)]
+        self._known.update((each.key, each) for each in stored)
         return sorted(stored, key=lambda each: each.entry.order), unreadable
 
     async def keys(self, suite: str, version: str = "") -> list[str]:
@@ -170,20 +173,26 @@ class SuiteRegistry:
         """The entry under a key; None if it does not exist. Raises DataLoss, NewerSchema,
         StoreUnavailable.
         """
+        stored = await self._read(key, self._known.get(key))
+        if stored is not None:
+            self._known[key] = stored
+        return stored
+
+    async def _read(self, key: str, known: StoredEntry | None) -> StoredEntry | None:
         tag = await self._store.version(key)
-        known = self._known.get(key)
         if known is not None and known.tag == tag:
             return known
         entry = await read_as(self._store, key, CheckpointEntry.from_json)
-        if entry is None:
-            return None
-        self._known[key] = stored = StoredEntry(entry, tag)
-        return stored
+        return None if entry is None else StoredEntry(entry, tag)
 
-    async def read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
-        """As `read`, but names an entry that cannot be read. Raises StoreUnavailable."""
+    async def read_or_name(
+        self, key: str, known: StoredEntry | None = None
+    ) -> StoredEntry | UnreadableEntry | None:
+        """The entry under a key; `known` itself if it did not change since. Names one that cannot
+        be read. Raises StoreUnavailable.
+        """
         try:
-            stored = await self.read(key)
+            stored = await self._read(key, known)
         except InvalidInput as error:
             return UnreadableEntry(key, str(error))
         return UnreadableEntry(key, "misplaced") if stored and stored.key != key else stored
