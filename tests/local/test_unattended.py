@@ -6,15 +6,13 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
-from heapq import heappop, heappush
-from itertools import count
 from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import FakeClock, IdleClock
 from tests.fakes.outboxes import ALL
 from tests.fakes.serving import FakeServer, Killed, World
 from tests.fakes.stores import MemoryStore
@@ -45,34 +43,13 @@ HANGS, BROKEN = 130, 250
 NIGHTLY = replace(suite(), keep=KEEP, values={"serve": {}, "timeout": HOUR / 2})
 
 
-class Month(FakeClock):
-    """A clock on which time passes when nobody has anything else to do. It is set ahead for two
-    days, and back for two others.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
-        self._number = count()
+class Month(IdleClock):
+    """A clock that is set ahead for two days, and back for two others."""
 
     def now(self) -> datetime:
         day = self.seconds / DAY
         wrong = HOUR * (8 <= day < 10) - HOUR * (15 <= day < 17)
         return super().now() + timedelta(seconds=wrong)
-
-    async def sleep(self, seconds: float) -> None:
-        waking = asyncio.get_running_loop().create_future()
-        heappush(self._sleepers, (self.seconds + seconds, next(self._number), waking))
-        await waking
-
-    async def run(self) -> None:
-        loop: Any = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(0)
-            if not loop._ready and self._sleepers:
-                self.seconds, _, waking = heappop(self._sleepers)
-                if not waking.done():
-                    waking.set_result(None)
 
 
 class ProcessStore:

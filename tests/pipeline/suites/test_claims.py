@@ -79,6 +79,18 @@ async def test_progress_is_noted_in_the_lease(around: Surroundings) -> None:
     assert around.leases() == []
 
 
+async def test_a_lease_that_outlived_its_entry_is_removed_at_the_next_start(
+    around: Surroundings,
+) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    await around.once()
+    (stored,), _ = await around.registry.entries("nightly")
+    await around.store.put(stored.lease_key, b'{"holder":"","number":1,"schema":1}')
+    await around.once()
+    assert around.leases() == []
+
+
 async def test_an_evaluation_that_hangs_fails_after_its_time(around: Surroundings) -> None:
     await around.registry.apply(serving(around, timeout=300))
     around.arriving = [checkpoint(1)]

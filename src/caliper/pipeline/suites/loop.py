@@ -108,6 +108,8 @@ class SuiteLoop:
         self._due: dict[str, float] = {}
         # Entries that this loop could not give back, as the store was away.
         self._own: set[str] = set()
+        # Suites without leases that outlived their entries.
+        self._tidy: set[str] = set()
 
     async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
         """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
@@ -122,6 +124,7 @@ class SuiteLoop:
             except StoreUnavailable as error:
                 if once:
                     raise
+                self._tidy.clear()
                 if not trouble:
                     trouble = str(error)
                     self._on_event(SuiteEvent(" ".join(names), "store away", None, trouble))
@@ -162,6 +165,7 @@ class SuiteLoop:
             if lost.key not in self._unreadable:
                 self._unreadable.add(lost.key)
                 self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
+        await self._remove_leases(suite.name, stored)
         present = [each for each in stored if each.entry.version == suite.version]
         old = [
             each for each in stored if each.entry.is_open and each.entry.version != suite.version
@@ -180,6 +184,16 @@ class SuiteLoop:
             if await self._try(suite, each, choice):
                 return left, True
         return left, False
+
+    async def _remove_leases(self, suite: str, stored: Sequence[StoredEntry]) -> None:
+        """Remove what a crash or an outage left of entries that were decided just before."""
+        if suite in self._tidy:
+            return
+        over = {each.lease_key for each in stored if not each.entry.is_open}
+        leases = [key async for key in self._store.list(f"suites/{suite}/leases/")]
+        if left := [key for key in leases if key in over]:
+            await self._store.delete(*left)
+        self._tidy.add(suite)
 
     def _is_due(self, stored: StoredEntry) -> bool:
         """Whether an entry is open, and not waiting for its next attempt."""
