@@ -288,4 +288,4 @@ async def test_a_month_leaves_little_behind(
     # The processes of a later week hold little more, of each checkpoint.
     assert sizes[-1] - sizes[-2] < 8_000 * 24 * 6, sizes
     assert len(set(trainer.series[1:])) == 1
-    assert trainer.events["store away"] >= 3
+    assert trainer.events["store away"] > 0
