@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from json import loads
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
@@ -16,19 +16,29 @@ from rich.table import Table
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.installation import InstalledServer
+from caliper.cli.installation import InstalledServer, open_store
 from caliper.cli.suite_events import undelivered
 from caliper.cli.suite_status import status_lines, under_way
 from caliper.core.entry_states import EntryState
+from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, fields_of
-from caliper.core.suites import SuiteCause, SuiteRecord
+from caliper.core.suites import Suite, SuiteCause, SuiteRecord
+from caliper.lazy import lazy_module
 from caliper.local.registration import administration
 from caliper.local.serving_config import suite_serving
+from caliper.local.strict import line_of
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import suite_store
+from caliper.local.yaml_text import read_document
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import slot_states
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.references import check_absolute
+
+if TYPE_CHECKING:
+    from caliper.cli import submission as sending
+else:
+    sending = lazy_module("caliper.cli.submission")
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
@@ -64,8 +74,25 @@ async def applied(file: Path, server: str | None = None) -> tuple[SuiteRecord, b
             "one, no verdict is reused between checkpoints.",
             soft_wrap=True,
         )
+    if server is not None:
+        suite = await _installed(suite, file)
     async with administration(server) as suites:
         return await suites.apply(suite)
+
+
+async def _installed(suite: Suite, file: Path) -> Suite:
+    """The suite of a file as an installation keeps it. Errors name file and line."""
+    root, values = read_document(file)
+    try:
+        for name, target in values.get("notify", {}).items():
+            for field in ("url", "secret"):
+                check_absolute(target.get(field, ""), f"notify.{name}.{field}")
+        return await sending.push_suite(suite, open_store())
+    except InvalidInput as error:
+        if error.file not in ("", f"suite {suite.name}"):
+            raise
+        line = line_of(root, error.field.split("."))
+        raise InvalidInput(error.message, file=str(file), line=line, field=error.field) from error
 
 
 @app.command("list")

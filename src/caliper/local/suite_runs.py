@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.phrases import state, stuffing_warnings
+from caliper.adapters.phrases import stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
-from caliper.core.report import Report
-from caliper.core.run import RunState
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig
@@ -37,8 +34,9 @@ from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_policy, suite_run
+from caliper.local.suite_decisions import CAUSES, EvaluatedRun, decide
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
-from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
+from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.loop import EntryResult
@@ -50,11 +48,6 @@ from caliper.ports.watcher import Watcher
 from caliper.wiring.hosts import HostRoom
 from caliper.wiring.settings import access, decoders
 
-_CAUSES = {
-    Decision.PASSED: EntryCause.SUCCESS,
-    Decision.REGRESSION: EntryCause.REGRESSION,
-    Decision.INCONCLUSIVE: EntryCause.DOUBT,
-}
 Costs = Mapping[str, Cost]
 """What calls cost, by model."""
 
@@ -87,13 +80,13 @@ class LocalEvaluator:
             if not gone:
                 raise
             return EntryResult(EntryCause.LOSS, {"reason": gone})
-        fields = _result_fields(result, again)
+        run = _evaluated(result, again)
         by_look = "judging" in result.report.spec and not result.report.partial
         if plan is not None and baseline.entry is not None and by_look:
             cause, decided = await _decide_by_look(plan, result, baseline.entry)
         else:
-            cause, decided = await _decide(suite, result, baseline)
-        return EntryResult(cause, fields | decided)
+            cause, decided = await decide(suite, run, baseline, _compare)
+        return EntryResult(cause, run.fields | decided)
 
     async def _sequential_plan(
         self, suite: Suite, baseline: BaselineChoice
@@ -197,53 +190,16 @@ def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]
     return [each.run for each in every if each.run not in runs]
 
 
-def _result_fields(result: RunResult, again: Costs) -> dict[str, Any]:
-    costs, parts = [*result.spent.values(), *again.values()], result.report.benchmarks
-    return {
-        "run": result.directory.name,
-        "is_complete": result.report.state == RunState.COMPLETE,
-        "asked": sum(part.coverage.planned - part.coverage.undrawn for part in parts),
-        "saved": sum(part.coverage.undrawn for part in parts),
-        "figures": tuple(_figures(result.report)),
-        "calls": sum(cost.calls for cost in costs),
-        "tokens": sum(cost.prompt_tokens + cost.completion_tokens for cost in costs),
-    }
+def _evaluated(result: RunResult, again: Costs) -> EvaluatedRun:
+    costs = [*result.spent.values(), *again.values()]
+    calls = sum(cost.calls for cost in costs)
+    tokens = sum(cost.prompt_tokens + cost.completion_tokens for cost in costs)
+    return EvaluatedRun(result.directory.name, result.report, calls, tokens)
 
 
-def _figures(report: Report) -> Iterator[EntryFigure]:
-    for part in report.benchmarks:
-        for path, estimate in part.estimates.items():
-            if estimate.value is not None:
-                bounds, name = (estimate.low, estimate.high), ".".join(path)
-                is_headline = path == part.headline
-                yield EntryFigure(part.name, name, estimate.value, *bounds, is_headline=is_headline)
-
-
-async def _decide(
-    suite: Suite, result: RunResult, baseline: BaselineChoice
-) -> tuple[EntryCause, dict[str, Any]]:
-    """Compare with the baseline and apply the gate. What cannot be compared is inconclusive."""
-    policy, margin = suite_policy(suite), suite.values["margin"]
-    base = baseline.entry
-    if result.report.partial:
-        return EntryCause.DOUBT, {"reason": state(result.report)}
-    if baseline.missing:
-        return EntryCause.DOUBT, {"reason": baseline.missing}
-    if base is None or (policy is None and margin is None):
-        return EntryCause.NO_GATE, {}
-    against: dict[str, Any] = {"baseline": base.checkpoint.revision}
-    directories = (RunDirectory(DEFAULT_ROOT / base.run), RunDirectory(result.directory))
-    try:
-        comparison = await compare_runs([each.stored_run for each in directories], GATE_REQUEST)
-    except StoreUnavailable:
-        raise
-    except CaliperError as error:
-        return EntryCause.DOUBT, {**against, "reason": str(error)}
-    gated = gate_comparison(policy or _headline_policy(comparison, margin), comparison)
-    decisive = [each for each in gated.findings if each.decision is gated.decision]
-    reason = "" if gated.decision is Decision.PASSED else "; ".join(map(_describe, decisive))
-    findings = tuple(map(_finding_json, gated.findings))
-    return _CAUSES[gated.decision], {**against, "reason": reason, "findings": findings}
+async def _compare(base: str, run: str) -> Comparison:
+    directories = (RunDirectory(DEFAULT_ROOT / name) for name in (base, run))
+    return await compare_runs([each.stored_run for each in directories], GATE_REQUEST)
 
 
 async def _decide_by_look(
@@ -259,34 +215,4 @@ async def _decide_by_look(
     asked = whole - sum(coverage.undrawn for coverage in coverages)
     reason = "; ".join(filter(None, (describe(look), f"asked {asked:,} of {whole:,} questions")))
     findings = tuple(map(finding_json, look.checks))
-    return _CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
-
-
-def _headline_policy(comparison: Comparison, margin: float) -> Policy:
-    (against,) = comparison.candidates
-    headlines = ((part.name, ".".join(part.headline)) for part in against.parts)
-    return Policy(tuple(Check(name, figure, max_drop=margin) for name, figure in headlines))
-
-
-def _describe(finding: GateFinding) -> str:
-    difference = finding.difference
-    change = ""
-    if difference is not None and difference.value is not None:
-        change = f" {difference.value:+.2f}"
-    why = f": {finding.reason}" if finding.reason else ""
-    return f"{finding.check.benchmark} {finding.figure}{change}{why}"
-
-
-def _finding_json(finding: GateFinding) -> dict[str, Any]:
-    difference = finding.difference
-    values = {} if difference is None else asdict(difference)
-    shown = ("value", "low", "high", "paired")
-    return {
-        "benchmark": finding.check.benchmark,
-        "figure": finding.figure,
-        "tier": finding.check.tier,
-        "decision": finding.decision,
-        "margin": finding.margin,
-        "reason": finding.reason,
-        **{name: values.get(name) for name in shown},
-    }
+    return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}

@@ -18,7 +18,7 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.wiring.models import Access
 
 PREFIX = "CALIPER_"
-SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
+SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER", "SUITES")
 """Services by their part of a variable's name, as in CALIPER_JUDGE_LISTEN."""
 
 

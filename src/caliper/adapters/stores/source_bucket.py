@@ -42,6 +42,10 @@ class SourceBucket:
         """Delete an object, if it exists. Raises StoreUnavailable."""
         await self._call(lambda: self._client.remove_object(self._bucket, key))
 
+    async def keys(self, prefix: str) -> list[str]:
+        """The keys that begin with a prefix. Raises StoreUnavailable."""
+        return await self._call(lambda: self._names(prefix)) or []
+
     async def close(self) -> None:
         """Close the connections."""
         self._connections.clear()
@@ -56,6 +60,10 @@ class SourceBucket:
                 return None
 
         return await asyncio.to_thread(translate_errors, found, self._bucket)
+
+    def _names(self, prefix: str) -> list[str]:
+        found = self._client.list_objects(self._bucket, prefix=prefix, recursive=True)
+        return [each.object_name for each in found if each.object_name]
 
     def _read(self, key: str, size: int | None) -> bytes:
         response = self._client.get_object(self._bucket, key)

@@ -26,6 +26,7 @@ from caliper.core.errors import (
 )
 from caliper.core.suites import Suite, SuiteState
 from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.claims import EntryClaim
@@ -99,7 +100,7 @@ class SuiteLoop:
         self._store, self._clock, self._evaluator = store, clock, evaluator
         self._on_event, self._registry = on_event, SuiteRegistry(store, clock)
         self._history, self._sources = EntryHistory(self._registry), sources
-        self._vigil = Vigil(clock, sources)
+        self._vigil, self._book = Vigil(clock, sources), Administration(self._registry)
         self._arrivals = ArrivalBook(self._registry, arrivals, self._tell)
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
@@ -113,8 +114,9 @@ class SuiteLoop:
 
     async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
         """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
-        that can be. Raises UnknownName, DataLoss for a damaged suite, and with `once`
-        StoreUnavailable; otherwise a store that is away is waited for.
+        that can be. Without names, of all suites that can be read by then. Raises UnknownName,
+        DataLoss for a damaged suite that was named, and with `once` StoreUnavailable; otherwise a
+        store that is away is waited for.
         """
         trouble = ""
         while True:
@@ -137,8 +139,8 @@ class SuiteLoop:
 
     async def _round(self, names: Sequence[str]) -> tuple[int, int]:
         """A turn of each suite. Returns how many entries are open, and were evaluated."""
-        suites = [await self._registry.record(name) for name in names]
-        suites.sort(key=lambda each: -each.suite.priority.weight)
+        listing = await self._book.suites(names)
+        suites = sorted(listing.records, key=lambda each: -each.suite.priority.weight)
         await self._arrivals.receive()
         open_, done = 0, 0
         for record in suites:

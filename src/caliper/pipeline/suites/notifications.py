@@ -52,11 +52,11 @@ class BucketPlace:
     names: str = "*"
 
     @classmethod
-    def parse(cls, text: str, names: str = "*") -> BucketPlace:
-        """Read BUCKET or BUCKET/PREFIX. Raises InvalidInput."""
+    def parse(cls, text: str, names: str = "*", field: str = "--bucket") -> BucketPlace:
+        """Read BUCKET or BUCKET/PREFIX, which was given in `field`. Raises InvalidInput."""
         bucket, _, prefix = text.partition("/")
         if not bucket:
-            raise InvalidInput("expected BUCKET or BUCKET/PREFIX", field="--bucket")
+            raise InvalidInput("expected BUCKET or BUCKET/PREFIX", field=field)
         return cls(bucket, prefix, names)
 
     def holds(self, bucket: str, key: str) -> bool:

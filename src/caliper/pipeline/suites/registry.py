@@ -4,6 +4,7 @@ suites/<name>/suite.json                          the suite's present version, a
 suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
 suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
 suites/<name>/markers/<version>/<revision>.json   the marker beside its source meanwhile
+suites/<name>/begun/<version>/<revision>.json     the run that an installation began for it
 suites/<name>/notices/<id>.json                   what is told of it, and to whom it was delivered
 suites/<name>/told.json                           up to when notices were told and removed
 
