@@ -85,7 +85,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         suite_telemetry(options.metrics) as telemetry,
         AsyncExitStack() as stack,
     ):
-        arrivals, places = await open_sources(sources, watcher, stack)
+        arrivals, loss_of, places = await open_sources(sources, watcher, stack)
         await open_receiver(sources, names, stack)
         latest = LatestScores(telemetry)
         await latest.read(registry(), names)
@@ -97,7 +97,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
 
         store, clock = suite_store(), SystemClock()
         leases = SourceLeases(store, clock, places, watcher.on_warning)
-        evaluator = LocalEvaluator(watcher, clock)
+        evaluator = LocalEvaluator(watcher, clock, loss_of)
         loop = SuiteLoop(store, clock, evaluator, on_event, arrivals, leases)
         await outbox.run_beside(names, loop.run(names, once=sources.once))
 

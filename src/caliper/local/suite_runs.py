@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from caliper.adapters.phrases import stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.suites import BaselineKind, Suite
@@ -50,6 +50,7 @@ from caliper.wiring.settings import access, decoders
 
 Costs = Mapping[str, Cost]
 """What calls cost, by model."""
+LossOf = Callable[[CheckpointRevision], Awaitable[str]]
 
 
 def suite_store() -> DirectoryStore:
@@ -58,16 +59,18 @@ def suite_store() -> DirectoryStore:
 
 
 class LocalEvaluator:
-    """pipeline.suites.loop.CheckpointEvaluator."""
+    """pipeline.suites.loop.CheckpointEvaluator. `loss_of` says why a checkpoint that is no path is
+    gone, empty if it is not.
+    """
 
-    def __init__(self, watcher: Watcher, clock: Clock) -> None:
-        self._watcher, self._clock = watcher, clock
+    def __init__(self, watcher: Watcher, clock: Clock, loss_of: LossOf) -> None:
+        self._watcher, self._clock, self._loss_of = watcher, clock, loss_of
 
     async def evaluate(
         self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
         entry = claim.entry
-        gone = await asyncio.to_thread(is_gone, entry.checkpoint)
+        gone = await self._loss(entry)
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
@@ -76,7 +79,7 @@ class LocalEvaluator:
         except (LeaseLost, StoreUnavailable):
             raise
         except CaliperError:
-            gone = await asyncio.to_thread(is_gone, entry.checkpoint)
+            gone = await self._loss(entry)
             if not gone:
                 raise
             return EntryResult(EntryCause.LOSS, {"reason": gone})
@@ -87,6 +90,10 @@ class LocalEvaluator:
         else:
             cause, decided = await decide(suite, run, baseline, _compare)
         return EntryResult(cause, run.fields | decided)
+
+    async def _loss(self, entry: CheckpointEntry) -> str:
+        checkpoint = entry.checkpoint
+        return await asyncio.to_thread(is_gone, checkpoint) or await self._loss_of(checkpoint)
 
     async def _sequential_plan(
         self, suite: Suite, baseline: BaselineChoice

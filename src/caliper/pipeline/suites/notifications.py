@@ -134,6 +134,22 @@ class BucketNotifications:
             self._handed = offsets
         return found
 
+    async def loss_of(self, checkpoint: CheckpointRevision) -> str:
+        """Why a checkpoint is not in the bucket as it was announced, before its notification says
+        so; empty if it is, or it is elsewhere.
+        """
+        place = self._place
+        key = checkpoint.source.removeprefix(f"s3://{place.bucket}/")
+        key += MANIFEST if key.endswith("/") else ""
+        if key == checkpoint.source or not place.holds(place.bucket, key):
+            return ""
+        # A bucket that is away has lost nothing.
+        with suppress(StoreUnavailable):
+            for each in await self._look(key):
+                if isinstance(each, SourceLoss) and each.covers(checkpoint):
+                    return each.reason
+        return ""
+
     async def _follow(self) -> None:
         """Start the reader, and again after an outage."""
         if self._reader is None:
@@ -189,7 +205,7 @@ class BucketNotifications:
             self._told = trouble
             self._warn(trouble)
 
-    async def _look(self, key: str, time: str) -> list[_Arrival]:
+    async def _look(self, key: str, time: str = "") -> list[_Arrival]:
         """What the bucket holds under a key by now, which changed at a time."""
         source = f"s3://{self._place.bucket}/{key}"
         folder, slash, name = source.rpartition("/")
