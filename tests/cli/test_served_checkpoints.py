@@ -142,14 +142,18 @@ def test_a_checkpoint_that_hangs_its_server_fails(
     assert_empty(folder, 1)
 
 
-async def test_a_checkpoint_that_vanishes_while_it_is_loaded_is_gone(folder: Path) -> None:
-    shutil.rmtree(folder / "checkpoints" / "step-1")
-    shutil.move(suite(folder, "slow", start=4), folder / "suite.yaml")
+async def test_a_checkpoint_that_vanishes_while_it_captions_is_gone_at_once(folder: Path) -> None:
+    checkpoints = folder / "checkpoints"
+    shutil.rmtree(checkpoints / "step-1")
+    shutil.move(suite(folder, "waits"), folder / "suite.yaml")
     process = Command(folder).start(*RUN)
-    await until(lambda: len(processes(folder)) == 2)
-    shutil.rmtree(folder / "checkpoints" / "step-0")
+    await until((folder / "processes.asked").exists)
+    assert [file.name for file in checkpoints.glob(".*")] == [".step-0.nightly.caliper-lease"]
+    shutil.rmtree(checkpoints / "step-0")
+    # Its server would hang for a day.
     out, _ = await asyncio.to_thread(process.communicate, timeout=PATIENCE)
     assert "source-gone" in out
+    assert list(checkpoints.iterdir()) == []
     assert_empty(folder, 1)
 
 

@@ -53,6 +53,13 @@ async def test_people_are_told(tmp_path: Path) -> None:
         (status,) = (await run("suite", "status", "--json", code=0)).told
         assert status["undelivered"] == 0
         assert (await run("suite", "events", "nightly", "--replay", "x", code=2)).err
+        (entry,) = (await run("checkpoint", "show", "step-2", "--json", code=0)).told
+        happened = [each["event"] for each in entry["timeline"]]
+        assert happened[:2] == ["appeared", "registered"]
+        assert {"claimed", "run started", "regressed"} < set(happened)
+        assert {"event": "told", "detail": "only: regressed"}.items() <= entry["timeline"][
+            -1
+        ].items()
         # Nothing is told twice.
         count = len(receiver.posted)
         await run(*RUN, code=0)

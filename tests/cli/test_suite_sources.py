@@ -15,9 +15,22 @@ from tests.fakes.installation import listening
 from tests.fakes.suite_folders import deliver, states, suite
 
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.checkpoints import EntryFigure
+from caliper.core.entry_states import EntryCause
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services
+
+
+async def decide(root: Path) -> None:
+    """Leave figures, as whoever evaluates for the installation does."""
+    registry = SuiteRegistry(DirectoryStore(root), SystemClock())
+    ((stored,), _) = await registry.entries("nightly")
+    figures = (EntryFigure("capability", "average.recall", 41.5),)
+    await registry.change_entry(stored.key, EntryCause.CLAIM)
+    await registry.change_entry(stored.key, EntryCause.NO_GATE, figures=figures)
 
 
 async def test_an_installation_keeps_suites_for_others(caliper: Command, tmp_path: Path) -> None:
@@ -48,6 +61,10 @@ async def test_an_installation_keeps_suites_for_others(caliper: Command, tmp_pat
         ]
         (status,) = await told("suite", "status")
         assert status["checkpoints"] == {"skipped": 1}
+        await told("checkpoint", "retry", "step-100")
+        await decide(tmp_path / "installed")
+        trend = ("trend", "nightly", "--figure", "capability.average.recall", *there)
+        assert "41.5" in (await asyncio.to_thread(caliper, *trend, code=0)).out
         assert (await told("suite", "pause", "nightly"))["state"] == "paused"
         assert "unknown checkpoint" in await told("checkpoint", "retry", "step-7", code=2)
     # This folder's own registry holds nothing.

@@ -1,7 +1,10 @@
-"""Clocks: one that only moves when somebody sleeps, and one that can be set ahead."""
+"""Clocks: some that only move when somebody sleeps, and one that can be set ahead."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
 
 from caliper.wiring.clock import SystemClock
 
@@ -32,6 +35,29 @@ class FakeClock:
         # Other sleepers that start now begin at the same time.
         await asyncio.sleep(0)
         self.seconds = max(self.seconds, waking)
+
+
+class IdleClock(FakeClock):
+    """A clock on which time passes only when nobody has anything else to do, while it `run`s."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._number = count()
+
+    async def sleep(self, seconds: float) -> None:
+        waking = asyncio.get_running_loop().create_future()
+        heappush(self._sleepers, (self.seconds + seconds, next(self._number), waking))
+        await waking
+
+    async def run(self) -> None:
+        loop: Any = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(0)
+            if not loop._ready and self._sleepers:
+                self.seconds, _, waking = heappop(self._sleepers)
+                if not waking.done():
+                    waking.set_result(None)
 
 
 class FastClock(SystemClock):

@@ -34,10 +34,13 @@ class Posted:
 
 @dataclass
 class Receiver:
-    """The receiver; when the `script` has run out, it answers 200. The path `refused` gets 503."""
+    """The receiver; when the `script` has run out, it answers 200. The path `refused` gets 503.
+    `wait` is a header Retry-After.
+    """
 
     script: Iterable[int] = ()
     refused: str = ""
+    wait: str = ""
     posted: list[Posted] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
@@ -61,4 +64,7 @@ class Receiver:
         status = 503 if request.path == self.refused else next(self._statuses, 200)
         if status == HANG:
             await asyncio.Event().wait()
-        return web.Response(status=status, headers={"Location": self.url + "/elsewhere"})
+        given = {"Location": self.url + "/elsewhere"}
+        if self.wait:
+            given["Retry-After"] = self.wait
+        return web.Response(status=status, headers=given)

@@ -61,9 +61,9 @@ class MemoryStore:
             self.objects.pop(check_key(key), None)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
-        for key in sorted(self.objects):
-            if key.startswith(check_prefix(prefix)):
-                yield key
+        checked = check_prefix(prefix)
+        for key in sorted(key for key in self.objects if key.startswith(checked)):
+            yield key
 
 
 class MemoryLog:

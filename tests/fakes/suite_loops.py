@@ -13,6 +13,7 @@ from caliper.core.entry_states import EntryState
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.source_leases import SourceLeases
 
 
 class Surroundings:
@@ -24,6 +25,7 @@ class Surroundings:
         self.evaluator = FakeEvaluator()
         self.events: list[tuple[str, str]] = []
         self.arriving: list[CheckpointRevision | SourceLoss] = []
+        self.sources: SourceLeases | None = None
 
     async def applied(self, **fields: Any) -> Suite:
         await self.registry.apply(suite(**fields))
@@ -34,7 +36,9 @@ class Surroundings:
             arrived, self.arriving = self.arriving, []
             return arrived
 
-        return SuiteLoop(self.store, self.clock, self.evaluator, self.on_event, arrivals)
+        return SuiteLoop(
+            self.store, self.clock, self.evaluator, self.on_event, arrivals, self.sources
+        )
 
     def on_event(self, event: SuiteEvent) -> None:
         name = event.entry.checkpoint.name if event.entry else event.detail

@@ -9,6 +9,7 @@ from caliper.core.entry_states import EntryCause
 from caliper.core.spending import Spending
 from caliper.core.suites import Baseline, Suite
 from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.loop import EntryResult
 
 
@@ -41,8 +42,9 @@ class FakeEvaluator:
         self._headlines = headlines
 
     async def evaluate(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
+        entry = claim.entry
         name = entry.checkpoint.name
         base = baseline.entry.checkpoint.name if baseline.entry else ""
         self.began.set()
@@ -52,6 +54,9 @@ class FakeEvaluator:
         if errors := self.errors.get(name):
             raise errors.pop(0)
         self.evaluated.append((suite.name, name, base))
+        if "serve" in suite.values:
+            await claim.note_server()
+        await claim.note_run(f"{name}-run")
         figure = EntryFigure("capability", "average.f1", self._headlines(name), is_headline=True)
         fields = {"figures": (figure,), "is_complete": True, "run": f"{name}-run"}
         fields |= self.spent.to_json()

@@ -27,10 +27,12 @@ from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.gateway_evaluator import GatewayEvaluator, check_installed
 from caliper.local.suite_config import read_suite
+from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.loop import EntryResult, SuiteLoop
-from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings
@@ -54,7 +56,10 @@ class Installed:
 
     async def one(self, suite: Suite, checkpoint: CheckpointRevision) -> EntryResult:
         entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
-        return await self.evaluator.evaluate(suite, entry, BaselineChoice())
+        store, clock = self.ground.store, self.ground.clock
+        registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
+        claim = EntryClaim(registry, StoredEntry(entry, None), lease)
+        return await self.evaluator.evaluate(suite, claim, BaselineChoice())
 
     async def decided(self) -> list[CheckpointEntry]:
         """All entries, once a loop has evaluated them."""

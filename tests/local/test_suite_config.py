@@ -1,6 +1,7 @@
 """Files of suites: what they may say, and what makes another version."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,7 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
         {"budget": {"calls": 5}},
         {"budget": {"month": {"calls": 5}}},
         {"retention": {"keep": 2}},
+        {"timeout": 60},
         {"concurrency": 3},
         {"baseline": "previous"},
         {"seed": 0},
@@ -210,6 +212,10 @@ def test_runs_that_a_suite_does_not_keep() -> None:
     assert outdated(2) == ["run-0", "run-1", "run-2"]
     assert outdated(2, "pinned:rev1") == ["run-0", "run-2"]
     assert outdated(9) == []
+    # Those of an earlier version make room.
+    closed[:3] = [replace(each, version="u", run=f"old-{each.run}") for each in closed[:3]]
+    assert outdated(3) == ["old-run-0", "old-run-1"]
+    assert outdated(2) == [f"old-run-{step}" for step in range(3)]
 
 
 def test_secrets_are_read_when_they_are_needed(

@@ -81,9 +81,9 @@ async def test_what_is_registered_remotely_is_in_the_registry(
     assert (created, again.state, again.figures) == (False, EntryState.PASSED, (HEADLINE,))
     (found,) = await remote.find("rev1")
     stored, _ = await registry.entries("nightly")
-    # What people are told of it stays with whoever tells them.
-    assert found == replace(stored[0].entry, notices=())
+    assert found == stored[0].entry
     assert found.figures == FIGURES
+    assert list((await remote.whole_entries(["nightly"])).entries) == [found]
 
 
 async def test_entries_and_suites_are_changed(remote: RemoteSuites) -> None:

@@ -16,12 +16,15 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.cli.suite_events import records
 from caliper.cli.suites import show_unreadable, show_values
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
+from caliper.core.keys import fields_of
 from caliper.local.registration import administration, register
 from caliper.local.sources import Delivery
 from caliper.pipeline.suites.administration import EntryListing
+from caliper.pipeline.suites.time_line import time_line
 
 Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A captions file, a folder, or a URI.")
@@ -94,13 +97,23 @@ def list_checkpoints(
 def show(
     checkpoint: Named, suites: InSuite = None, server: InstalledServer = None, json: Json = False
 ) -> int:
-    """Show all about a checkpoint. CHECKPOINT is its name, or the start of its revision."""
+    """Show all about a checkpoint, with its time line. CHECKPOINT is its name, or the start of its
+    revision.
+    """
 
-    async def find() -> list[CheckpointEntry]:
+    async def find() -> list[dict[str, Any]]:
         async with administration(server) as book:
-            return await book.find(checkpoint, suites or ())
+            entries = await book.find(checkpoint, suites or ())
+        told = {} if server else {each.suite: await records(each.suite) for each in entries}
+        return [
+            {
+                **each.to_json(),
+                "timeline": list(map(fields_of, time_line(each, told.get(each.suite, ())))),
+            }
+            for each in entries
+        ]
 
-    show_values([entry.to_json() for entry in asyncio.run(find())], json=json)
+    show_values(asyncio.run(find()), json=json)
     return Exit.DONE
 
 

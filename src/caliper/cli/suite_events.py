@@ -55,17 +55,17 @@ def events(suite: Name, replay: Replay = "", kafka: Kafka = "", json: Json = Fal
     """
     if replay:
         return _replay(suite, replay, kafka, json=json)
-    records = asyncio.run(_records(suite))
+    told = asyncio.run(records(suite))
     if json:
-        write_json([record.to_json() for record in records])
+        write_json([record.to_json() for record in told])
         return Exit.DONE
     table = Table(box=None, pad_edge=False)
     for column in ("event", "time", "what", "deliveries"):
         table.add_column(column, overflow="fold")
-    for record in records:
+    for record in told:
         notice = record.notice
-        told = "; ".join(f"{name} {_about(each)}" for name, each in record.deliveries.items())
-        table.add_row(notice.id, notice.time[:19], plain(notice.headline), plain(told))
+        ends = "; ".join(f"{name} {_about(each)}" for name, each in record.deliveries.items())
+        table.add_row(notice.id, notice.time[:19], plain(notice.headline), plain(ends))
     OUT.print(table)
     return Exit.DONE
 
@@ -74,7 +74,8 @@ async def _suite(name: str) -> Suite:
     return (await SuiteRegistry(suite_store(), SystemClock()).record(name)).suite
 
 
-async def _records(name: str) -> list[NoticeRecord]:
+async def records(name: str) -> list[NoticeRecord]:
+    """The notices of a suite by time. Raises what the registry raises."""
     await _suite(name)
     notices = NoticeStore(suite_store())
     return await notices.records(name, await notices.ids(name))
@@ -82,8 +83,8 @@ async def _records(name: str) -> list[NoticeRecord]:
 
 async def undelivered(suite: Suite) -> int:
     """How many notices some target of the suite, or the topic, has not taken."""
-    records, targets = await _records(suite.name), [*_targets(suite), TOPIC_NAME]
-    return sum(bool(record.undelivered(targets)) for record in records)
+    told, targets = await records(suite.name), [*_targets(suite), TOPIC_NAME]
+    return sum(bool(record.undelivered(targets)) for record in told)
 
 
 def _targets(suite: Suite) -> dict[str, NoticeTarget]:

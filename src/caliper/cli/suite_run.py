@@ -20,7 +20,6 @@ from caliper.cli.progress import WarningWatcher
 from caliper.cli.suite_events import events, suite_outbox
 from caliper.cli.suite_sources import SourceOptions, open_receiver, open_sources
 from caliper.cli.suites import app, applied, registry
-from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
@@ -29,6 +28,7 @@ from caliper.local.notify import check_targets
 from caliper.local.suite_runs import LocalEvaluator, suite_store
 from caliper.pipeline.suites.latest import LatestScores
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.serving.metrics import suite_telemetry
 from caliper.wiring.clock import SystemClock
 
@@ -52,7 +52,7 @@ class SuiteRunOptions:
 
 def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
     """Evaluate the checkpoints of suites to the end of them, or of time."""
-    decided: list[CheckpointEntry] = []
+    decided: set[EntryState] = set()
     shown = _Events(decided, json=options.json)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(options, sources, shown))
@@ -85,7 +85,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         suite_telemetry(options.metrics) as telemetry,
         AsyncExitStack() as stack,
     ):
-        arrivals, loss_of = await open_sources(sources, watcher, stack)
+        arrivals, loss_of, places = await open_sources(sources, watcher, stack)
         await open_receiver(sources, names, stack)
         latest = LatestScores(telemetry)
         await latest.read(registry(), names)
@@ -95,22 +95,23 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
             outbox.wake()
             latest.on_event(event)
 
-        clock = SystemClock()
+        store, clock = suite_store(), SystemClock()
+        leases = SourceLeases(store, clock, places, watcher.on_warning)
         evaluator = LocalEvaluator(watcher, clock, loss_of)
-        loop = SuiteLoop(suite_store(), clock, evaluator, on_event, arrivals)
+        loop = SuiteLoop(store, clock, evaluator, on_event, arrivals, leases)
         await outbox.run_beside(names, loop.run(names, once=sources.once))
 
 
 class _Events:
-    """Prints events as they come, and notes what was decided."""
+    """Prints events as they come, and notes the states that were reached."""
 
-    def __init__(self, decided: list[CheckpointEntry], *, json: bool) -> None:
+    def __init__(self, decided: set[EntryState], *, json: bool) -> None:
         self._decided, self._json = decided, json
 
     def __call__(self, event: SuiteEvent) -> None:
         entry = event.entry
         if entry is not None and event.event == entry.state:
-            self._decided.append(entry)
+            self._decided.add(entry.state)
         if self._json:
             fields = {"suite": event.suite, "event": event.event, "detail": event.detail}
             entry_json = None if entry is None else entry.to_json()
@@ -126,8 +127,7 @@ class _Events:
         OUT.file.flush()
 
 
-def _code(decided: list[CheckpointEntry]) -> Exit:
-    states = {entry.state for entry in decided}
+def _code(states: set[EntryState]) -> Exit:
     if states & {EntryState.REGRESSED, EntryState.FAILED, EntryState.SOURCE_GONE}:
         return Exit.NO
     if EntryState.WAITING in states:

@@ -16,6 +16,7 @@ from caliper.cli.suite_events import Kafka
 from caliper.core.checkpoints import CheckpointRevision, SourceLoss
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
+from caliper.local.checkpoint_sources import LocalSources
 from caliper.local.sources import WatchedFolder
 from caliper.local.suite_runs import LossOf, suite_store
 from caliper.pipeline.suites.administration import Administration
@@ -89,24 +90,25 @@ class SourceOptions:
 
 async def open_sources(
     options: SourceOptions, watcher: WarningWatcher, stack: AsyncExitStack
-) -> tuple[Arrivals, LossOf]:
-    """What arrives in the folder and the bucket, and what is gone there; the stack closes what is
-    open.
+) -> tuple[Arrivals, LossOf, LocalSources]:
+    """What arrives in the folder and the bucket, what is gone there, and what looks after it; the
+    stack closes what is open.
     """
     sources: list[Arrivals] = []
+    buckets: dict[str, source_bucket.SourceBucket] = {}
     loss_of: LossOf = _nothing_lost
     if options.watch is not None:
         folder = WatchedFolder(options.watch, watcher.on_warning, options.once)
         sources.append(folder.arrivals)
     if options.bucket:
-        notifications = _notifications(options, watcher, stack)
+        notifications = _notifications(options, watcher, stack, buckets)
         sources.append((await stack.enter_async_context(notifications)).arrivals)
         loss_of = notifications.loss_of
 
     async def arrivals() -> Sequence[CheckpointRevision | SourceLoss]:
         return [arrival for source in sources for arrival in await source()]
 
-    return arrivals, loss_of
+    return arrivals, loss_of, LocalSources(buckets)
 
 
 async def _nothing_lost(_: CheckpointRevision) -> str:
@@ -114,7 +116,10 @@ async def _nothing_lost(_: CheckpointRevision) -> str:
 
 
 def _notifications(
-    options: SourceOptions, watcher: WarningWatcher, stack: AsyncExitStack
+    options: SourceOptions,
+    watcher: WarningWatcher,
+    stack: AsyncExitStack,
+    buckets: dict[str, source_bucket.SourceBucket],
 ) -> BucketNotifications:
     if not options.kafka:
         raise InvalidInput("needed with --bucket", field="--kafka")
@@ -124,7 +129,7 @@ def _notifications(
         field = settings.variable(type(client), "store")
         raise InvalidInput("an S3 endpoint", file="environment", field=field)
     access = replace(grounds.store_access(client), bucket=place.bucket)
-    objects = source_bucket.SourceBucket(access)
+    objects = buckets[place.bucket] = source_bucket.SourceBucket(access)
     stack.push_async_callback(objects.close)
     log = kafka_log.KafkaLog(installation_setup.brokers(options.kafka))
     return BucketNotifications(

@@ -19,6 +19,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer, open_store
 from caliper.cli.suite_events import undelivered
+from caliper.cli.suite_status import status_lines, under_way
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
@@ -190,6 +191,8 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
         ends = (plain(each["last"]), str(each["undelivered"] or ""))
         table.add_row(each["suite"], each["state"], each["version"], counts, *costs, *ends)
     OUT.print(table)
+    for line in (line for each in shown for line in status_lines(each)):
+        OUT.print(plain(line), soft_wrap=True, highlight=False)
     for slot in {each["slot"]["name"]: each["slot"] for each in shown if each["slot"]}.values():
         queue = "".join(f"; then {label}" for label in slot["queue"])
         line = f"slot {slot['name']}: {slot['served'] or 'free'}{queue}"
@@ -240,6 +243,7 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
                     for entry in entries
                     if entry.state is EntryState.EVALUATING
                 ],
+                **await under_way(entries, local=server is None),
                 "calls": sum(entry.calls for entry in entries),
                 "tokens": sum(entry.tokens for entry in entries),
                 "saved": sum(entry.saved for entry in entries),

@@ -15,15 +15,17 @@ from rich.table import Table
 from caliper.adapters.exports.trend import trend_csv
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.trend import render_trend
-from caliper.cli.console import ERR, OUT, plain, write_json
+from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, output_file
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.show import format_estimate
-from caliper.cli.suites import Name, registry
+from caliper.cli.suites import Name, show_unreadable
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import UnknownName
 from caliper.core.report import Estimate
+from caliper.local.registration import administration
 
 Figures = Annotated[
     list[str] | None,
@@ -44,12 +46,13 @@ class TrendOptions:
     figures: Figures = None
     csv: Annotated[Path | None, output_file("--csv", "all figures as CSV")] = None
     html: Annotated[Path | None, output_file("--html", "charts as a page")] = None
+    server: InstalledServer = None
     json: Json = False
 
 
 def trend(options: TrendOptions) -> int:
     """Read the entries, and show or write them."""
-    entries = asyncio.run(_scored(options.suite))
+    entries = asyncio.run(_scored(options.suite, options.server))
     figures = _figures(entries, options.figures or ())
     if options.csv is not None:
         write_text(options.csv, trend_csv(entries))
@@ -62,13 +65,11 @@ def trend(options: TrendOptions) -> int:
     return Exit.DONE if entries else Exit.INCONCLUSIVE
 
 
-async def _scored(name: str) -> list[CheckpointEntry]:
-    whole = registry()
-    record = await whole.record(name)
-    stored, unreadable = await whole.entries(name, record.suite.version)
-    for lost in unreadable:
-        ERR.print(f"[yellow]Unreadable:[/yellow] {plain(lost.error)}", soft_wrap=True)
-    return [each.entry for each in stored if each.entry.figures]
+async def _scored(name: str, server: str | None) -> list[CheckpointEntry]:
+    async with administration(server) as suites:
+        listing = await suites.whole_entries([name])
+    show_unreadable(listing.unreadable)
+    return [entry for entry in listing.entries if entry.figures]
 
 
 def _figures(entries: Sequence[CheckpointEntry], wanted: Sequence[str]) -> list[tuple[str, str]]:

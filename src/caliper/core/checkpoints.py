@@ -16,6 +16,7 @@ from caliper.core.entry_states import (
     NEW_ROUND,
     OPEN_STATES,
     TOLD_OF,
+    UNDER_WAY,
     EntryCause,
     EntryState,
 )
@@ -34,7 +35,8 @@ class CheckpointRevision:
     """A delivered checkpoint. `source` is an absolute path, or a URI.
 
     `revision` never changes its meaning: it is the digest of the files (`is_digest`), or a commit
-    that was given. `step` is the training step, None if unknown.
+    that was given. `step` is the training step, None if unknown. `appeared` is when its last file
+    was written, in RFC 3339, empty if unknown.
     """
 
     source: str
@@ -43,6 +45,7 @@ class CheckpointRevision:
     step: int | None = None
     tags: tuple[str, ...] = ()
     is_digest: bool = False
+    appeared: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not _REVISION.fullmatch(self.revision):
@@ -112,6 +115,8 @@ class CheckpointEntry:
     ended it. `asked` questions were asked, `reused` got replies to the same requests of other runs,
     and `saved` were not asked, because the answer was sure.
     `round` counts its retries and returns; `notices` are the last transitions that are told.
+    `claims` counts the loops that took it; the last one did at `claimed`, and its run began at
+    `started`.
     """
 
     suite: str
@@ -136,6 +141,9 @@ class CheckpointEntry:
     reused: int = 0
     round: int = 0
     notices: tuple[NoticeMark, ...] = ()
+    claims: int = 0
+    claimed: str = ""
+    started: str = ""
 
     @classmethod
     def new(
@@ -163,11 +171,17 @@ class CheckpointEntry:
         state = ENTRY_AFTER.get((self.state, cause))
         if state is None:
             return None
-        after = replace(self, **{"reason": "", **update, "state": state, "since": now})
+        times: dict[str, Any] = {} if cause in UNDER_WAY else {"since": now}
+        if cause is EntryCause.CLAIM:
+            times |= {"claims": self.claims + 1, "claimed": now, "started": ""}
+        if cause is EntryCause.START:
+            times["started"] = now
+        after = replace(self, **{"reason": "", **update, "state": state, **times})
         kind, turn = TOLD_OF.get(cause), self.round + (cause in NEW_ROUND)
         if kind is None:
             return after
-        mark = NoticeMark(kind, turn, now, state, after.reason)
+        claim = self.claims if cause is EntryCause.SERVING else 0
+        mark = NoticeMark(kind, turn, now, state, after.reason, claim)
         return replace(after, round=turn, notices=with_mark(self.notices, mark))
 
     @property

@@ -31,6 +31,8 @@ class EntryCause(StrEnum):
     """What changes the state of an entry."""
 
     CLAIM = "a loop takes its lease"
+    SERVING = "its server is ready"
+    START = "its run begins"
     INTERRUPTION = "the loop is interrupted"
     TROUBLE = "an endpoint does not answer"
     BUDGET = "the budget of the month is used up"
@@ -51,6 +53,8 @@ _LOOP = "the loop that holds the lease; another one, six seconds after a crash"
 
 ENTRY_TRANSITIONS = (
     Transition(EntryCause.CLAIM, "registered waiting evaluating", "evaluating", "a loop"),
+    Transition(EntryCause.SERVING, "evaluating", "evaluating", _LOOP),
+    Transition(EntryCause.START, "evaluating", "evaluating", _LOOP),
     Transition(EntryCause.INTERRUPTION, "evaluating", "registered", _LOOP),
     Transition(EntryCause.TROUBLE, "evaluating", "waiting", _LOOP + "; failed at the fifth time"),
     Transition(EntryCause.BUDGET, "registered waiting evaluating", "waiting", "a loop, next month"),
@@ -74,6 +78,7 @@ ENTRY_AFTER = {
 }
 TOLD_OF = {
     EntryCause.CLAIM: NoticeKind.STARTED,
+    EntryCause.SERVING: NoticeKind.SERVING,
     EntryCause.NO_GATE: NoticeKind.DECIDED,
     EntryCause.DOUBT: NoticeKind.DECIDED,
     EntryCause.SUCCESS: NoticeKind.PASSED,
@@ -83,6 +88,8 @@ TOLD_OF = {
     EntryCause.RETURN: NoticeKind.REGISTERED,
     EntryCause.RETRY: NoticeKind.REGISTERED,
 }
+UNDER_WAY = {EntryCause.SERVING, EntryCause.START}
+"""What happens during an evaluation, and changes no state."""
 NEW_ROUND = {EntryCause.RETURN, EntryCause.RETRY}
 MOST_ATTEMPTS = 5
 """How often an entry is tried while an endpoint does not answer."""

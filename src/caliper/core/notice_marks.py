@@ -10,14 +10,17 @@ from typing import Any
 from caliper.core.keys import fields_of
 
 MOST_MARKS = 24
-"""Marks that an entry keeps, the last ones: eight rounds of three."""
+"""Marks that an entry keeps, the last ones: six rounds of four."""
 
 
 class NoticeKind(StrEnum):
-    """What people are told. `decided`: evaluated or inconclusive, so neither of the next two."""
+    """What people are told. `serving`: its server is ready, and its run begins. `decided`:
+    evaluated or inconclusive, so neither of the next two.
+    """
 
     REGISTERED = "registered"
     STARTED = "started"
+    SERVING = "serving"
     DECIDED = "decided"
     PASSED = "passed"
     REGRESSED = "regressed"
@@ -30,7 +33,7 @@ class NoticeMark:
     """A transition that is told. It is written with the transition, so none is lost by a crash.
 
     `round` counts how often the entry was retried or delivered again: in a round, each kind
-    happens once.
+    happens once. What happens once in each claim has the number of its `claim`, others 0.
     """
 
     kind: NoticeKind
@@ -38,6 +41,7 @@ class NoticeMark:
     time: str
     state: str
     reason: str = ""
+    claim: int = 0
 
     def to_json(self) -> dict[str, Any]:
         return fields_of(self)
@@ -46,13 +50,15 @@ class NoticeMark:
     def from_json(cls, values: Mapping[str, Any]) -> NoticeMark:
         """Read a mark. Raises KeyError, TypeError or ValueError."""
         texts = {name: str(values[name]) for name in ("time", "state", "reason")}
-        return cls(NoticeKind(values["kind"]), int(values["round"]), **texts)
+        claim = int(values.get("claim", 0))
+        return cls(NoticeKind(values["kind"]), int(values["round"]), **texts, claim=claim)
 
 
 def with_mark(marks: tuple[NoticeMark, ...], mark: NoticeMark) -> tuple[NoticeMark, ...]:
-    """The marks and another one, unless its kind is marked in its round: a claim after a crash
-    starts nothing again.
+    """The marks and another one, unless its kind is marked in its round and claim: a claim after
+    a crash starts nothing again.
     """
-    if any((each.kind, each.round) == (mark.kind, mark.round) for each in marks):
+    new = (mark.kind, mark.round, mark.claim)
+    if any((each.kind, each.round, each.claim) == new for each in marks):
         return marks
     return (*marks, mark)[-MOST_MARKS:]

@@ -15,16 +15,17 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, fields_of
 from caliper.core.notice_marks import NoticeKind, NoticeMark
 
-MOST_ATTEMPTS = 16
-"""How often a notice is sent to a target that does not take it: over about seven hours."""
+MOST_ATTEMPTS = 60
+"""How often a notice is sent to a target that does not take it: over about two days."""
 _LONGEST_NAME, _LONGEST_REASON, _MOST_FIGURES, _MOST_TAGS = 200, 1_000, 500, 32
 _WITH_FIGURES = {NoticeKind.DECIDED, NoticeKind.PASSED, NoticeKind.REGRESSED}
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is told. `id` depends on the entry, its round and the kind only, so whoever gets a
-    notice twice knows it. `state` is that after the transition; `time` is UTC in RFC 3339.
+    """What is told. `id` depends on the entry, its round, the kind, and of some the claim only, so
+    whoever gets a notice twice knows it. `state` is that after the transition; `time` is UTC in
+    RFC 3339.
 
     `figures` are those of the report (the headlines first, 500 at most), `baseline` is a revision.
     """
@@ -50,7 +51,7 @@ class Notice:
         one = entry.checkpoint
         key = [entry.suite, entry.version, one.revision, mark.round, mark.kind]
         notice = cls(
-            digest(key)[:16],
+            digest([*key, mark.claim] if mark.claim else key)[:16],
             mark.kind,
             mark.time,
             entry.suite,
@@ -97,13 +98,15 @@ class Notice:
 @dataclass(frozen=True, slots=True)
 class NoticeDelivery:
     """The delivery of a notice to one target. `due` is when it is tried next, in seconds since
-    1970, `delivered` when the target took it, in RFC 3339, `error` that of the last attempt.
+    1970, `delivered` when the target took it, in RFC 3339, `error` that of the last attempt. Until
+    `held`, in seconds since 1970, the target asked for no notice at all.
     """
 
     attempts: int = 0
     due: float = 0.0
     delivered: str = ""
     error: str = ""
+    held: float = 0.0
 
     @property
     def is_open(self) -> bool:

@@ -38,6 +38,7 @@ from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
 from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
@@ -103,18 +104,19 @@ class GatewayEvaluator:
     spent: Spending = field(default_factory=Spending)
 
     async def evaluate(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
         try:
-            return await self._result(suite, entry, baseline)
+            return await self._result(suite, claim, baseline)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             # Whatever somebody applies ends the evaluation of this one, not of all others.
             message = f"it cannot be evaluated: {error!r:.200}"
             raise InvalidInput(message, file=f"suite {suite.name}") from error
 
     async def _result(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
+        entry = claim.entry
         run = await self._begun(entry)
         if not run:
             check_installed(suite)
@@ -123,6 +125,7 @@ class GatewayEvaluator:
                 reason = f"there are no captions at {entry.checkpoint.source}"
                 return EntryResult(EntryCause.LOSS, {"reason": reason})
             run = await self._begin(entry, *requests)
+        await claim.note_run(run)
         ended = await self._end(run)
         if ended.state is RunState.FAILED:
             return EntryResult(EntryCause.FAILURE, {"run": run, "reason": ended.error})

@@ -7,13 +7,14 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from caliper.core.checkpoints import CheckpointRevision, is_uri
 from caliper.core.errors import InvalidInput
 
 _UNFINISHED = (".tmp", ".part", ".partial", ".incomplete")
-_Signature = tuple[tuple[str, int, int], ...]
+Signature = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,14 @@ class Delivery:
             self.step,
             tuple(sorted(set(self.tags))),
             is_digest=not self.revision,
+            appeared="" if remote else _appeared(path),
         )
+
+
+def _appeared(path: Path) -> str:
+    """When the last file of a checkpoint was written."""
+    last = max((time for _, _, time in signature_of(path)), default=0) // 1_000_000 / 1_000
+    return datetime.fromtimestamp(last, UTC).isoformat(timespec="milliseconds") if last else ""
 
 
 def _stem(path: Path) -> str:
@@ -94,6 +102,15 @@ def _files(path: Path) -> list[Path]:
     )
 
 
+def signature_of(path: Path) -> Signature:
+    """Names, sizes and times of the files of a checkpoint; empty if it is not there."""
+    try:
+        files = [(file, file.stat()) for file in _files(path)]
+    except OSError:
+        return ()
+    return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in files)
+
+
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name.endswith(_UNFINISHED)
 
@@ -110,8 +127,8 @@ class WatchedFolder:
     path: Path
     warn: Callable[[str], None]
     once: bool = False
-    _seen: dict[str, _Signature] = field(default_factory=dict)
-    _read: dict[str, _Signature] = field(default_factory=dict)
+    _seen: dict[str, Signature] = field(default_factory=dict)
+    _read: dict[str, Signature] = field(default_factory=dict)
 
     async def arrivals(self) -> Sequence[CheckpointRevision]:
         """What is new since the last call, or changed. Raises InvalidInput without the folder."""
@@ -123,7 +140,7 @@ class WatchedFolder:
         except OSError as error:
             raise InvalidInput(f"cannot watch it: {error.strerror}", file=str(self.path)) from error
         found = []
-        signatures = {name: self._signature(name) for name in names}
+        signatures = {name: signature_of(self.path / name) for name in names}
         for name, signature in signatures.items():
             is_settled = self.once or self._seen.get(name) == signature
             if signature and is_settled and self._read.get(name) != signature:
@@ -135,10 +152,3 @@ class WatchedFolder:
         self._seen = signatures
         self._read = {name: read for name, read in self._read.items() if name in signatures}
         return found
-
-    def _signature(self, name: str) -> _Signature:
-        try:
-            files = [(file, file.stat()) for file in _files(self.path / name)]
-        except OSError:
-            return ()
-        return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in files)

@@ -99,6 +99,8 @@ def read_suite(path: Path) -> Suite:
         **({"month": month} if month else {}),
         "notify": stored_targets(keys.notify, path.parent),
     }
+    if "timeout" in keys.model_fields_set:
+        values["timeout"] = keys.timeout
     if keys.serve is not None:
         values["serve"] = keys.serve.model_dump(mode="json", exclude_defaults=True)
     # As it is when it is read back: lists for tuples.

@@ -11,6 +11,7 @@ from caliper.core.suites import Baseline, check_step_pattern, check_suite_name
 from caliper.local.notify import NotifyTarget, TargetName
 from caliper.local.serving_config import ServeConfig
 from caliper.local.strict import Strict
+from caliper.pipeline.suites.vigil import LONGEST
 
 
 class MonthlyBudget(Strict):
@@ -36,7 +37,7 @@ class SuiteRetention(Strict):
 
 
 class SuiteKeys(Strict):
-    """The keys of a suite that a run does not have."""
+    """The keys of a suite that a run does not have. `timeout` is in seconds per checkpoint."""
 
     name: str
     gate: str | dict[str, Any] | None = None
@@ -47,6 +48,7 @@ class SuiteKeys(Strict):
     alarms: Literal["checkpoint", "suite"] = "checkpoint"
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
+    timeout: float = Field(default=LONGEST, gt=0)
     notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)
     serve: ServeConfig | None = None
 

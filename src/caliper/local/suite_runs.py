@@ -20,10 +20,11 @@ from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
 from caliper.core.spending import Spending
 from caliper.core.suites import BaselineKind, Suite
+from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.judged_again import config_again
-from caliper.local.run import RunResult, evaluate
+from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
@@ -40,6 +41,7 @@ from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
+from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.loop import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import ServingSlot
@@ -70,14 +72,15 @@ class LocalEvaluator:
         self.spent = Spending()
 
     async def evaluate(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
+        entry = claim.entry
         gone = await self._loss(entry)
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
             plan = await self._sequential_plan(suite, entry, baseline)
-            result = await self._served_run(suite, entry, plan)
+            result = await self._served_run(suite, claim, plan)
         except (LeaseLost, StoreUnavailable):
             raise
         except CaliperError:
@@ -125,33 +128,42 @@ class LocalEvaluator:
         return replace(plan, repeats=repeats)
 
     async def _served_run(
-        self, suite: Suite, entry: CheckpointEntry, sequential: SequentialPlan | None
+        self, suite: Suite, claim: EntryClaim, sequential: SequentialPlan | None
     ) -> RunResult:
-        plan, checkpoint = suite_serving(suite.values), entry.checkpoint
+        plan, checkpoint = suite_serving(suite.values), claim.entry.checkpoint
         if plan is None:
-            return await self._evaluate(suite, suite_run(suite, checkpoint), sequential)
+            return await self._evaluate(suite, suite_run(suite, checkpoint), sequential, claim)
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
         slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
 
         async def work(served: CheckpointEndpoint) -> RunResult:
+            await claim.note_server()
             config = suite_run(suite, checkpoint, served)
-            return await self._evaluate(suite, config, sequential)
+            return await self._evaluate(suite, config, sequential, claim)
 
         label = f"{suite.name} {checkpoint.label}"
         return await slot.use(server, checkpoint, label, plan.use, work)
 
     async def _evaluate(
-        self, suite: Suite, config: RunConfig, plan: SequentialPlan | None = None
+        self,
+        suite: Suite,
+        config: RunConfig,
+        plan: SequentialPlan | None = None,
+        claim: EntryClaim | None = None,
     ) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
             self._check_prices(suite, setup)
             alike = plan is not None and plan.is_comparable(setup.spec)
             run = _ended_by(setup, plan) if plan is not None and alike else setup
+            watcher = self._watcher
+            if claim is not None:
+                await claim.note_run(run_directory(run).path.name)
+                watcher = ClaimWatcher(watcher, claim)
             try:
-                return await evaluate(run, self._watcher, self._clock, decoders())
+                return await evaluate(run, watcher, self._clock, decoders())
             finally:
                 self.spent += spending(setup.models.room.costs, self._prices)
 
@@ -194,19 +206,23 @@ def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
     """The runs of all but the last checkpoints, and of those that stay or may become a baseline:
-    the best one, tagged ones, the pinned one.
+    the best one, tagged ones, the pinned one. Those of earlier versions of the suite make room for
+    the present one's.
     """
     if suite.keep is None:
         return []
-    ended = [each for each in entries if each.run and not each.is_open]
-    kept = [*ended[-suite.keep :], *(each for each in ended if each.checkpoint.tags)]
+    every = [each for each in entries if each.run and not each.is_open]
+    ended = [each for each in every if each.version == suite.version]
+    earlier = [each for each in every if each.version != suite.version]
+    kept = [each for each in every if each.checkpoint.tags]
+    kept += (earlier + ended)[-suite.keep :]
     if complete := [each for each in ended if each.is_complete]:
         kept += [best_entry(complete), complete[-1]]
     if suite.baseline.kind is BaselineKind.PINNED:
         pin = suite.baseline.name
         kept += [each for each in ended if each.checkpoint.revision.startswith(pin)]
-    runs = {each.run for each in kept}
-    return [each.run for each in ended if each.run not in runs]
+    runs = {each.run for each in kept} | {each.run for each in entries if each.is_open}
+    return [each.run for each in every if each.run not in runs]
 
 
 async def _compare(base: str, run: str) -> Comparison:

@@ -47,7 +47,9 @@ class SuiteController:
         open_arrivals: Callable[[AsyncExitStack], Awaitable[Arrivals]],
     ) -> None:
         self._ground, self._evaluator = ground, evaluator
-        self._outbox = Outbox(ground.store, ground.clock, targets)
+        assert ground.whole is not None  # noqa: S101 - the store of an installation is
+        self._store = ground.whole
+        self._outbox = Outbox(self._store, ground.clock, targets)
         self._latest = LatestScores(ground.telemetry)
         self._open_arrivals = open_arrivals
 
@@ -61,7 +63,7 @@ class SuiteController:
             await self._ground.clock.sleep(_PAUSE)
 
     async def _turn(self) -> None:
-        store, clock = self._ground.store, self._ground.clock
+        store, clock = self._store, self._ground.clock
         registry = SuiteRegistry(store, clock)
         for name in await registry.names():
             try:

@@ -20,6 +20,7 @@ from caliper.serving.calls import Context
 from caliper.serving.grpc_server import Service
 
 _PAGE, _LARGEST_PAGE, _MOST_UNREADABLE = 50, 500, 100
+_LARGEST_WHOLE = 50
 _Item = TypeVar("_Item")
 
 
@@ -110,10 +111,11 @@ class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
         """A page of checkpoints, by suite and step."""
         with _unknown_is_not_found():
             listing = await self._administration.entries(request.suites)
-        shown, token = _page(listing.entries, _place, request.page_size, request.page_token)
+        size = min(request.page_size, _LARGEST_WHOLE) if request.whole else request.page_size
+        shown, token = _page(listing.entries, _place, size, request.page_token)
         unreadable = () if request.page_token else listing.unreadable[:_MOST_UNREADABLE]
         return pb.ListCheckpointsResponse(
-            entries=map(wire.encode_entry, shown),
+            entries=[wire.encode_entry(each, whole=request.whole) for each in shown],
             unreadable=map(to_wire, unreadable),
             next_page_token=token,
         )

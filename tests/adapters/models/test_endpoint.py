@@ -3,7 +3,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from caliper.adapters.models.endpoint import Endpoint, parse_endpoints, retry_after, status_error
+from caliper.adapters.models.endpoint import Endpoint, parse_endpoints, status_error
+from caliper.adapters.retry_after import retry_after
 from caliper.core.errors import InvalidInput
 
 

@@ -16,6 +16,7 @@ from caliper.core.checkpoints import EntryFigure
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import (
     BackendError,
+    BackendOverloaded,
     BackendRejected,
     BackendTimeout,
     BackendUnavailable,
@@ -112,3 +113,11 @@ def test_a_notice_is_bounded_and_ascii() -> None:
     assert len(event_body(told)) < 100_000
     assert len(slack_body(told)) < 4_000
     event_body(notice(name="\udc80")).decode("ascii")
+
+
+@pytest.mark.parametrize("status", [429, 503, 302])
+async def test_a_receiver_says_when_to_try_again(status: int) -> None:
+    async with Receiver([status], wait="90") as receiver:
+        with pytest.raises(BackendOverloaded, match=f"answered with status {status}") as raised:
+            await hook(receiver.url).deliver(notice())
+    assert raised.value.retry_after == 90

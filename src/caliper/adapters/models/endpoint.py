@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from caliper.adapters.models.context import TOO_LONG, too_long
+from caliper.adapters.retry_after import retry_after
 from caliper.core.errors import (
     BackendError,
     BackendOverloaded,
@@ -134,28 +133,3 @@ def _server_text(headers: Mapping[str, str], body: str, token: str | None) -> st
     if token:
         text = text.replace(token, "***")
     return f"; it says: {text[:200]}" if text else ""
-
-
-def retry_after(value: str | None, date: str | None) -> float | None:
-    """Seconds to wait according to a Retry-After header: a number, or a date (RFC 9110 10.2.3).
-
-    A date is compared with the response's own Date header, so that clocks need not agree, or
-    with this machine's clock if there is none. None if the header is missing or malformed.
-    """
-    if value is None:
-        return None
-    if re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", value):
-        return float(value)
-    until = _http_date(value)
-    if until is None:
-        return None
-    now = _http_date(date or "") or datetime.now(UTC)
-    return max(0.0, (until - now).total_seconds())
-
-
-def _http_date(value: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

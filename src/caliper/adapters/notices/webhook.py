@@ -15,7 +15,14 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable, InvalidInput
+from caliper.adapters.retry_after import retry_after
+from caliper.core.errors import (
+    BackendOverloaded,
+    BackendRejected,
+    BackendTimeout,
+    BackendUnavailable,
+    InvalidInput,
+)
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice
 from caliper.ports.clock import Clock
@@ -37,7 +44,9 @@ class Webhook:
     seconds: float = 10.0
 
     async def deliver(self, notice: Notice) -> None:
-        """Post the notice once. Any status from 200 to 299 means that it was taken."""
+        """Post the notice once. Any status from 200 to 299 means that it was taken. Raises
+        BackendOverloaded for a receiver that says when to try again.
+        """
         url, body = self.url(), self.body(notice)
         if not url.startswith(("https://", "http://")):
             raise InvalidInput("expected a URL with http or https", field="url")
@@ -46,9 +55,13 @@ class Webhook:
         headers |= {"webhook-timestamp": sent, "user-agent": "caliper"}
         if self.secret is not None:
             headers["webhook-signature"] = signature(self.secret(), notice.id, sent, body)
-        status = await _post(url, body, headers, self.seconds)
-        if not 200 <= status < 300:
-            raise BackendRejected(f"answered with status {status}")
+        status, wait = await _post(url, body, headers, self.seconds)
+        if 200 <= status < 300:
+            return
+        message = f"answered with status {status}"
+        if wait is not None:
+            raise BackendOverloaded(message, wait)
+        raise BackendRejected(message)
 
 
 def signature(secret: str, notice: str, sent: str, body: bytes) -> str:
@@ -65,9 +78,11 @@ def signature(secret: str, notice: str, sent: str, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
 
 
-async def _post(url: str, body: bytes, headers: dict[str, str], seconds: float) -> int:
-    """The status of the answer, whose body nobody reads. Errors do not tell the URL, which may be
-    a secret.
+async def _post(
+    url: str, body: bytes, headers: dict[str, str], seconds: float
+) -> tuple[int, float | None]:
+    """The status of the answer, whose body nobody reads, and the seconds to wait that it asks for.
+    Errors do not tell the URL, which may be a secret.
     """
     limit = aiohttp.ClientTimeout(total=seconds)
     try:
@@ -75,7 +90,8 @@ async def _post(url: str, body: bytes, headers: dict[str, str], seconds: float) 
             aiohttp.ClientSession(timeout=limit) as session,
             session.post(url, data=body, headers=headers, allow_redirects=False) as answer,
         ):
-            return answer.status
+            given = answer.headers
+            return answer.status, retry_after(given.get("retry-after"), given.get("date"))
     except TimeoutError as error:
         raise BackendTimeout(f"no answer in {seconds:g} s") from error
     except aiohttp.InvalidURL as error:

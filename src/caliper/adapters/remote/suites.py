@@ -27,7 +27,7 @@ class RemoteSuites:
     `target`.
 
     Methods raise the gateway's NotFound, NotReady or InvalidInput, and BackendError if it does
-    not answer. Only the entries of `find` have all figures.
+    not answer. Only the entries of `find` and `whole_entries` have all figures.
     """
 
     def __init__(self, target: Target) -> None:
@@ -96,12 +96,19 @@ class RemoteSuites:
 
     async def entries(self, names: Sequence[str] = ()) -> EntryListing:
         """All entries."""
+        return await self._listed(names, whole=False)
+
+    async def whole_entries(self, names: Sequence[str] = ()) -> EntryListing:
+        """All entries, with all of their figures."""
+        return await self._listed(names, whole=True)
+
+    async def _listed(self, names: Sequence[str], *, whole: bool) -> EntryListing:
         entries: list[CheckpointEntry] = []
         unreadable: list[str] = []
         token = None
         while token != "":
             request = pb.ListCheckpointsRequest(
-                suites=names, page_size=_PAGE, page_token=token or ""
+                suites=names, page_size=_PAGE, page_token=token or "", whole=whole
             )
             response = await self._call(self._checkpoints.ListCheckpoints, request)
             entries += map(wire.decode_entry, response.entries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -31,6 +32,15 @@ class SourceBucket:
         """The object's bytes."""
         size = None if max_bytes is None else max_bytes + 1
         return check_size(key, await self._call(lambda: self._read(key, size)), max_bytes)
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store an object. Raises StoreUnavailable."""
+        put, size = self._client.put_object, len(data)
+        await self._call(lambda: put(self._bucket, key, io.BytesIO(data), size))
+
+    async def delete(self, key: str) -> None:
+        """Delete an object, if it exists. Raises StoreUnavailable."""
+        await self._call(lambda: self._client.remove_object(self._bucket, key))
 
     async def keys(self, prefix: str) -> list[str]:
         """The keys that begin with a prefix. Raises StoreUnavailable."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from caliper.adapters.wire.enums import (
     decode_entry_state,
@@ -17,6 +19,7 @@ from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
 from caliper.core.errors import InvalidInput, within
 from caliper.core.keys import canonical_json
+from caliper.core.notice_marks import NoticeMark
 from caliper.core.suites import (
     Baseline,
     Suite,
@@ -95,6 +98,7 @@ def encode_checkpoint(checkpoint: CheckpointRevision) -> pb.Checkpoint:
         step=checkpoint.step,
         tags=map(to_wire, checkpoint.tags),
         is_digest=checkpoint.is_digest,
+        appeared=checkpoint.appeared,
     )
 
 
@@ -107,13 +111,15 @@ def decode_checkpoint(message: pb.Checkpoint) -> CheckpointRevision:
         message.step if message.HasField("step") else None,
         tuple(sorted(set(map(from_wire, message.tags)))),
         message.is_digest,
+        message.appeared,
     )
 
 
 def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
-    """The entry: whole, or with the headlines of its figures and without findings."""
+    """The entry: whole, or with the headlines of its figures, without findings and marks."""
     figures = [each for each in entry.figures if whole or each.is_headline]
     findings = entry.findings if whole else ()
+    marks = [mark.to_json() for mark in entry.notices] if whole else []
     return pb.Entry(
         suite=entry.suite,
         version=entry.version,
@@ -128,12 +134,21 @@ def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
         is_complete=entry.is_complete,
         baseline=entry.baseline,
         figures=map(_encode_figure, figures),
-        findings=[
-            to_wire(canonical_json(each).decode("utf-8", "surrogatepass")) for each in findings
-        ],
+        findings=map(_encode_object, findings),
         calls=entry.calls,
         tokens=entry.tokens,
+        asked=entry.asked,
+        saved=entry.saved,
+        round=entry.round,
+        claims=entry.claims,
+        claimed=entry.claimed,
+        started=entry.started,
+        marks=map(_encode_object, marks),
     )
+
+
+def _encode_object(value: Mapping[str, Any]) -> str:
+    return to_wire(canonical_json(value).decode("utf-8", "surrogatepass"))
 
 
 def _encode_figure(figure: EntryFigure) -> pb.Figure:
@@ -166,7 +181,21 @@ def decode_entry(message: pb.Entry) -> CheckpointEntry:
         findings=tuple(_json_object(each, "findings") for each in message.findings),
         calls=message.calls,
         tokens=message.tokens,
+        asked=message.asked,
+        saved=message.saved,
+        round=message.round,
+        claims=message.claims,
+        claimed=message.claimed,
+        started=message.started,
+        notices=tuple(map(_decode_mark, message.marks)),
     )
+
+
+def _decode_mark(text: str) -> NoticeMark:
+    try:
+        return NoticeMark.from_json(_json_object(text, "marks"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput("no mark", field="marks") from error
 
 
 def _decode_figure(message: pb.Figure) -> EntryFigure:

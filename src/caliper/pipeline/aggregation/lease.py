@@ -43,7 +43,7 @@ _RENEWALS = 6
 class Lease:
     """A lease on the object `key`. `number` is that of this holder, 0 before the first. `weight`
     is for other processes to read, as `their_weight`. It is not acquired before it `is_wanted`.
-    The name of the `holder` is drawn if none is given.
+    The name of the `holder` is drawn if none is given. `note` gives fields for people to read.
 
     `pace` is the number of seconds between renewals, and between the looks of one that waits.
     """
@@ -65,7 +65,10 @@ class Lease:
         self._seen: tuple[str | None, dict[str, Any]] = (None, {})
         self._since = float("-inf")
         self._renewals = 0
+        # What a write holds whose answer was lost: its repetition must be the same.
+        self._unsure: dict[str, Any] = {}
         self.number, self.pace, self.weight = 0, TERM / _RENEWALS, 0
+        self.note: Callable[[], dict[str, Any]] = dict
 
     @property
     def is_held(self) -> bool:
@@ -119,8 +122,12 @@ class Lease:
     async def _write(self, version: str | None, holder: str) -> bool:
         """Replace the version. A repeated call writes the same bytes, and so succeeds."""
         fields = {"holder": holder, "number": self.number, "renewals": self._renewals}
-        data = canonical_json({"schema": SCHEMA, **fields, "weight": self.weight})
+        if self._unsure.get("holder") != holder:
+            note = self.note() if holder else {}
+            self._unsure = {**note, "weight": self.weight, "holder": holder}
+        data = canonical_json({"schema": SCHEMA, **self._unsure, **fields})
         self._version = await self._store.replace(self._key, data, version)
+        self._unsure = {}
         self._held = self._version is not None and bool(holder)
         return self._held
 

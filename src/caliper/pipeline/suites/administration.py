@@ -79,6 +79,10 @@ class Administration:
         stored, unreadable = await self._stored(names)
         return EntryListing(tuple(each.entry for each in stored), unreadable)
 
+    async def whole_entries(self, names: Sequence[str] = ()) -> EntryListing:
+        """All entries, with all of their figures even from an installation."""
+        return await self.entries(names)
+
     async def find(self, checkpoint: str, names: Sequence[str] = ()) -> list[CheckpointEntry]:
         """The entries of a checkpoint: its name, or the start of its revision. Raises InvalidInput
         if that is not one checkpoint.

@@ -31,12 +31,18 @@ from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending, l
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
+from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.history import EntryHistory
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.pipeline.suites.tenure import while_held
+from caliper.pipeline.suites.vigil import SourceLost, Vigil
 from caliper.ports.clock import Clock
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import DeletableStore
 
 _BACKOFF = Backoff(first=10.0, longest=600.0)
+_OUTAGE = 10.0
+"""Seconds between two tries while the store is away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +61,10 @@ class CheckpointEvaluator(Protocol):
     spent: Spending
 
     async def evaluate(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
-        """Evaluate to the end, resuming what an earlier process began.
+        """Evaluate to the end, resuming what an earlier process began, and note in the claim what
+        goes on.
 
         Raises BackendError to be tried again later; StoreUnavailable, which ends the loop; any
         other CaliperError, which fails the entry.
@@ -84,19 +91,22 @@ OnEvent = Callable[[SuiteEvent], None]
 
 class SuiteLoop:
     """Evaluates the checkpoints of some suites. `arrivals` is as for `ArrivalBook`; without it,
-    others register them.
+    others register them. `sources` looks after what is evaluated.
     """
 
     def __init__(
         self,
-        store: ObjectStore,
+        store: DeletableStore,
         clock: Clock,
         evaluator: CheckpointEvaluator,
         on_event: OnEvent,
         arrivals: Arrivals | None = None,
+        sources: SourceLeases | None = None,
     ) -> None:
         self._store, self._clock, self._evaluator = store, clock, evaluator
         self._on_event, self._registry = on_event, SuiteRegistry(store, clock)
+        self._history, self._sources = EntryHistory(self._registry), sources
+        self._vigil, self._book = Vigil(clock, sources), Administration(self._registry)
         self._arrivals = ArrivalBook(self._registry, arrivals, self._tell)
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
@@ -105,29 +115,52 @@ class SuiteLoop:
         self._held: dict[str, str] = {}
         # When an entry that waits is tried again.
         self._due: dict[str, float] = {}
+        # Entries that this loop could not give back, as the store was away.
+        self._own: set[str] = set()
+        # Suites without leases that outlived their entries.
+        self._tidy: set[str] = set()
 
     async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
         """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
         that can be. Without names, of all suites that can be read by then. Raises UnknownName,
-        DataLoss for a damaged suite that was named, StoreUnavailable.
+        DataLoss for a damaged suite that was named, and with `once` StoreUnavailable; otherwise a
+        store that is away is waited for.
         """
-        book = Administration(self._registry)
+        trouble = ""
         while True:
-            listing = await book.suites(names)
-            suites = sorted(listing.records, key=lambda each: -each.suite.priority.weight)
-            await self._arrivals.receive()
-            open_, done = 0, 0
-            for record in suites:
-                if record.state is SuiteState.RETIRED:
-                    continue
-                await self._arrivals.register(record.suite)
-                if record.state is SuiteState.ACTIVE:
-                    left, decided = await self._turn(record.suite)
-                    open_, done = open_ + left, done + decided
+            try:
+                open_, done = await self._round(names)
+                trouble = ""
+            except StoreUnavailable as error:
+                if once:
+                    raise
+                self._tidy.clear()
+                if not trouble:
+                    trouble = str(error)
+                    self._on_event(SuiteEvent(" ".join(names), "store away", None, trouble))
+                await self._clock.sleep(max(pace, _OUTAGE))
+                continue
             if once and not open_:
                 return
             if not done:
                 await self._clock.sleep(pace)
+
+    async def _round(self, names: Sequence[str]) -> tuple[int, int]:
+        """A turn of each suite. Returns how many entries are open, and were evaluated."""
+        listing = await self._book.suites(names)
+        suites = sorted(listing.records, key=lambda each: -each.suite.priority.weight)
+        await self._arrivals.receive()
+        open_, done = 0, 0
+        for record in suites:
+            if self._sources is not None:
+                await self._sources.tidy(record.suite.name)
+            if record.state is SuiteState.RETIRED:
+                continue
+            await self._arrivals.register(record.suite)
+            if record.state is SuiteState.ACTIVE:
+                left, decided = await self._turn(record.suite)
+                open_, done = open_ + left, done + decided
+        return open_, done
 
     def _tell(self, entry: CheckpointEntry, event: str, detail: str | None = None) -> None:
         about = entry.reason if detail is None else detail
@@ -137,11 +170,12 @@ class SuiteLoop:
         """Evaluate the first entry that can be. Returns how many wait for this loop or for
         another, and whether one was evaluated.
         """
-        stored, unreadable = await self._registry.entries(suite.name)
+        stored, unreadable = await self._history.entries(suite.name)
         for lost in unreadable:
             if lost.key not in self._unreadable:
                 self._unreadable.add(lost.key)
                 self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
+        await self._remove_leases(suite.name, stored)
         present = [each for each in stored if each.entry.version == suite.version]
         old = [
             each for each in stored if each.entry.is_open and each.entry.version != suite.version
@@ -178,6 +212,16 @@ class SuiteLoop:
             self._tell(held.entry, str(held.entry.state))
         return True
 
+    async def _remove_leases(self, suite: str, stored: Sequence[StoredEntry]) -> None:
+        """Remove what a crash or an outage left of entries that were decided just before."""
+        if suite in self._tidy:
+            return
+        over = {each.lease_key for each in stored if not each.entry.is_open}
+        leases = [key async for key in self._store.list(f"suites/{suite}/leases/")]
+        if left := [key for key in leases if key in over]:
+            await self._store.delete(*left)
+        self._tidy.add(suite)
+
     def _is_due(self, stored: StoredEntry) -> bool:
         """Whether an entry is open, and not waiting for its next attempt."""
         if stored.entry.state is EntryState.WAITING:
@@ -192,6 +236,7 @@ class SuiteLoop:
         await self._registry.register(suite, stored.entry.checkpoint)
         reason = f"evaluated in version {suite.version}"
         await self._registry.move(stored, EntryCause.NEW_VERSION, reason=reason)
+        self._leases.pop(stored.key, None)
 
     def _lease(self, stored: StoredEntry) -> Lease:
         new = Lease(self._store, self._clock, stored.lease_key, holder=self._holder)
@@ -206,52 +251,67 @@ class SuiteLoop:
         lease = self._lease(stored)
         if not (await lease.is_free() and await lease.take()):
             return False
-        claimed = None
+        claim, is_lost = None, False
         try:
             again = stored.entry.state is EntryState.EVALUATING
-            crashes = stored.entry.crashes + again
+            crashes = stored.entry.crashes + (again and stored.key not in self._own)
             claimed = await self._registry.move(stored, EntryCause.CLAIM, crashes=crashes)
             if claimed is None:
                 return False
-            self._tell(claimed.entry, "taken over" if again else "started")
-            work = self._paid(suite, claimed.entry, *plan)
-            result = await while_held(lease, self._clock, work)
-            await self._conclude(suite, claimed, result)
-            claimed = None
+            claim = EntryClaim(self._registry, claimed, lease)
+            self._tell(claim.entry, "taken over" if again else "started")
+            result = await while_held(lease, self._clock, self._paid(suite, claim, *plan))
+            await self._conclude(suite, claim, result)
         except LeaseLost:
             self._tell(stored.entry, "lost to another loop")
-            claimed = None
+            is_lost = True
         finally:
-            with suppress(StoreUnavailable):
-                if claimed is not None:
-                    await self._registry.move(claimed, EntryCause.INTERRUPTION)
+            self._own.discard(stored.key)
+            if claim is not None and not is_lost:
+                await self._give_back(stored.key, claim)
             await lease.release()
+            if not is_lost:
+                with suppress(StoreUnavailable):
+                    await self._store.delete(stored.lease_key)
             self._leases.pop(stored.key, None)
         return True
 
+    async def _give_back(self, key: str, claim: EntryClaim) -> None:
+        """Let others evaluate it, unless it has a result."""
+        if claim.entry.state is not EntryState.EVALUATING:
+            return
+        self._own.add(key)
+        with suppress(CaliperError):
+            await claim.move(EntryCause.INTERRUPTION)
+            self._own.discard(key)
+
     async def _paid(
-        self, suite: Suite, entry: CheckpointEntry, choice: BaselineChoice, estimate: Spending
+        self, suite: Suite, claim: EntryClaim, choice: BaselineChoice, estimate: Spending
     ) -> EntryResult:
         """Evaluate an entry on the suite's account."""
         accounts = SuiteAccounts(self._store, self._clock, suite.name)
-        month, refusal = await accounts.begin(entry, limits_of(suite), estimate)
+        month, refusal = await accounts.begin(claim.entry, limits_of(suite), estimate)
         if refusal:
             return EntryResult(EntryCause.BUDGET, {"reason": refusal})
         self._evaluator.spent = Spending()
         try:
-            return await self._outcome(suite, entry, choice)
+            return await self._outcome(suite, claim, choice)
         finally:
             with suppress(StoreUnavailable):
-                await accounts.end(entry, month, self._evaluator.spent)
+                await accounts.end(claim.entry, month, self._evaluator.spent)
 
     async def _outcome(
-        self, suite: Suite, entry: CheckpointEntry, choice: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, choice: BaselineChoice
     ) -> EntryResult:
+        entry = claim.entry
         if entry.crashes >= MOST_CRASHES:
             reason = f"{entry.crashes} loops crashed while they evaluated it"
             return EntryResult(EntryCause.FAILURE, {"reason": reason})
         try:
-            return await self._evaluator.evaluate(suite, entry, choice)
+            work = self._evaluator.evaluate(suite, claim, choice)
+            return await self._vigil.over(suite, claim, work)
+        except SourceLost as error:
+            return EntryResult(EntryCause.LOSS, {"reason": str(error)})
         except (StoreUnavailable, LeaseLost):
             raise
         except BackendRejected as error:
@@ -263,17 +323,18 @@ class SuiteLoop:
         except CaliperError as error:
             return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
 
-    async def _conclude(self, suite: Suite, claimed: StoredEntry, result: EntryResult) -> None:
-        moved = await self._registry.move(claimed, result.cause, **result.fields)
-        if moved is None:
+    async def _conclude(self, suite: Suite, claim: EntryClaim, result: EntryResult) -> None:
+        key = claim.key
+        entry = await claim.move(result.cause, **result.fields)
+        if entry is None:
             # Somebody skipped it meanwhile.
-            self._tell(claimed.entry, "changed meanwhile; its result is not used")
+            self._tell(claim.entry, "changed meanwhile; its result is not used")
             return
-        entry = moved.entry
         if result.cause is EntryCause.TROUBLE:
             wait = _BACKOFF.wait(entry.attempts, 0.0)
-            self._due[claimed.key] = self._clock.monotonic() + wait
+            self._due[key] = self._clock.monotonic() + wait
         self._tell(entry, str(entry.state))
         if not entry.is_open:
-            stored, _ = await self._registry.entries(suite.name, suite.version)
+            self._due.pop(key, None)
+            stored, _ = await self._history.entries(suite.name)
             await self._evaluator.after(suite, [each.entry for each in stored])

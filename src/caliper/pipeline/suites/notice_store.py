@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
@@ -11,8 +11,8 @@ from caliper.core.keys import canonical_json
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.run import SCHEMA
-from caliper.pipeline.store.runs import read_as
-from caliper.ports.storage import ObjectStore
+from caliper.pipeline.store.runs import read_as, read_replaceable, write_json
+from caliper.ports.storage import DeletableStore
 
 _TRIES = 100
 
@@ -20,7 +20,7 @@ _TRIES = 100
 class NoticeStore:
     """The records of a store's notices."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: DeletableStore) -> None:
         self._store = store
 
     async def ids(self, suite: str) -> set[str]:
@@ -74,6 +74,17 @@ class NoticeStore:
                 return changed
         raise StoreUnavailable(f"{key}: others change it all the time")
 
+    async def told_before(self, suite: str) -> str:
+        """All notices before this time were told, and removed. Raises StoreUnavailable."""
+        return str((await read_replaceable(self._store, _told_key(suite))).get("before", ""))
+
+    async def remove(self, suite: str, ids: Collection[str], before: str) -> None:
+        """Remove records, all from before a time, for ever. Raises StoreUnavailable."""
+        latest = max(before, await self.told_before(suite))
+        # First: nothing may be told again, wherever this ends.
+        await write_json(self._store, _told_key(suite), before=latest)
+        await self._store.delete(*(_key(suite, each) for each in ids))
+
     async def _read_or_none(self, suite: str, notice: str) -> NoticeRecord | None:
         try:
             return await read_as(self._store, _key(suite, notice), NoticeRecord.from_json)
@@ -83,6 +94,10 @@ class NoticeStore:
 
 def _prefix(suite: str) -> str:
     return f"suites/{suite}/notices/"
+
+
+def _told_key(suite: str) -> str:
+    return f"suites/{suite}/told.json"
 
 
 def _key(suite: str, notice: str) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Protocol, Self
 from urllib.parse import unquote_plus
@@ -23,6 +23,8 @@ from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import LogReader
 
 MANIFEST = "manifest.json"
+MARKER = ".caliper-lease"
+"""The end of the names of markers beside what is evaluated."""
 _LARGEST_MANIFEST = 64 * 1024
 _Arrival = CheckpointRevision | SourceLoss
 
@@ -59,8 +61,12 @@ class BucketPlace:
 
     def holds(self, bucket: str, key: str) -> bool:
         """Whether an object is a checkpoint or a manifest here."""
-        is_here = bucket == self.bucket and key.startswith(self.prefix) and key[-1:] != "/"
-        return is_here and fnmatchcase(key.rpartition("/")[2], self.names)
+        is_here = bucket == self.bucket and key.startswith(self.prefix)
+        return (
+            is_here
+            and not key.endswith(("/", MARKER))
+            and fnmatchcase(key.rpartition("/")[2], self.names)
+        )
 
 
 class BucketNotifications:
@@ -89,7 +95,8 @@ class BucketNotifications:
         self._offsets: dict[int, int] = {}
         self._handed: dict[int, int] | None = None
         self._kept: dict[int, int] = {}
-        self._pending: dict[str, None] = {}
+        # Since when each is so.
+        self._pending: dict[str, str] = {}
         self._complete = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self._told = ""
@@ -111,15 +118,16 @@ class BucketNotifications:
             await self._save(self._handed)
             self._kept, self._handed = self._handed, None
         await self._follow()
-        offsets, keys = dict(self._offsets), list(self._pending)
+        offsets, keys = dict(self._offsets), dict(self._pending)
         found: list[_Arrival] = []
-        for key in keys:
+        for key, time in keys.items():
             # First: it may change again while it is looked at.
             self._pending.pop(key, None)
             try:
-                found += await self._look(key)
+                found += await self._look(key, time)
             except StoreUnavailable as error:
-                self._pending.update(dict.fromkeys(keys[keys.index(key) :]))
+                first = list(keys).index(key)
+                self._pending = dict(list(keys.items())[first:]) | self._pending
                 self._tell(str(error))
                 return found
         if offsets != self._kept:
@@ -167,10 +175,10 @@ class BucketNotifications:
         self._check_complete(ends)
         async with aclosing(self._log.read(self._topic, dict(self._offsets))) as records:
             async for record in records:
-                for key in _keys(record.message.value, self._place):
+                for key, time in _keys(record.message.value, self._place):
                     # One that changed again is looked at again, after the others.
                     self._pending.pop(key, None)
-                    self._pending[key] = None
+                    self._pending[key] = time
                 self._offsets[record.partition] = record.offset + 1
                 self._told = ""
                 self._check_complete(ends)
@@ -197,8 +205,8 @@ class BucketNotifications:
             self._told = trouble
             self._warn(trouble)
 
-    async def _look(self, key: str) -> list[_Arrival]:
-        """What the bucket holds under a key by now."""
+    async def _look(self, key: str, time: str = "") -> list[_Arrival]:
+        """What the bucket holds under a key by now, which changed at a time."""
         source = f"s3://{self._place.bucket}/{key}"
         folder, slash, name = source.rpartition("/")
         is_manifest = name == MANIFEST
@@ -208,23 +216,26 @@ class BucketNotifications:
         try:
             if is_manifest:
                 data = await self._objects.get(key, _LARGEST_MANIFEST)
-                return [_named_by(data or b"", source, revision)]
+                return [replace(_named_by(data or b"", source, revision), appeared=time)]
             label = key.removeprefix(self._place.prefix).strip("/") or name
-            return [CheckpointRevision(source, revision, label), SourceLoss(source, revision)]
+            found = CheckpointRevision(source, revision, label, appeared=time)
+            return [found, SourceLoss(source, revision)]
         except InvalidInput as error:
             self._warn(f"{source}: {error}")
             return []
 
 
-def _keys(value: Any, place: BucketPlace) -> Iterator[str]:
-    """The keys of objects in a notification of MinIO, which are escaped as in forms."""
+def _keys(value: Any, place: BucketPlace) -> Iterator[tuple[str, str]]:
+    """The keys of objects in a notification of MinIO, which are escaped as in forms, and when they
+    changed.
+    """
     # Whatever others write into the topic must not end the loop.
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         for record in json.loads(value)["Records"]:
             part = record["s3"]
             key = unquote_plus(part["object"]["key"])
             if place.holds(part["bucket"]["name"], key):
-                yield key
+                yield key, str(record.get("eventTime", ""))[:32]
 
 
 def _named_by(data: bytes, source: str, etag: str) -> CheckpointRevision:

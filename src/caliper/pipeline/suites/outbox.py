@@ -1,8 +1,9 @@
 """The outbox: tells what happens to the checkpoints of suites.
 
 What is to be told stands on the entries, written with their transitions. A sweep makes a record of
-each, then delivers what is due. An attempt is counted before it is made, so of several outboxes
-one makes it; after a crash it is made again, with the same id.
+each, delivers what is due, and removes the oldest of which nothing is left to deliver. An attempt
+is counted before it is made, so of several outboxes one makes it; after a crash it is made again,
+with the same id.
 """
 
 from __future__ import annotations
@@ -14,20 +15,27 @@ from dataclasses import replace
 from typing import Any
 
 from caliper.core.backoff import Backoff
-from caliper.core.errors import CaliperError, StoreUnavailable
+from caliper.core.errors import BackendOverloaded, CaliperError, StoreUnavailable
 from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
 from caliper.core.suites import Suite
+from caliper.pipeline.suites.history import EntryHistory
 from caliper.pipeline.suites.notice_store import NoticeStore
-from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.ports.clock import Clock
 from caliper.ports.notices import NoticeTarget
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import DeletableStore
 
 LIMIT = 30.0
 """Seconds that an attempt may take."""
 _BACKOFF = Backoff(first=10.0, longest=3600.0)
 _PACE = 10.0
 _LONGEST_ERROR = 200
+LONGEST_HOLD = 86_400.0
+"""Seconds for which a receiver is left alone at its request."""
+_FARTHEST = LONGEST_HOLD + 7_200.0
+"""Seconds ahead of which nothing is due, unless the clock was set back."""
+KEPT, _SLACK = 1_000, 100
+"""Records that a suite keeps, and how many more before some are removed."""
 
 Targets = Callable[[Suite], Mapping[str, NoticeTarget]]
 
@@ -35,10 +43,14 @@ Targets = Callable[[Suite], Mapping[str, NoticeTarget]]
 class Outbox:
     """Delivers the notices of suites. `targets` are those of a suite by name."""
 
-    def __init__(self, store: ObjectStore, clock: Clock, targets: Targets) -> None:
+    def __init__(self, store: DeletableStore, clock: Clock, targets: Targets) -> None:
         self._clock, self._targets = clock, targets
         self._registry, self._notices = SuiteRegistry(store, clock), NoticeStore(store)
-        self._settled: dict[str, set[str]] = {}
+        self._history = EntryHistory(self._registry)
+        # The versions of entries of which all is recorded, by key.
+        self._recorded: dict[str, str | None] = {}
+        # The times of those of which nothing is left to deliver, by id.
+        self._settled: dict[str, dict[str, str]] = {}
         self._woken, self._is_ending = asyncio.Event(), False
 
     def wake(self) -> None:
@@ -90,37 +102,63 @@ class Outbox:
         targets = self._targets(suite)
         ids = await self._notices.ids(suite.name)
         ids |= await self._record(suite, ids, targets)
-        settled = self._settled.setdefault(suite.name, set())
-        records = await self._notices.records(suite.name, ids - settled)
+        known = self._settled.get(suite.name, {})
+        settled = {each: time for each, time in known.items() if each in ids}
+        self._settled[suite.name] = settled
+        records = await self._notices.records(suite.name, ids - settled.keys())
         for record in records:
             chosen = (record.deliveries[name] for name in targets if name in record.deliveries)
             if not any(each.is_open for each in chosen):
-                settled.add(record.notice.id)
+                settled[record.notice.id] = record.notice.time
         await asyncio.gather(*(self._serve(name, targets[name], records) for name in targets))
+        await self._remove_oldest(suite.name, settled, len(ids))
+
+    async def _remove_oldest(self, suite: str, settled: Mapping[str, str], count: int) -> None:
+        """Remove the oldest of which nothing is left to deliver, if there are too many."""
+        if count <= KEPT + _SLACK:
+            return
+        times = sorted(settled.values())
+        before = times[min(count - KEPT, len(times) - 1)] if times else ""
+        ids = [each for each, time in settled.items() if time < before]
+        if ids:
+            await self._notices.remove(suite, ids, before)
 
     async def _record(
         self, suite: Suite, known: set[str], targets: Mapping[str, NoticeTarget]
     ) -> set[str]:
         """Record the notices that are not known yet; their ids."""
-        stored, _ = await self._registry.entries(suite.name)
+        stored, _ = await self._history.entries(suite.name)
+        before = await self._notices.told_before(suite.name)
         new = set()
         for each in stored:
-            for mark in each.entry.notices:
-                notice = Notice.of(each.entry, mark)
-                if notice.id not in known:
-                    wanted = (name for name, one in targets.items() if notice.kind in one.kinds)
-                    await self._notices.add(
-                        NoticeRecord(notice, dict.fromkeys(wanted, NoticeDelivery()))
-                    )
-                    new.add(notice.id)
+            if self._recorded.get(each.key) == each.tag:
+                continue
+            marks = [mark for mark in each.entry.notices if mark.time >= before]
+            untold = [mark for mark in marks if Notice.of(each.entry, mark).id not in known]
+            if not untold:
+                self._recorded[each.key] = each.tag
+                continue
+            # The history has not all of its figures.
+            whole = await self._registry.read_or_name(each.key)
+            entry = whole.entry if isinstance(whole, StoredEntry) else each.entry
+            for mark in untold:
+                notice = Notice.of(entry, mark)
+                wanted = (name for name, one in targets.items() if notice.kind in one.kinds)
+                deliveries = dict.fromkeys(wanted, NoticeDelivery())
+                await self._notices.add(NoticeRecord(notice, deliveries))
+                new.add(notice.id)
         return new
 
     async def _serve(
         self, name: str, target: NoticeTarget, records: Sequence[NoticeRecord]
     ) -> None:
         """Deliver in order of time what is due, up to the first failure: the others would only
-        wait for the same.
+        wait for the same. Nothing, while the target asked to be left alone.
         """
+        now = self._clock.now().timestamp()
+        held = [each.deliveries[name].held for each in records if name in each.deliveries]
+        if any(now < until <= now + _FARTHEST for until in held):
+            return
         for record in records:
             delivery = record.deliveries.get(name)
             if delivery is not None and self._is_due(delivery):
@@ -129,7 +167,8 @@ class Outbox:
                     return
 
     def _is_due(self, delivery: NoticeDelivery) -> bool:
-        return delivery.is_open and delivery.due <= self._clock.now().timestamp()
+        now = self._clock.now().timestamp()
+        return delivery.is_open and not now < delivery.due <= now + _FARTHEST
 
     async def _attempt(
         self, record: NoticeRecord, name: str, target: NoticeTarget
@@ -145,13 +184,15 @@ class Outbox:
 
         if await self._notices.change(record, name, claim) is None:
             return None
-        error = await _deliver(target, record.notice)
+        error, asked = await _deliver(target, record.notice)
 
         def note(found: NoticeDelivery) -> NoticeDelivery:
             if not error:
-                return replace(found, delivered=self._registry.now(), error="")
-            due = self._clock.now().timestamp() + _BACKOFF.wait(found.attempts, 0.0)
-            return replace(found, due=due, error=error[:_LONGEST_ERROR])
+                return replace(found, delivered=self._registry.now(), error="", held=0.0)
+            now, hold = self._clock.now().timestamp(), min(asked, LONGEST_HOLD)
+            due = now + _BACKOFF.wait(found.attempts, 0.0, hold)
+            held = now + hold if hold else 0.0
+            return replace(found, due=due, error=error[:_LONGEST_ERROR], held=held)
 
         return await self._notices.change(record, name, note)
 
@@ -168,15 +209,18 @@ class Outbox:
         return after
 
 
-async def _deliver(target: NoticeTarget, notice: Notice) -> str:
-    """Why the target did not take the notice; empty if it did. Raises StoreUnavailable."""
+async def _deliver(target: NoticeTarget, notice: Notice) -> tuple[str, float]:
+    """Why the target did not take the notice, empty if it did, and for how many seconds it asks to
+    be left alone. Raises StoreUnavailable.
+    """
     try:
         async with asyncio.timeout(LIMIT):
             await target.deliver(notice)
     except TimeoutError:
-        return f"no answer in {LIMIT:.0f} s"
+        return f"no answer in {LIMIT:.0f} s", 0.0
     except StoreUnavailable:
         raise
     except CaliperError as error:
-        return str(error) or type(error).__name__
-    return ""
+        asked = error.retry_after if isinstance(error, BackendOverloaded) else None
+        return str(error) or type(error).__name__, asked or 0.0
+    return "", 0.0

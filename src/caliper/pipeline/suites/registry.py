@@ -3,8 +3,10 @@
 suites/<name>/suite.json                          the suite's present version, and its state
 suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
 suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
+suites/<name>/markers/<version>/<revision>.json   the marker beside its source meanwhile
 suites/<name>/begun/<version>/<revision>.json     the run that an installation began for it
 suites/<name>/notices/<id>.json                   what is told of it, and to whom it was delivered
+suites/<name>/told.json                           up to when notices were told and removed
 
 A damaged entry harms only itself: it is listed as unreadable, and replaced when its checkpoint is
 delivered again.
@@ -67,7 +69,7 @@ class SuiteRegistry:
 
     def __init__(self, store: ObjectStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
-        # A loop looks at all entries at each turn, and few of them changed.
+        # A gateway lists all entries again for each page, and few of them changed.
         self._known: LRUCache[str, StoredEntry] = LRUCache(_KNOWN)
 
     def now(self) -> str:
@@ -154,30 +156,44 @@ class SuiteRegistry:
         """The entries of one version of a suite, or of all, by training step, and those that
         cannot be read. Raises StoreUnavailable.
         """
-        prefix = f"{_ROOT}{suite}/entries/" + (f"{version}/" if version else "")
-        keys = [key async for key in self._store.list(prefix)]
-        found = await asyncio.gather(*map(self._read_or_name, keys))
+        keys = await self.keys(suite, version)
+        found = await asyncio.gather(
+            *(self.read_or_name(key, self._known.get(key)) for key in keys)
+        )
         stored = [each for each in found if isinstance(each, StoredEntry)]
         unreadable = [each for each in found if isinstance(each, UnreadableEntry)]
+        self._known.update((each.key, each) for each in stored)
         return sorted(stored, key=lambda each: each.entry.order), unreadable
+
+    async def keys(self, suite: str, version: str = "") -> list[str]:
+        """The keys of these entries. Raises StoreUnavailable."""
+        prefix = f"{_ROOT}{suite}/entries/" + (f"{version}/" if version else "")
+        return [key async for key in self._store.list(prefix)]
 
     async def read(self, key: str) -> StoredEntry | None:
         """The entry under a key; None if it does not exist. Raises DataLoss, NewerSchema,
         StoreUnavailable.
         """
+        stored = await self._read(key, self._known.get(key))
+        if stored is not None:
+            self._known[key] = stored
+        return stored
+
+    async def _read(self, key: str, known: StoredEntry | None) -> StoredEntry | None:
         tag = await self._store.version(key)
-        known = self._known.get(key)
         if known is not None and known.tag == tag:
             return known
         entry = await read_as(self._store, key, CheckpointEntry.from_json)
-        if entry is None:
-            return None
-        self._known[key] = stored = StoredEntry(entry, tag)
-        return stored
+        return None if entry is None else StoredEntry(entry, tag)
 
-    async def _read_or_name(self, key: str) -> StoredEntry | UnreadableEntry | None:
+    async def read_or_name(
+        self, key: str, known: StoredEntry | None = None
+    ) -> StoredEntry | UnreadableEntry | None:
+        """The entry under a key; `known` itself if it did not change since. Names one that cannot
+        be read. Raises StoreUnavailable.
+        """
         try:
-            stored = await self.read(key)
+            stored = await self._read(key, known)
         except InvalidInput as error:
             return UnreadableEntry(key, str(error))
         return UnreadableEntry(key, "misplaced") if stored and stored.key != key else stored
@@ -246,6 +262,7 @@ def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> Che
     if returned is not None or before.is_open:
         # The source that was delivered last exists.
         known = replace(known, source=again.source, is_digest=again.is_digest)
+        known = replace(known, appeared=again.appeared or known.appeared)
     return replace(returned or before, checkpoint=replace(known, tags=tags, step=step))
 
 

@@ -153,20 +153,22 @@ class RetireSuiteResponse(_message.Message):
     def __init__(self, record: _Optional[_Union[SuiteRecord, _Mapping]] = ...) -> None: ...
 
 class Checkpoint(_message.Message):
-    __slots__ = ("source", "revision", "name", "step", "tags", "is_digest")
+    __slots__ = ("source", "revision", "name", "step", "tags", "is_digest", "appeared")
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     IS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    APPEARED_FIELD_NUMBER: _ClassVar[int]
     source: str
     revision: str
     name: str
     step: int
     tags: _containers.RepeatedScalarFieldContainer[str]
     is_digest: bool
-    def __init__(self, source: _Optional[str] = ..., revision: _Optional[str] = ..., name: _Optional[str] = ..., step: _Optional[int] = ..., tags: _Optional[_Iterable[str]] = ..., is_digest: _Optional[bool] = ...) -> None: ...
+    appeared: str
+    def __init__(self, source: _Optional[str] = ..., revision: _Optional[str] = ..., name: _Optional[str] = ..., step: _Optional[int] = ..., tags: _Optional[_Iterable[str]] = ..., is_digest: _Optional[bool] = ..., appeared: _Optional[str] = ...) -> None: ...
 
 class Figure(_message.Message):
     __slots__ = ("benchmark", "path", "value", "low", "high", "is_headline")
@@ -185,7 +187,7 @@ class Figure(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., path: _Optional[str] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., is_headline: _Optional[bool] = ...) -> None: ...
 
 class Entry(_message.Message):
-    __slots__ = ("suite", "version", "checkpoint", "registered", "since", "state", "attempts", "crashes", "reason", "run", "is_complete", "baseline", "figures", "findings", "calls", "tokens")
+    __slots__ = ("suite", "version", "checkpoint", "registered", "since", "state", "attempts", "crashes", "reason", "run", "is_complete", "baseline", "figures", "findings", "calls", "tokens", "asked", "saved", "round", "claims", "claimed", "started", "marks")
     SUITE_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
@@ -202,6 +204,13 @@ class Entry(_message.Message):
     FINDINGS_FIELD_NUMBER: _ClassVar[int]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ASKED_FIELD_NUMBER: _ClassVar[int]
+    SAVED_FIELD_NUMBER: _ClassVar[int]
+    ROUND_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    CLAIMED_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
+    MARKS_FIELD_NUMBER: _ClassVar[int]
     suite: str
     version: str
     checkpoint: Checkpoint
@@ -218,7 +227,14 @@ class Entry(_message.Message):
     findings: _containers.RepeatedScalarFieldContainer[str]
     calls: int
     tokens: int
-    def __init__(self, suite: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., registered: _Optional[str] = ..., since: _Optional[str] = ..., state: _Optional[_Union[EntryState, str]] = ..., attempts: _Optional[int] = ..., crashes: _Optional[int] = ..., reason: _Optional[str] = ..., run: _Optional[str] = ..., is_complete: _Optional[bool] = ..., baseline: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ..., findings: _Optional[_Iterable[str]] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
+    asked: int
+    saved: int
+    round: int
+    claims: int
+    claimed: str
+    started: str
+    marks: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, suite: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., registered: _Optional[str] = ..., since: _Optional[str] = ..., state: _Optional[_Union[EntryState, str]] = ..., attempts: _Optional[int] = ..., crashes: _Optional[int] = ..., reason: _Optional[str] = ..., run: _Optional[str] = ..., is_complete: _Optional[bool] = ..., baseline: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ..., findings: _Optional[_Iterable[str]] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ..., asked: _Optional[int] = ..., saved: _Optional[int] = ..., round: _Optional[int] = ..., claims: _Optional[int] = ..., claimed: _Optional[str] = ..., started: _Optional[str] = ..., marks: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RegisterCheckpointRequest(_message.Message):
     __slots__ = ("checkpoint", "suites")
@@ -243,14 +259,16 @@ class RegisterCheckpointResponse(_message.Message):
     def __init__(self, registrations: _Optional[_Iterable[_Union[Registration, _Mapping]]] = ...) -> None: ...
 
 class ListCheckpointsRequest(_message.Message):
-    __slots__ = ("suites", "page_size", "page_token")
+    __slots__ = ("suites", "page_size", "page_token", "whole")
     SUITES_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
     suites: _containers.RepeatedScalarFieldContainer[str]
     page_size: int
     page_token: str
-    def __init__(self, suites: _Optional[_Iterable[str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    whole: bool
+    def __init__(self, suites: _Optional[_Iterable[str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., whole: _Optional[bool] = ...) -> None: ...
 
 class ListCheckpointsResponse(_message.Message):
     __slots__ = ("entries", "unreadable", "next_page_token")

@@ -1,0 +1,44 @@
+"""Notes the progress of a run in the claim of its checkpoint."""
+
+from __future__ import annotations
+
+from caliper.core.messages import ExamineJob, Verdicts
+from caliper.core.plan import PlanSummary
+from caliper.pipeline.suites.claims import EntryClaim
+from caliper.ports.watcher import Watcher
+
+
+class ClaimWatcher:
+    """ports.watcher.Watcher that also tells another one."""
+
+    def __init__(self, watcher: Watcher, claim: EntryClaim) -> None:
+        self._watcher, self._claim = watcher, claim
+        self._done = self._whole = 0
+
+    def on_plan(self, summary: PlanSummary) -> None:
+        """The number of all questions is known."""
+        self._whole = summary.questions
+        self._note(0)
+        self._watcher.on_plan(summary)
+
+    def on_warning(self, text: str) -> None:
+        """Only tell."""
+        self._watcher.on_warning(text)
+
+    def on_resume(self, benchmark: str, known: int) -> None:
+        """Some questions have an outcome already."""
+        self._note(known)
+        self._watcher.on_resume(benchmark, known)
+
+    def on_caption(self, benchmark: str, sample: str) -> None:
+        """Only tell."""
+        self._watcher.on_caption(benchmark, sample)
+
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        """Some more questions have an outcome."""
+        self._note(len(verdicts.verdicts))
+        self._watcher.on_verdicts(job, verdicts)
+
+    def _note(self, more: int) -> None:
+        self._done += more
+        self._claim.note_progress(min(self._done, self._whole), self._whole)

@@ -1,0 +1,69 @@
+"""What ends an evaluation from outside: its source is lost, or its time is over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+from caliper.core.errors import BackendRejected
+from caliper.core.suites import Suite
+from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.source_leases import SourceLeases
+from caliper.ports.clock import Clock
+
+LONGEST = 86_400.0
+"""Seconds that an evaluation may take, if its suite names no other limit."""
+_PACE = 1.0
+_Value = TypeVar("_Value")
+
+
+class SourceLost(Exception):
+    """The source of a checkpoint is gone, or holds another one."""
+
+
+class Vigil:
+    """Watches over evaluations, and over their `sources`, if any."""
+
+    def __init__(self, clock: Clock, sources: SourceLeases | None) -> None:
+        self._clock, self._sources = clock, sources
+
+    async def over(
+        self, suite: Suite, claim: EntryClaim, work: Coroutine[Any, Any, _Value]
+    ) -> _Value:
+        """The result of the work, which is ended early for a lost source or after its time. Raises
+        SourceLost, BackendRejected, StoreUnavailable, and what the work raises.
+        """
+        task = asyncio.create_task(work)
+        watches = [asyncio.create_task(self._overtime(suite, claim))]
+        if self._sources is not None:
+            watches.append(asyncio.create_task(self._loss(self._sources, claim)))
+        held = nullcontext() if self._sources is None else self._sources.held(claim.entry)
+        try:
+            async with held:
+                first = asyncio.FIRST_COMPLETED
+                done, _ = await asyncio.wait((task, *watches), return_when=first)
+                if task not in done:
+                    for each in done:
+                        each.result()
+                return await task
+        finally:
+            # What is served is put away before anything is told.
+            for each in (task, *watches):
+                each.cancel()
+            await asyncio.gather(task, *watches, return_exceptions=True)
+
+    @staticmethod
+    async def _loss(sources: SourceLeases, claim: EntryClaim) -> None:
+        raise SourceLost(await sources.loss(claim.entry))
+
+    async def _overtime(self, suite: Suite, claim: EntryClaim) -> None:
+        """One that waits for a slot has not begun: what serves it has limits of its own."""
+        limit = float(suite.values.get("timeout") or LONGEST)
+        since = self._clock.monotonic()
+        while self._clock.monotonic() - since < limit:
+            await self._clock.sleep(_PACE)
+            if "serve" in suite.values and not claim.is_serving:
+                since = self._clock.monotonic()
+        raise BackendRejected(f"not evaluated within {limit:,g} seconds")

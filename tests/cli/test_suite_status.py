@@ -1,0 +1,50 @@
+"""`caliper suite status`: what waits, what is evaluated and how far, and what is stuck."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.fakes.suites import checkpoint, suite
+
+from caliper.cli.suite_status import status_lines, under_way
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.entry_states import EntryCause
+from caliper.local.suite_runs import suite_store
+from caliper.pipeline.store.runs import write_json
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.wiring.clock import SystemClock
+
+
+async def entries(registry: SuiteRegistry) -> list[CheckpointEntry]:
+    return [each.entry for each in (await registry.entries("nightly"))[0]]
+
+
+async def test_one_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    clock, store = SystemClock(), suite_store()
+    registry = SuiteRegistry(store, clock)
+    for step in range(8):
+        await registry.register(suite(), checkpoint(step))
+    stored, _ = await registry.entries("nightly")
+    for each in stored[:2]:
+        await registry.change_entry(each.key, EntryCause.CLAIM)
+    await registry.change_entry(stored[1].key, EntryCause.TROUBLE, reason="refused")
+    await write_json(store, stored[0].lease_key, seen=registry.now(), done=12, whole=1500)
+    status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}
+    assert list(status_lines(status)) == [
+        "nightly: evaluating step-0 (rev0) for 0 min, 12 of 1,500 questions",
+        (
+            "nightly: waiting step-1 (rev1) (refused), step-2 (rev2), step-3 (rev3), "
+            "step-4 (rev4), step-5 (rev5) and 2 more"
+        ),
+    ]
+    long_ago = clock.now() - timedelta(hours=2)
+    await write_json(store, stored[0].lease_key, seen=long_ago.isoformat())
+    status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}
+    lines = list(status_lines(status))
+    stuck = f"{long_ago:%Y-%m-%dT%H:%M:%S} UTC"
+    assert lines[0] == "nightly: evaluating step-0 (rev0) for 0 min"
+    assert lines[-1] == f"nightly: stuck step-0 (rev0): no loop has evaluated it since {stuck}"
+    # Of an installation nobody knows how far.
+    remote = await under_way(await entries(registry), local=False)
+    assert (remote["stuck"], len(remote["waiting"])) == ([], 7)
