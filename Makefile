@@ -1,7 +1,8 @@
 # Everything a developer runs. `make help` lists it.
 PYTHON ?= python3
 PORT ?= 50051
-WORKERS = auto --maxprocesses 4
+# Many tests wait for servers, disks, clocks and commands: others run meanwhile.
+WORKERS = 4
 PYTEST_ARGS ?= --numprocesses $(WORKERS) --dist loadfile
 VENV := .venv
 DEMO := runs/demo
@@ -46,8 +47,6 @@ up: $(VENV)/.installed-dev ## Serve everything on this machine: each service, Ka
 down: $(VENV)/.installed-dev ## End what `make up` started
 	$(BIN)/python -m tools.up --down
 
-# Many of them wait for disks, clocks and commands: others run meanwhile.
-test: WORKERS = 4
 test: $(VENV)/.installed-dev ## Run the tests that need no server
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not rest"
 

@@ -25,6 +25,7 @@ BENCHES = {
     "coverage": "bench.coverage",
     "soak": "bench.soak",
     "sequential": "bench.sequential.report",
+    "thirty": "bench.thirty.report",
 }
 
 

@@ -120,7 +120,11 @@ class Up:
         for kind in (*STAGES, *captioner):
             (port,) = free_ports(1)
             addresses[kind.upper()] = self._serve(kind, port, {"KAFKA": servers, **store_settings})
-        self._serve("gateway", self.port, {"KAFKA": servers, **store_settings, **addresses})
+        gateway = self._serve(
+            "gateway", self.port, {"KAFKA": servers, **store_settings, **addresses}
+        )
+        (port,) = free_ports(1)
+        self._serve("suites", port, {"KAFKA": servers, **store_settings, "GATEWAY": gateway})
         return servers
 
     def _write_environment(self, store: dict[str, str], servers: str) -> None:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from bench.sequential.questions import Controls, Integers, Scenario, drawn, questions
+from bench.sequential.questions import ALPHA, Controls, Integers, Scenario, drawn, questions
+from caliper.analysis.drawing import BLOCKS
 from caliper.analysis.sequential.bound import SPREAD, p_value, rare_losses_p
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT
-from caliper.analysis.sequential.drawing import BLOCKS
 from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.measure import Array, Measure
 
-ALPHA = 0.05
 _CHUNK = 200
 _RAW = 9
 _ROUNDING = 1e-8
@@ -38,7 +37,7 @@ def simulate(scenario: Scenario, paths: int, seed: int) -> Paths:
     parts = []
     for start in range(0, paths, _CHUNK):
         scores = drawn(questions(scenario, draw), scenario, min(_CHUNK, paths - start), draw)
-        parts.append(_outcome(scenario, *_p_values(scenario, scores, draw)))
+        parts.append(_outcome(scenario, *p_values(scenario, scores, draw)))
     regressed, passed, calls = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Paths(float(regressed.mean()), float(passed.mean()), float(1 - calls.mean()))
 
@@ -48,7 +47,7 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     paths, checks), the average first, then strata.
     """
     least = np.minimum.accumulate(regressed, axis=0).min(axis=-1, keepdims=True)
-    falls = np.less(least[..., 0] * regressed.shape[-1], ALPHA)
+    falls = np.less(least[..., 0] * regressed.shape[-1], scenario.alarm)
     passes = np.minimum.accumulate(passed, axis=0) < ALPHA
     ended = np.logical_or(falls, np.all(passes, axis=-1))
     undecided = ~ended[-1]
@@ -58,6 +57,8 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     share = np.bincount(scenario.block_of, minlength=BLOCKS).cumsum() / scenario.size
     passes[-1] = True
     until = np.minimum(passes.argmax(axis=0), last[:, None])
+    if not scenario.closes:
+        until[:] = last[:, None]
     # A stratum is drawn for the average and for its own check.
     calls = share[np.maximum(until[:, :1], until)][:, -scenario.strata :].mean(axis=-1)
     fell = falls[last, paths]
@@ -65,14 +66,14 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     return fell, everything, calls
 
 
-def _p_values(scenario: Scenario, scores: Integers, draw: Generator) -> tuple[Array, Array]:
+def p_values(scenario: Scenario, scores: Integers, draw: Generator) -> tuple[Array, Array]:
     """P-values of a regression and of a pass by look, path and check."""
     sums = _sums(scenario, scores)
     population, transform, truth = _known(scenario, sums.sum(axis=1), draw)
     changes = np.sign(scores[..., 1] - scores[..., 0])
     onehot = scenario.block_of[:, None] == np.arange(BLOCKS)
     losses, discordant = (
-        (one @ onehot).cumsum(axis=-1) for one in ((changes < 0), (changes != 0).astype(np.int64))
+        (one.astype(np.int64) @ onehot).cumsum(axis=-1) for one in (changes < 0, changes != 0)
     )
     size = transform.shape[2]
     folds = np.zeros((len(scores), FOLDS, scenario.strata, size, size))
@@ -175,7 +176,9 @@ def _known(scenario: Scenario, total: Array, draw: Generator) -> tuple[Populatio
         noise,
         paired,
     )
-    rows = {Controls.NONE: 3, Controls.BASELINE: 4}.get(scenario.controls, 6)
+    rows = {Controls.NONE: 3, Controls.BASELINE: 4, Controls.BASELINE_RULES: 5}.get(
+        scenario.controls, 6
+    )
     transform = np.zeros((paths, strata, rows, _RAW))
     transform[..., 0, 0] = 1
     transform[..., 1, 3] = transform[..., 2, 4] = 1

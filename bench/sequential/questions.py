@@ -9,20 +9,23 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from caliper.analysis.sequential.drawing import block_ends
+from caliper.analysis.drawing import block_ends
 from caliper.analysis.sequential.measure import Measure
 
+ALPHA = 0.05
 Integers = NDArray[np.int64]
 
 
 class Controls(StrEnum):
-    """What the estimate is adjusted by. Rules agree with six verdicts in ten beyond chance, are
+    """What the estimate is adjusted by; captions that are written when they are asked about are not
+    known to rules. Rules agree with six verdicts in ten beyond chance, are
     `USELESS`, or `ADVERSE`: they say the opposite of every change, and in every other stratum of
     all.
     """
 
     NONE = "paired"
     BASELINE = "+ baseline"
+    BASELINE_RULES = "+ rules on its captions only"
     RULES = "+ rules"
     USELESS = "+ useless rules"
     ADVERSE = "+ adverse rules"
@@ -37,7 +40,8 @@ class Scenario:
     `counted`. Media have up to `most` questions
     each, and change together: all their questions get worse, or all better. `reused` is the
     share of questions whose verdict is known to be the baseline's. With `task_margin`, every
-    stratum has a check of its own as well.
+    stratum has a check of its own as well; unless it `closes`, it is drawn until all are decided.
+    `alarm` is the alpha of a regression.
     """
 
     name: str
@@ -54,6 +58,8 @@ class Scenario:
     most: int = 1
     reused: float = 0.0
     task_margin: float = 0.0
+    closes: bool = True
+    alarm: float = ALPHA
 
     @property
     def asked(self) -> int:

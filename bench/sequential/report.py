@@ -1,15 +1,20 @@
 """Prints how often comparisons that stop are wrong at the margin, and the calls that they save.
 
-`python -m bench sequential`; PATHS sets the number of simulated paths of a case.
+`python -m bench sequential`; PATHS sets the number of simulated paths of a case. RUNS, folders of
+complete runs separated by commas, the baseline first, has their recorded verdicts drawn anew
+instead; MARGIN is in points, MEASURE how a figure is computed (f1 for CAPability).
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
-from bench.sequential.paths import ALPHA, simulate
-from bench.sequential.questions import Controls, Scenario
+from bench.sequential.paths import simulate
+from bench.sequential.questions import ALPHA, Controls, Scenario
+from bench.sequential.recorded import RecordedPair, RedrawnErrors, redraw_pair
+from caliper.analysis.sequential import spent_alpha
 from caliper.analysis.sequential.measure import Measure
 
 _PATHS = 10_000
@@ -27,6 +32,7 @@ ERRORS = (
     replace(BASE, name="one task of 500", strata=1, size=500, gain=-0.03, margin=0.03),
     replace(BASE, name="30% reused", reused=0.3),
     replace(BASE, name="13 task checks at 5 points too", task_margin=0.05),
+    replace(BASE, name="2nd checkpoint, alarms: suite", alarm=spent_alpha(ALPHA, 2)),
 )
 """Cases whose true drop is the margin: a regression and a pass are both errors."""
 GAINS = (-0.06, -0.03, -0.02, 0.0, 0.02)
@@ -35,13 +41,19 @@ WAYS = (
     replace(BASE, name="+ baseline regression", controls=Controls.BASELINE),
     replace(BASE, name="+ rules"),
     replace(BASE, name="+ 30% reused", reused=0.3),
+    replace(BASE, name="+ alarms: suite, 10th checkpoint", alarm=spent_alpha(ALPHA, 10)),
+    replace(BASE, name="+ rules on the baseline's captions", controls=Controls.BASELINE_RULES),
     replace(BASE, name="with 13 task checks at 5 points, + rules", task_margin=0.05),
+    replace(BASE, name="  the same, no stratum closed", task_margin=0.05, closes=False),
 )
 
 
 def main() -> None:
     """Print errors at the margin, then calls saved by true difference and by cause."""
     paths = int(os.environ.get("PATHS", _PATHS))
+    if runs := os.environ.get("RUNS"):
+        redraws(*map(Path, runs.split(",")), paths=paths)
+        return
     print(f"errors at the margin, {paths:,} paths a case, bound {ALPHA:.0%} each")
     for seed, scenario in enumerate(ERRORS):
         found = simulate(scenario, paths, seed)
@@ -59,3 +71,22 @@ def main() -> None:
             right = found.passed if gain > -scenario.margin else found.regressed
             saved.append(f"{100 * gain:+.0f}: {found.saved:5.1%} ({right:.1%} right)")
         print(f"{scenario.name:40} {', '.join(saved)}", flush=True)
+
+
+def redraws(base: Path, *candidates: Path, paths: int) -> None:
+    """Print errors at the margin in redraws of recorded verdicts."""
+    margin = float(os.environ.get("MARGIN", "1"))
+    measure = Measure(os.environ.get("MEASURE", "mean"))
+    print(f"{paths:,} redraws of {base.name} and others, shifted to a drop of {margin:g} points")
+    for candidate in candidates:
+        pair = RecordedPair.read(base, candidate)
+        print_errors(candidate.name, redraw_pair(pair, margin / 100, measure, ALPHA, paths))
+
+
+def print_errors(name: str, errors: RedrawnErrors) -> None:
+    """Print the errors of one pair."""
+    print(
+        f"  {name:11} difference {100 * errors.difference:+5.2f}, {errors.changed:5.1%} changed: "
+        f"false alarms {errors.alarms:5.2%}, false passes {errors.passes:5.2%}",
+        flush=True,
+    )

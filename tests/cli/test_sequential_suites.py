@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from aiohttp import web
 from tests.fakes import chat_server as fake
@@ -26,12 +27,15 @@ async def judge(
     return await step(server, request, body)
 
 
-def deliver(folder: Path, step: int, mistakes: int) -> None:
-    """A checkpoint of which every so many captions are a mistake."""
+def deliver(folder: Path, step: int, mistakes: int, kept: int = 0) -> None:
+    """A checkpoint of which so many captions in a hundred are a mistake, and the last `kept` are
+    those of the first checkpoint.
+    """
     rows = (
         {
             "file_id": f"s{number:05}",
-            "caption": f"{'a mistake' if number % 100 < mistakes else 'a park'} {step} {number}",
+            "caption": f"{'a mistake' if number % 100 < mistakes else 'a park'} "
+            f"{100 if number % 100 >= 100 - kept else step} {number}",
         }
         for number in range(SAMPLES)
     )
@@ -45,7 +49,8 @@ def suite(folder: Path, url: str, **more: Any) -> None:
 
 
 async def run(folder: Path, *words: str, code: int) -> Ended:
-    return await asyncio.to_thread(Command(folder), *words, code=code)
+    command = Command(folder, {"CALIPER_PRICES": f"{fake.MODEL}=1/2"})
+    return await asyncio.to_thread(command, *words, code=code)
 
 
 async def entries(folder: Path) -> list[Any]:
@@ -59,9 +64,10 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
 ) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
     for step, mistakes in ((100, 10), (200, 10), (300, 60), (400, 11)):
-        deliver(tmp_path, step, mistakes)
+        deliver(tmp_path, step, mistakes, kept=30 if step == 200 else 0)
     async with ChatServer(otherwise=judge) as server:
-        suite(tmp_path, server.url, anchors=False)
+        budget = {"month": {"calls": 10_000, "money": 5.0}}
+        suite(tmp_path, server.url, anchors=False, alarms="suite", budget=budget)
         ended = await run(tmp_path, *RUN, code=1)
         first, same, worse, slight = await entries(tmp_path)
         asked = len(server.requests)
@@ -70,9 +76,24 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     for each in (same, worse):
         assert each["baseline"] == first["checkpoint"]["revision"]
         assert each["saved"] > 0.5 * SAMPLES
-        assert each["asked"] + each["saved"] == SAMPLES
+        assert each["asked"] + each["saved"] + each["reused"] == SAMPLES
         assert not each["is_complete"]
         assert f"asked {each['asked']:,} of {SAMPLES:,} questions" in each["reason"]
+    # 30% of the captions are the baseline's: nobody is asked about them.
+    drawn = SAMPLES - same["saved"]
+    assert same["reused"] == pytest.approx(0.3 * drawn, abs=15)
+    assert same["findings"][0]["reused"] == 0.3 * SAMPLES
+    assert f"reused {same['reused']}" in same["reason"]
+    assert worse["reused"] == 0
+    (status,) = json.loads((await run(tmp_path, "suite", "status", "--json", code=0)).out)
+    assert status["reused"] == same["reused"]
+    assert status["month"]["used"]["calls"] == asked
+    assert status["month"]["used"]["money"] == pytest.approx(
+        sum(each["money"] for each in (first, same, worse, slight))
+    )
+    assert first["money"] > 0
+    assert status["alarms"] == {"compared": 3, "regressed": 1, "expected": 0.05}
+    assert f"{asked} of 10,000 calls" in (await run(tmp_path, "suite", "status", code=0)).out
     # The baseline once, 5% of it again, and what each of the others needed.
     again = SAMPLES // 20
     assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))

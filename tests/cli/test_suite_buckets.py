@@ -1,104 +1,33 @@
 """`caliper suite run --bucket`: what a real MinIO announces on a real Kafka."""
 
-import asyncio
-import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import yaml
-from minio import Minio
-from minio.notificationconfig import NotificationConfig, QueueConfig
 from minio.versioningconfig import ENABLED, VersioningConfig
 from tests.fakes import tiny
+from tests.fakes.announcing_bucket import AnnouncingBucket, announcing_bucket
 from tests.fakes.command import Command
 from tests.fakes.sources import EXAMPLES
-from tests.servers import object_server
-from tests.servers.access import access_to
 
-from caliper.adapters.stores.minio import StoreAccess
 from caliper.adapters.streams.kafka_access import KafkaAccess
-from caliper.adapters.streams.kafka_log import KafkaLog
-from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 
 pytestmark = pytest.mark.components("MinIO")
-TOPIC = "checkpoints"
-EVENTS = ["s3:ObjectCreated:*", "s3:ObjectRemoved:*"]
-
-
-@dataclass
-class AnnouncingBucket:
-    """A bucket of a MinIO that announces its changes in a topic."""
-
-    access: StoreAccess
-    client: Minio
-    kafka: KafkaAccess
-    announced: int = 0
-
-    def put(self, key: str, text: str) -> None:
-        data = text.encode()
-        self.client.put_object(self.access.bucket, key, io.BytesIO(data), len(data))
-        self.announced += 1
-
-    def remove(self, key: str) -> None:
-        self.client.remove_object(self.access.bucket, key)
-        self.announced += 1
-
-    def wait(self) -> None:
-        """Until all that changed is in the topic."""
-
-        async def read() -> None:
-            found = 0
-            async for _ in KafkaLog(self.kafka).read(TOPIC, {}):
-                found += 1
-                if found == self.announced:
-                    return
-
-        if self.announced:
-            asyncio.run(read())
-
-    def etag(self, key: str) -> str | None:
-        return self.client.stat_object(self.access.bucket, key).etag
 
 
 @pytest.fixture
 def bucket(kafka: KafkaAccess, tmp_path: Path) -> Iterator[AnnouncingBucket]:
-    apply_topics(kafka, (Topic(TOPIC, 1, {}),))
-    folder = tmp_path / "minio"
-    folder.mkdir()
-    settings = {
-        "MINIO_NOTIFY_KAFKA_ENABLE_TESTS": "on",
-        "MINIO_NOTIFY_KAFKA_BROKERS_TESTS": kafka.servers,
-        "MINIO_NOTIFY_KAFKA_TOPIC_TESTS": kafka.full_name(TOPIC),
-    }
-    server, url = object_server.start(folder, settings=settings)
-    access = access_to(url, f"models-{uuid4().hex[:8]}")
-    try:
-        with access.connections() as pool:
-            client = access.client(pool)
-            client.make_bucket(access.bucket)
-            queue = QueueConfig(EVENTS, queue="arn:minio:sqs::TESTS:kafka")
-            config = NotificationConfig(queue_config_list=[queue])
-            client.set_bucket_notification(access.bucket, config)
-            yield AnnouncingBucket(access, client, kafka)
-    finally:
-        server.stop()
+    with announcing_bucket(kafka, tmp_path / "minio") as found:
+        yield found
 
 
 @pytest.fixture
 def caliper(bucket: AnnouncingBucket, tmp_path: Path) -> Command:
-    access = bucket.access
-    environment = {
-        "CALIPER_STORE": access.url,
-        "CALIPER_STORE_ACCESS_KEY": access.access_key,
-        "CALIPER_STORE_SECRET_KEY": access.secret_key,
-        "CALIPER_KAFKA_PREFIX": bucket.kafka.prefix,
-    }
-    command = Command(tmp_path, environment)
+    command = Command(tmp_path, bucket.environment)
     data = {"data": str(EXAMPLES / "capability"), "media": str(EXAMPLES / "media")}
     values = {"name": "nightly", "benchmarks": {"capability": data}, "step": "step={step}"}
     tiny.text(tmp_path / "suite.yaml", yaml.safe_dump(values))
@@ -148,6 +77,16 @@ def test_what_minio_announces_is_registered_once(
     bucket.put(first, "another")
     told = run(caliper, bucket)
     assert told == [["step 10", "registered"], ["step 10", "source-gone"]]
+
+
+def test_what_is_gone_before_its_removal_is_announced_does_not_fail(
+    caliper: Command, bucket: AnnouncingBucket
+) -> None:
+    source = f"s3://{bucket.access.bucket}/run-7/step=40.ckpt"
+    caliper("checkpoint", "add", source, "--revision", "0123", code=0)
+    caliper("suite", "resume", "nightly", code=0)
+    told = run(caliper, bucket)
+    assert told == [["step 40", "started"], ["step 40", "source-gone"]]
 
 
 def test_a_manifest_names_what_is_complete(caliper: Command, bucket: AnnouncingBucket) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 Service = dict[str, Any]
 # What other machines must not be able to reach, and what reaches nobody.
 INSIDE = {"kafka", "minio", "bootstrap", "topics", "storage", "aggregator", "judge", "qa-reader"}
+INSIDE |= {"suites"}
 _SECRET = re.compile(r"(PASSWORD|SECRET|TOKEN|ACCESS_KEY|SECRET_KEY)$")
 _MACHINE = {"privileged", "network_mode", "pid", "ipc", "devices"}
 _TAG = re.compile(r":[\w][\w.-]*\d[\w.-]*$")

@@ -26,6 +26,7 @@ from caliper.wiring.service_settings import (
     JudgeSettings,
     QaReaderSettings,
     ServerSettings,
+    SuitesSettings,
 )
 from caliper.wiring.settings import Settings, read_settings, variable
 
@@ -35,6 +36,7 @@ SETTINGS: dict[str, type[ServerSettings]] = {
     "gateway": GatewaySettings,
     "judge": JudgeSettings,
     "qa-reader": QaReaderSettings,
+    "suites": SuitesSettings,
 }
 STAGES = ("aggregator", "captioner", "judge", "qa_reader")
 EVERYTHING = {"COMPOSE_PROFILES": "captioner,tools", "CAPTIONER_MODEL": "tgi:http://model:8080"}

@@ -20,7 +20,7 @@ from tests.servers.process import free_ports
 pytestmark = pytest.mark.components("Kafka", "MinIO", containers.NAME)
 
 LOCAL = Rendering("overlays/local")
-SERVICES = ("aggregator", "judge", "qa-reader", "gateway")
+SERVICES = ("aggregator", "judge", "qa-reader", "gateway", "suites")
 
 
 @pytest.fixture(scope="module")

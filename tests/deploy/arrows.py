@@ -91,7 +91,7 @@ _BETWEEN = frozenset(
         *_to("minio", _STORE, "prometheus"),
         *_to("prometheus", 9090, "grafana"),
         # People and programs in the cluster.
-        *_to("gateway", _GRPC, CLIENT.name),
+        *_to("gateway", _GRPC, CLIENT.name, "suites"),
         # The hub's addresses change: whatever speaks HTTPS outside of private networks.
         *_to(INTERNET.name, 443, "model-download"),
         # No label tells the API server's address: what listens at its ports outside of this

@@ -26,6 +26,7 @@ from caliper.wiring.service_settings import (
     ServerSettings,
     StoreSettings,
     StreamSettings,
+    SuitesSettings,
 )
 from caliper.wiring.settings import Settings
 
@@ -37,6 +38,7 @@ SETTINGS: dict[str, type[Settings]] = {
     "gateway": GatewaySettings,
     "judge": JudgeSettings,
     "qa_reader": QaReaderSettings,
+    "suites": SuitesSettings,
 }
 """Settings by the first argument of our image."""
 PEERS = ("aggregator", "captioner", "judge", "qa_reader")
@@ -74,6 +76,9 @@ def of_settings(settings: Settings) -> Iterator[Called]:
             if place is not None:
                 target = settings.peer(peer, place)
                 yield Called(peer, Address.parse(target.address), target.tls)
+    if isinstance(settings, SuitesSettings):
+        target = settings.peer("gateway", settings.gateway)
+        yield Called("gateway", Address.parse(target.address), target.tls)
 
 
 def _of_models(settings: EndpointSettings) -> Iterator[Called]:

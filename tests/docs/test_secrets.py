@@ -178,7 +178,7 @@ def test_the_password_of_kafka_is_replaced(installed: Installed) -> None:
     after = installed.held()
     assert changed(before, after) == {"caliper-kafka"}
     assert after["caliper-kafka"] == before["caliper-kafka"] | {"password": b"new"}
-    services = ("gateway", "captioner", "judge", "qa-reader", "aggregator")
+    services = ("gateway", "captioner", "judge", "qa-reader", "aggregator", "suites")
     assert all(installed.restarted(each) for each in services)
     assert not installed.restarted("tgi-judge")
     installed.job()
@@ -190,7 +190,7 @@ def test_the_authority_is_replaced(installed: Installed) -> None:
     installed.job()
     signed = {name for name in before if name.startswith(("caliper-ca", "caliper-tls-"))}
     assert changed(before, installed.held()) == signed
-    assert len(signed) == 12
+    assert len(signed) == 13
 
 
 def test_files_instead_of_secrets(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from caliper.wiring.service_settings import (
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,
+    SuitesSettings,
 )
 from caliper.wiring.settings import Settings, variable
 
@@ -24,6 +25,7 @@ SERVICES: dict[str, type[Settings]] = {
     "gateway": GatewaySettings,
     "judge": JudgeSettings,
     "qa_reader": QaReaderSettings,
+    "suites": SuitesSettings,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ async def in_one_process(
         setup = found
         if plan is not None:
             spec = replace(found.spec, judging=plan.digest)
-            setup = replace(found, spec=spec, rule_of=plan.rule_of)
+            rule_of = partial(plan.rule_of, captions=found.supplies.captions)
+            setup = replace(found, spec=spec, rule_of=rule_of)
         result = await evaluate(setup, SilentWatcher(), clock, decoders())
     return RunDirectory(result.directory)
 

@@ -6,13 +6,16 @@ from typing import Any
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
 from caliper.core.entry_states import EntryCause
+from caliper.core.spending import Spending
 from caliper.core.suites import Baseline, Suite
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.loop import EntryResult
 
 
-def suite(name: str = "nightly", version: str = "a" * 16, baseline: str = "previous") -> Suite:
-    return Suite(name, version, Baseline.parse(baseline), {"run": {}})
+def suite(
+    name: str = "nightly", version: str = "a" * 16, baseline: str = "previous", **values: Any
+) -> Suite:
+    return Suite(name, version, Baseline.parse(baseline), {"run": {}, **values})
 
 
 def checkpoint(step: int | None, **fields: Any) -> CheckpointRevision:
@@ -24,8 +27,8 @@ def checkpoint(step: int | None, **fields: Any) -> CheckpointRevision:
 
 class FakeEvaluator:
     """Passes every checkpoint that has a baseline. `evaluated` lists (suite, name, baseline);
-    `errors` are raised for a name, one at each attempt, before it passes. `done` is set when
-    `wanted` checkpoints were evaluated.
+    each attempt takes `cost`. `errors` are raised for a name, one at each attempt, before it
+    passes. `done` is set when `wanted` checkpoints were evaluated.
     """
 
     def __init__(self, headlines: Callable[[str], float] = lambda _: 50.0) -> None:
@@ -34,6 +37,7 @@ class FakeEvaluator:
         self.hold: asyncio.Event | None = None
         self.began, self.done = asyncio.Event(), asyncio.Event()
         self.wanted = 0
+        self.cost = self.spent = Spending()
         self._headlines = headlines
 
     async def evaluate(
@@ -42,6 +46,7 @@ class FakeEvaluator:
         name = entry.checkpoint.name
         base = baseline.entry.checkpoint.name if baseline.entry else ""
         self.began.set()
+        self.spent = self.cost
         if self.hold is not None:
             await self.hold.wait()
         if errors := self.errors.get(name):
@@ -49,6 +54,7 @@ class FakeEvaluator:
         self.evaluated.append((suite.name, name, base))
         figure = EntryFigure("capability", "average.f1", self._headlines(name), is_headline=True)
         fields = {"figures": (figure,), "is_complete": True, "run": f"{name}-run"}
+        fields |= self.spent.to_json()
         return EntryResult(EntryCause.SUCCESS if base else EntryCause.NO_GATE, fields)
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:

@@ -51,7 +51,7 @@ def hook(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"wacth": 1}, ":5: wacth: unknown key; known: anchors, baseline, benchmarks, "),
+        ({"wacth": 1}, ":5: wacth: unknown key; known: alarms, anchors, baseline, benchmarks, "),
         ({"name": "A b"}, ":1: name: expected lower-case letters"),
         ({"benchmarks": part(promt="x")}, ":5: benchmarks.capability.promt: unknown key"),
         ({"benchmarks": part(captions="../x")}, ":5: benchmarks.capability.captions: expected a "),
@@ -64,7 +64,11 @@ def hook(**more: Any) -> dict[str, Any]:
         ({"benchmarks": part(captioner="tgi:http://h#{name.x}")}, "unknown field 'name.x'"),
         ({"baseline": "last"}, ":5: baseline: expected previous, best, pinned:REVISION or tag:"),
         ({"margin": -1}, ":5: margin: "),
-        ({"budget": {"call": 1}}, ":6: budget.call: unknown key; known: calls, tokens"),
+        ({"budget": {"call": 1}}, ":6: budget.call: unknown key; known: calls, month, tokens"),
+        ({"budget": {"month": {"call": 1}}}, ":7: budget.month.call: unknown key; known: calls, m"),
+        ({"budget": {"month": {"money": 0}}}, ":7: budget.month.money: "),
+        ({"alarms": "all"}, ":5: alarms: "),
+        ({"alarms": "suite", "margin": 1.0}, ":5: alarms: only with judging: sequential"),
         ({"retention": {"keep": 0}}, ":6: retention.keep: "),
         ({"gate": {"checks": []}}, ":6: gate.checks: "),
         ({"gate": {"checks": [{"benchmark": "x", "figure": "y"}]}}, ":7: gate.checks.0.benchmark"),
@@ -102,6 +106,7 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
     for same in (
         {"priority": "high"},
         {"budget": {"calls": 5}},
+        {"budget": {"month": {"calls": 5}}},
         {"retention": {"keep": 2}},
         {"concurrency": 3},
         {"baseline": "previous"},
@@ -113,6 +118,8 @@ def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:
     others = [
         {"seed": 1},
         {"margin": 1.0},
+        {"margin": 1.0, "judging": "sequential"},
+        {"margin": 1.0, "judging": "sequential", "alarms": "suite"},
         {"baseline": "best"},
         {"benchmarks": part(judge="replay:captions")},
         {"benchmarks": part(captions="x")},

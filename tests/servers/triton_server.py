@@ -15,6 +15,8 @@ from tests.servers.process import ServerProcess, free_ports, serves
 from tritonclient.grpc import InferenceServerClient
 
 MODELS = Path(__file__).parent / "triton_models"
+GRADED = Path(__file__).parent / "triton_graded" / "graded"
+"""A captioner of the bench thirty, whose mistakes are set."""
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
 """The model repositories that are shipped; that of vLLM needs a GPU."""
 

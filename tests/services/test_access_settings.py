@@ -35,7 +35,9 @@ def refused(kind: str, folder: Path, given: dict[str, str]) -> Ended:
     return Ended(found.returncode, found.stdout, found.stderr)
 
 
-@pytest.mark.parametrize("kind", ["aggregator", "captioner", "gateway", "judge", "qa_reader"])
+@pytest.mark.parametrize(
+    "kind", ["aggregator", "captioner", "gateway", "judge", "qa_reader", "suites"]
+)
 def test_no_service_is_open_to_everybody(kind: str, tmp_path: Path) -> None:
     model = {"MODEL": "tgi:http://127.0.0.1:1"} if kind == "captioner" else {}
     ended = refused(kind, tmp_path, model)

@@ -21,6 +21,7 @@ from caliper.core.run import RunState
 from caliper.local.judged_again import SHARE, place_again
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.wiring.grounds import memory_ground
+from caliper.wiring.models import ModelRoom
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services
 
@@ -37,7 +38,8 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
     async with ChatServer(otherwise=judge) as chat:
         first = await in_one_process(base, chat.url, alone / "base")
         repeats = (await in_one_process(again, chat.url, place_again(first))).stored_run
-        plan = SequentialPlan(first.stored_run, policy, None, policy.level, repeats)
+        rules = ModelRoom.rules()
+        plan = SequentialPlan(first.stored_run, policy, None, policy.level, repeats, rules)
         chat.requests.clear()
         second = await in_one_process(worse, chat.url, alone / "worse", plan)
         drawn = shown(chat)
@@ -58,7 +60,8 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
             assert report == (second.path / "report.json").read_bytes()
             runs = plan.base.spec.run_id, begun.spec.run_id
             look = await gateway.look(*runs)
-            assert look == await plan.look(await second.stored_run.open())
+            ledger = await second.stored_run.open()
+            assert look == await plan.look(ledger, await second.captions(ledger))
             assert (await gateway.look(*runs, policy)) == look
             caliper = Command(tmp_path)
             there = await asyncio.to_thread(caliper, *gate, *runs, "--server", address, code=1)

@@ -18,7 +18,7 @@ from tests.servers.process import answers, free_ports
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
-SERVICES = ("judge", "qa_reader", "aggregator", "gateway")
+SERVICES = ("judge", "qa_reader", "aggregator", "gateway", "suites")
 PROCESSES = ("kafka", "minio", *SERVICES)
 
 

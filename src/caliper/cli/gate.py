@@ -139,7 +139,8 @@ async def _find_look(options: GateOptions, policy: Policy) -> tuple[tuple[str, .
     plan = plan_by_policy(find_run(options.base), policy)
     if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
         return None
-    return _names(plan.base.spec, run.spec), await plan.look(run)
+    look = await plan.look(run, await stored.captions(run))
+    return _names(plan.base.spec, run.spec), look
 
 
 def _names(*specs: RunSpec) -> tuple[str, ...]:

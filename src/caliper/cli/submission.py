@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,13 +14,17 @@ from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.keys import canonical_json
 from caliper.core.layout import Layout
 from caliper.core.question import Source
 from caliper.core.rows import Row
 from caliper.core.run import check_name
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.core.suites import Suite
+from caliper.local.config import BenchmarkConfig, RunConfig, check_config
+from caliper.local.gateway_evaluator import check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources
+from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.plan import qa_layout
@@ -74,6 +79,35 @@ async def send(
     request = replace(run_request(config, config.label, parts), judging=judging)
     evaluation, _ = await gateway.start(request)
     return evaluation
+
+
+async def push_suite(suite: Suite, store: ObjectStore | None) -> Suite:
+    """The suite as an installation keeps it: its data are pushed, and named by digest.
+
+    `store` is as for `send`. Raises InvalidInput for what an installation cannot evaluate, and for
+    rows that cannot be planned; and what the store raises.
+    """
+    check_installed(suite)
+    config = check_config(suite.values["run"], file=f"suite {suite.name}")
+    supplies, taxonomies = {}, {}
+    for name, part in config.benchmarks.items():
+        if nodes := taxonomy_of(name, part):
+            taxonomies[name] = nodes
+        bare = part.model_copy(update={"captions": None})
+        supplies[name] = _supplies(config.model_copy(update={"benchmarks": {name: bare}}), name)
+    stored = json.loads(canonical_json(suite.values))
+    for name, found in supplies.items():
+        part = stored["run"]["benchmarks"][name]
+        digests = {field: parcel.digest for field, parcel in found.parcels.items()}
+        part |= {"data": digests["data"], "qa_replies": digests.get("qa_replies")}
+        part |= {"qa": digests.get("qa_data") or part.get("qa"), "media": None, "taxonomy": None}
+        if "captions" in part:
+            # A placeholder, without the folder of the file.
+            part["captions"] = Path(part["captions"]).name
+        if store is not None:
+            for parcel in found.parcels.values():
+                await push_dataset(store, parcel)
+    return replace(suite, values={**stored, "taxonomies": taxonomies})
 
 
 @dataclass(frozen=True, slots=True)

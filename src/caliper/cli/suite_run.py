@@ -62,7 +62,7 @@ def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
 _RUN_HELP = """Evaluate the checkpoints of suites, and print a line per event.
 
 After an interruption, the same command goes on. Exit code with --once: 1 if one regressed or
-failed, 3 if one is inconclusive, 4 if one is left for an endpoint.
+failed, 3 if one is inconclusive, 4 if one waits for an endpoint or a budget.
 """
 app.command("run")(command_taking(run, SuiteRunOptions, SourceOptions, help_text=_RUN_HELP))
 
@@ -85,7 +85,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         suite_telemetry(options.metrics) as telemetry,
         AsyncExitStack() as stack,
     ):
-        arrivals = await open_sources(sources, watcher, stack)
+        arrivals, loss_of = await open_sources(sources, watcher, stack)
         await open_receiver(sources, names, stack)
         latest = LatestScores(telemetry)
         await latest.read(registry(), names)
@@ -96,7 +96,8 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
             latest.on_event(event)
 
         clock = SystemClock()
-        loop = SuiteLoop(suite_store(), clock, LocalEvaluator(watcher, clock), on_event, arrivals)
+        evaluator = LocalEvaluator(watcher, clock, loss_of)
+        loop = SuiteLoop(suite_store(), clock, evaluator, on_event, arrivals)
         await outbox.run_beside(names, loop.run(names, once=sources.once))
 
 

@@ -17,7 +17,7 @@ from caliper.core.checkpoints import CheckpointRevision, SourceLoss
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.local.sources import WatchedFolder
-from caliper.local.suite_runs import suite_store
+from caliper.local.suite_runs import LossOf, suite_store
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import Arrivals
 from caliper.pipeline.suites.notifications import BucketNotifications, BucketPlace
@@ -89,20 +89,28 @@ class SourceOptions:
 
 async def open_sources(
     options: SourceOptions, watcher: WarningWatcher, stack: AsyncExitStack
-) -> Arrivals:
-    """What arrives in the folder and the bucket; the stack closes what is open."""
+) -> tuple[Arrivals, LossOf]:
+    """What arrives in the folder and the bucket, and what is gone there; the stack closes what is
+    open.
+    """
     sources: list[Arrivals] = []
+    loss_of: LossOf = _nothing_lost
     if options.watch is not None:
         folder = WatchedFolder(options.watch, watcher.on_warning, options.once)
         sources.append(folder.arrivals)
     if options.bucket:
         notifications = _notifications(options, watcher, stack)
         sources.append((await stack.enter_async_context(notifications)).arrivals)
+        loss_of = notifications.loss_of
 
     async def arrivals() -> Sequence[CheckpointRevision | SourceLoss]:
         return [arrival for source in sources for arrival in await source()]
 
-    return arrivals
+    return arrivals, loss_of
+
+
+async def _nothing_lost(_: CheckpointRevision) -> str:
+    return ""
 
 
 def _notifications(

@@ -108,8 +108,9 @@ class CheckpointEntry:
     `attempts` counts those that an endpoint ended, `crashes` the loops that left it. `reason`
     explains the state. `run` is the name of its run directory or its run id, and
     `is_complete` says that the run is. `figures` are those of the report, `findings` the gate's,
-    against the revision `baseline`. `calls` and `tokens` are those of the process that ended it.
-    `asked` questions were asked, and `saved` were not, because the answer was sure.
+    against the revision `baseline`. `calls`, `tokens` and `money` are those of the process that
+    ended it. `asked` questions were asked, `reused` got replies to the same requests of other runs,
+    and `saved` were not asked, because the answer was sure.
     `round` counts its retries and returns; `notices` are the last transitions that are told.
     """
 
@@ -131,6 +132,8 @@ class CheckpointEntry:
     tokens: int = 0
     asked: int = 0
     saved: int = 0
+    money: float = 0.0
+    reused: int = 0
     round: int = 0
     notices: tuple[NoticeMark, ...] = ()
 

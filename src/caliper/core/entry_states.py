@@ -33,6 +33,7 @@ class EntryCause(StrEnum):
     CLAIM = "a loop takes its lease"
     INTERRUPTION = "the loop is interrupted"
     TROUBLE = "an endpoint does not answer"
+    BUDGET = "the budget of the month is used up"
     NO_GATE = "complete, without a gate or a baseline"
     SUCCESS = "the gate passes"
     REGRESSION = "the gate finds a regression"
@@ -52,6 +53,7 @@ ENTRY_TRANSITIONS = (
     Transition(EntryCause.CLAIM, "registered waiting evaluating", "evaluating", "a loop"),
     Transition(EntryCause.INTERRUPTION, "evaluating", "registered", _LOOP),
     Transition(EntryCause.TROUBLE, "evaluating", "waiting", _LOOP + "; failed at the fifth time"),
+    Transition(EntryCause.BUDGET, "registered waiting evaluating", "waiting", "a loop, next month"),
     Transition(EntryCause.NO_GATE, "evaluating", "evaluated", _LOOP),
     Transition(EntryCause.SUCCESS, "evaluating", "passed", _LOOP),
     Transition(EntryCause.REGRESSION, "evaluating", "regressed", _LOOP),

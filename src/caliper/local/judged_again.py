@@ -16,6 +16,7 @@ from caliper.core.suites import Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config
 from caliper.local.directory import RunDirectory
 from caliper.pipeline.aggregation.sequential import SequentialPlan
+from caliper.wiring.models import ModelRoom
 
 SHARE = 0.05
 """The share of the questions that is judged again."""
@@ -34,7 +35,7 @@ def plan_by_policy(base: RunDirectory, policy: Policy) -> SequentialPlan:
     """The plan of a gate's policy, with what was judged again of the baseline, if anything."""
     again = RunDirectory(place_again(base))
     repeats = again.stored_run if again.is_finished else None
-    return SequentialPlan(base.stored_run, policy, None, policy.level, repeats)
+    return SequentialPlan(base.stored_run, policy, None, policy.level, repeats, ModelRoom.rules())
 
 
 async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:

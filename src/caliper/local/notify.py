@@ -117,6 +117,27 @@ def notice_targets(suite: Suite, clock: Clock) -> dict[str, NoticeTarget]:
     }
 
 
+def permitted_targets(suite: Suite, clock: Clock, folder: Path | None) -> dict[str, NoticeTarget]:
+    """Those of `notice_targets` whose variables begin with NOTIFY_, and whose files are in the
+    folder: whoever applies a suite to an installation chooses where its secrets go.
+    """
+    given = suite.values.get("notify", {})
+    return {
+        name: target
+        for name, target in notice_targets(suite, clock).items()
+        if all(_is_permitted(given[name].get(field, ""), folder) for field in ("url", "secret"))
+    }
+
+
+def _is_permitted(text: str, folder: Path | None) -> bool:
+    kind, _, name = text.partition(":")
+    if kind == "env":
+        return name.startswith("NOTIFY_")
+    if kind == "file":
+        return folder is not None and Path(name).resolve().is_relative_to(folder.resolve())
+    return True
+
+
 def _target(name: str, given: NotifyTarget, clock: Clock) -> NoticeTarget:
     kinds = frozenset(given.kinds)
     url = partial(referenced, given.url, f"notify.{name}.url")

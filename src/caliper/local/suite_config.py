@@ -30,7 +30,7 @@ from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_ser
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.strict import Strict, first_problem, line_of
-from caliper.local.suite_keys import SuiteBudget, SuiteKeys, SuiteRetention
+from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
 from caliper.local.yaml_text import read_document
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
@@ -61,7 +61,7 @@ def read_suite(path: Path) -> Suite:
     except ValidationError as error:
         first, *rest = error.errors()[0]["loc"]
         nested: dict[Any, type[Strict]] = {
-            "budget": SuiteBudget,
+            "budget": MonthlyBudget if rest[1:] else SuiteBudget,
             "retention": SuiteRetention,
             "notify": NotifyTarget,
             "serve": ServeConfig,
@@ -76,13 +76,18 @@ def read_suite(path: Path) -> Suite:
     run = {key: value for key, value in values.items() if key in _RUN_KEYS}
     if isinstance(run.get("benchmarks"), dict):
         run["benchmarks"] = {name: _with_captions(part) for name, part in run["benchmarks"].items()}
-    run |= {f"max_{name}": cap for name, cap in keys.budget.model_dump(exclude_none=True).items()}
+    caps = keys.budget.model_dump(exclude_none=True)
+    month = caps.pop("month")
+    run |= {f"max_{name}": cap for name, cap in caps.items()}
     config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
     for name, part in config.benchmarks.items():
         _check_part(name, part, served=keys.serve is not None, file=path, root=root)
     policy = _policy_of(keys, path, root)
     if keys.judging == "sequential":
         _check_sequential(keys, config, path, root)
+    elif keys.alarms == "suite":
+        message, line = "only with judging: sequential", line_of(root, ("alarms",))
+        raise InvalidInput(message, file=str(path), line=line, field="alarms")
     values = {
         "run": config.model_dump(mode="json", exclude_defaults=True),
         "captions": captions,
@@ -90,6 +95,8 @@ def read_suite(path: Path) -> Suite:
         "margin": keys.margin,
         # Else left out, so that earlier suites keep their versions.
         **({"judging": keys.judging} if keys.judging != "full" else {}),
+        **({"alarms": keys.alarms} if keys.alarms != "checkpoint" else {}),
+        **({"month": month} if month else {}),
         "notify": stored_targets(keys.notify, path.parent),
     }
     if keys.serve is not None:
@@ -208,7 +215,7 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
         "policy": values["policy"],
         "margin": values["margin"],
         "baseline": str(baseline),
-        **({"judging": values["judging"]} if "judging" in values else {}),
+        **{key: values[key] for key in ("judging", "alarms") if key in values},
     }
 
 

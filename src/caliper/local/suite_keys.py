@@ -13,11 +13,20 @@ from caliper.local.serving_config import ServeConfig
 from caliper.local.strict import Strict
 
 
-class SuiteBudget(Strict):
-    """The most that the evaluation of one checkpoint may spend."""
+class MonthlyBudget(Strict):
+    """The most that a suite may spend in a calendar month (UTC). Money by CALIPER_PRICES."""
 
     calls: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
+    money: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+
+
+class SuiteBudget(Strict):
+    """The most that the evaluation of one checkpoint may spend, and all of a month."""
+
+    calls: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    month: MonthlyBudget = MonthlyBudget()
 
 
 class SuiteRetention(Strict):
@@ -35,6 +44,7 @@ class SuiteKeys(Strict):
     margin: float | None = Field(default=None, ge=0)
     step: str = ""
     judging: Literal["full", "sequential"] = "full"
+    alarms: Literal["checkpoint", "suite"] = "checkpoint"
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
     notify: dict[TargetName, NotifyTarget] = Field(default_factory=dict)

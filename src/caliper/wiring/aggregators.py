@@ -34,6 +34,7 @@ from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground
+from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.sinks import plain_sinks, sinks
 
@@ -103,8 +104,10 @@ def _outlets(ground: Ground) -> Outlets:
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
+    rules = ModelRoom.rules()
+
     async def rule_of(run: RunLedger) -> StopRule:
-        return await sequential.stored_rule(ground.store, run)
+        return await sequential.stored_rule(ground.store, rules, run)
 
     book = CaptionBook(ground.store)
     blocks = DrawnBlocks(ground.codec, rule_of, book.captions, queue_block)

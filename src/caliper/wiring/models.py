@@ -198,11 +198,17 @@ class ModelRoom:
         """
         kind, rest = split_spec(spec)
         if kind == "lexical":
-            return lexical_answerer.LexicalAnswerer()
+            return self.rules()
         if kind == "replay":
             folder, model = split_recording(rest)
             return self.replay(name, folder, Source.CAPTION, model)
         return PromptingAnswerer(await self.chat_model(spec), pack, seed)
+
+    @staticmethod
+    def rules() -> Answerer:
+        """The lexical rules as an answerer."""
+        answerer: Answerer = lexical_answerer.LexicalAnswerer()
+        return answerer
 
     @staticmethod
     def replay(name: str, folder: Path, source: Source, model: str = RECORDED) -> Answerer:

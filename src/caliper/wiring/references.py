@@ -22,6 +22,13 @@ def under(text: str, folder: Path) -> str:
     return f"{_FILE}{folder.absolute() / text.removeprefix(_FILE)}"
 
 
+def check_absolute(text: str, field: str) -> None:
+    """Raise InvalidInput for a file of another machine that is named by a relative path."""
+    if text.startswith(_FILE) and not Path(text.removeprefix(_FILE)).is_absolute():
+        message = "not with --server: give the absolute path at the service that evaluates suites"
+        raise InvalidInput(message, field=field)
+
+
 def referenced(text: str, field: str) -> str:
     """The value behind a reference, or the text itself if it is none. Raises InvalidInput, with
     the field, if there is no such variable or file, or it is empty.

@@ -224,14 +224,52 @@ class AggregatorSettings(MediaLimitSettings, StreamSettings, StoreSettings, Serv
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
 
 
-class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings):
+class PeerSettings(Settings):
+    """Calls to other services, which are given as host:port, or https://host:port for TLS.
+
+    `peer_token` is the bearer token for these calls, `peer_ca` a PEM file of trusted certificates:
+    with it, all calls use TLS. A token is sent in plaintext only to this machine.
+    """
+
+    peer_token: SecretStr | None = None
+    peer_token_file: Path | None = None
+    peer_ca: Path | None = None
+
+    def peer(self, service: str, address: str) -> Target:
+        """The target of calls to another service, whose address is in the field `service`.
+
+        Raises InvalidInput naming the wrong variable, and for a token that would be sent in
+        plaintext.
+        """
+        names = variable(type(self), service), variable(type(self), "peer_ca")
+        return target(address, names[0], self.peer_token, self.peer_ca, names[1])
+
+
+class SuitesSettings(PeerSettings, StreamSettings, StoreSettings, ServerSettings):
+    """What evaluates checkpoints by suites: CALIPER_SUITES_...
+
+    `bucket` (BUCKET/PREFIX of the store's endpoint) is where MinIO announces checkpoints in
+    `topic`, whose names are like `objects`. Files that suites name for `notify` are below the
+    folder `notify_files`, variables begin with NOTIFY_.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}SUITES_")
+
+    gateway: str = "127.0.0.1:50051"
+    bucket: str = ""
+    objects: str = "*"
+    topic: str = "checkpoints"
+    notify_files: Path | None = None
+
+
+class GatewaySettings(
+    PeerSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
+):
     """The gateway: CALIPER_GATEWAY_...
 
-    The other services are given as host:port, or https://host:port for TLS; an unset stage does
-    not exist. `peer_token` is the bearer token for calls to them, `peer_ca` a PEM file of trusted
-    certificates: with it, all calls use TLS. A token is sent in plaintext only to this machine.
-    With `stages_sleep` a stage that scaled to zero is taken for what it was. `page_address`, a
-    loopback host:port, serves pages without TLS or tokens. Runs that ended `retention_days` ago go.
+    An unset stage does not exist. With `stages_sleep` a stage that scaled to zero is taken for what
+    it was. `page_address`, a loopback host:port, serves pages without TLS or tokens. Runs that
+    ended `retention_days` ago go.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -240,9 +278,6 @@ class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerS
     captioner: str | None = None
     judge: str | None = None
     qa_reader: str | None = None
-    peer_token: SecretStr | None = None
-    peer_token_file: Path | None = None
-    peer_ca: Path | None = None
     stages_sleep: bool = False
     page_address: str = ""
     retention_days: int | None = Field(default=None, ge=1)
@@ -259,12 +294,3 @@ class GatewaySettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerS
         address = Address.parse(self.page_address, field)
         refuse_remote(address, field)
         return address
-
-    def peer(self, service: str, address: str) -> Target:
-        """The target of calls to another service, whose address is in the field `service`.
-
-        Raises InvalidInput naming the wrong variable, and for a token that would be sent in
-        plaintext.
-        """
-        names = variable(type(self), service), variable(type(self), "peer_ca")
-        return target(address, names[0], self.peer_token, self.peer_ca, names[1])

@@ -213,7 +213,7 @@ def gateway_parts(
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
     starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
-    comparers = comparer, Looks(ground.store, runs)
+    comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
     servicer = gateway.GatewayServicer(core, reader, comparers, ground.store, ground.telemetry)
     administration = Administration(SuiteRegistry(ground.store, ground.clock))
     tasks = [starts.run]

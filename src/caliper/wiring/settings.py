@@ -18,7 +18,7 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.wiring.models import Access
 
 PREFIX = "CALIPER_"
-SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER")
+SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER", "SUITES")
 """Services by their part of a variable's name, as in CALIPER_JUDGE_LISTEN."""
 
 
@@ -100,7 +100,8 @@ class CallSettings(Settings):
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
     CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
     CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds to retry
-    failed calls, before questions are Unscored.
+    failed calls, before questions are Unscored; CALIPER_PRICES: prices
+    of a million prompt and reply tokens by model, such as MODEL=1/4,OTHER=2/8.
     """
 
     token: SecretStr | None = None
@@ -108,6 +109,7 @@ class CallSettings(Settings):
     ca: Path | None = None
     timeout: float = Field(default=120.0, gt=0, le=3600)
     retry_budget: float = Field(default=600.0, ge=0, le=86400)
+    prices: str = ""
 
 
 class ModelSettings(MediaSettings, CallSettings):

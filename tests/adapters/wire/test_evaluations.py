@@ -55,11 +55,14 @@ MOST = st.none() | st.integers(0, 2**64 - 1)
 DROPS, LEVELS = st.none() | st.floats(0, 100), st.floats(0.01, 0.4)
 CHECKS = st.builds(Check, WORDS, TEXTS, st.sampled_from(Tier), DROPS, DROPS, st.integers(2, 99))
 POLICIES = st.builds(Policy, st.lists(CHECKS, max_size=2).map(tuple), LEVELS, st.floats(0, 1))
-CRITERIA = st.builds(StopCriterion, WORDS, st.none() | POLICIES, DROPS, LEVELS, st.just("") | WORDS)
+RUNS = st.just("") | WORDS
+CRITERIA = st.builds(
+    StopCriterion, WORDS, st.none() | POLICIES, DROPS, LEVELS, RUNS, RUNS, st.none() | LEVELS
+)
 FIGURES, NEEDED = st.floats(-1, 1), st.none() | st.integers(0, 2**32)
 FINDINGS, QUESTIONS = st.sampled_from(Finding), st.integers(0, 2**32)
 CHECK_LOOKS = st.builds(
-    CheckLook, WORDS, FINDINGS, *4 * (FIGURES,), *3 * (QUESTIONS,), NEEDED, *2 * (FIGURES,)
+    CheckLook, WORDS, FINDINGS, *4 * (FIGURES,), *4 * (QUESTIONS,), NEEDED, *2 * (FIGURES,)
 )
 LOOKS = st.builds(
     Look,

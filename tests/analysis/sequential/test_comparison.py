@@ -276,6 +276,19 @@ def test_alphas_of_a_suite_add_up_to_its_own() -> None:
     )
 
 
+def test_alarms_may_need_more_than_passes() -> None:
+    """The alphas of a pass and of an alarm are apart: later checkpoints pass as early as before."""
+    strict = StopTarget(0.01, 0.05, (CHECK,), alarm_alpha=spent_alpha(0.05, 30))
+    worse, better = changed(BASE, 300, 50), changed(BASE, 50, 300)
+    (usual, early), (alarm, late) = compare(worse), compare(worse, target=strict)
+    assert usual.finding is alarm.finding is Finding.REGRESSED
+    assert early < late
+    assert alarm.high < -0.01
+    look, block = compare(better, target=strict)
+    plain, usual_block = compare(better)
+    assert (look.finding, look.low, block) == (plain.finding, plain.low, usual_block)
+
+
 def test_checks_without_questions_are_refused() -> None:
     target = StopTarget(0.01, 0.05, (StopCheck("colour", {"colour": 1.0}),))
     with pytest.raises(ValueError, match="colour"):

@@ -19,7 +19,7 @@ from tests.deploy.objects import (
 
 NAMESPACE = "caliper"
 NAME, PART_OF = "app.kubernetes.io/name", "app.kubernetes.io/part-of"
-SERVICES = ("gateway", "captioner", "judge", "qa-reader", "aggregator")
+SERVICES = ("gateway", "captioner", "judge", "qa-reader", "aggregator", "suites")
 BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "triton")
 WATCHING = ("prometheus", "grafana", "alertmanager")
 PREPARING = ("bootstrap", "topics", "storage", "model-download")

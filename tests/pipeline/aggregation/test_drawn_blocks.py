@@ -14,6 +14,7 @@ from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, RuleOf, queue
 from caliper.pipeline.aggregation.sequential import stored_rule
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.ports.stages import StopRule
+from caliper.wiring.models import ModelRoom
 
 SAMPLES, SIZE = 20, 5
 BLOCKS = [list(range(end - SIZE, end)) for end in range(SAMPLES, 0, -SIZE)]
@@ -155,7 +156,9 @@ async def test_a_run_fails_whose_comparison_cannot_be_read_and_no_other() -> Non
     is_readable = False
 
     async def rule_of(run: RunLedger) -> StopRule:
-        return await (after_two(run) if is_readable else stored_rule(shop.store, run))
+        return await (
+            after_two(run) if is_readable else stored_rule(shop.store, ModelRoom.rules(), run)
+        )
 
     shop = opened(1_000, rule_of)
     run, other = await shop.start("ours", SAMPLES, judging=JUDGING), await shop.start("theirs", 9)

@@ -73,3 +73,18 @@ async def test_who_stands_by_keeps_what_is_asked_for_and_drops_the_rest() -> Non
     house.clock.seconds += house.bounds.idle
     assert await aggregator.scores("f" * 16) is None
     assert list(aggregator.table) == []
+
+
+async def test_a_dropped_run_leaves_no_verdicts_in_memory() -> None:
+    house, run, aggregator = await set_up()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    house.clock.seconds += house.bounds.idle
+    await aggregator.conclude()
+    assert list(aggregator.table) == []
+    # Without them in the store, only memory would have them.
+    for key in [key for key in house.store.objects if "/verdicts/" in key]:
+        del house.store.objects[key]
+    found = await aggregator.scores(run.spec.run_id)
+    assert found is not None
+    assert found.state is RunState.FAILED

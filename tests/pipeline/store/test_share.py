@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from tests.fakes import runs
 from tests.fakes.stores import MemoryStore
 
+from caliper.analysis.drawing import Unit, spread
 from caliper.core.outcome import Reason
 from caliper.core.question import Item
 from caliper.core.run import Identity, RunSpec
 from caliper.pipeline.store.plan import plan_items
-from caliper.pipeline.store.share import DrawUnit, caption_seed, in_part, spread
+from caliper.pipeline.store.share import caption_seed, in_part
 
 SPEC = runs.spec(runs.part("captionqa", captions="a" * 64))
 FOUND = {"captionqa": runs.sources(runs.choice_rows(20, 5), {})}
@@ -91,23 +92,26 @@ def test_what_cannot_be_asked_is_not_drawn_and_keeps_its_reason() -> None:
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(0, 9))
 def test_every_medium_has_its_share_of_any_beginning(sizes: list[int], seed: int) -> None:
-    units = [
-        DrawUnit(item, frozenset({ordinal}), str(item))
-        for item, size in enumerate(sizes)
-        for ordinal in range(size)
-    ]
-    order = spread(units, str(seed))
-    assert sorted(map(repr, order)) == sorted(map(repr, units))
+    media = [medium for medium, size in enumerate(sizes) for _ in range(size)]
+    units = [Unit(index, "task", str(medium)) for index, medium in enumerate(media)]
+    order = spread(units, str(seed).encode())
+    assert sorted(order) == list(range(len(media)))
     for end in range(len(order) + 1):
         share = end / len(order)
-        found = Counter(unit.item for unit in order[:end])
-        assert all(abs(found[item] - share * size) <= 2 for item, size in enumerate(sizes))
+        found = Counter(media[index] for index in order[:end])
+        assert all(abs(found[one] - share * size) <= 2 for one, size in enumerate(sizes))
 
 
-def test_every_question_is_drawn_equally_often_whatever_its_medium_holds() -> None:
-    units = [DrawUnit(0, frozenset({0}), "small")] + [
-        DrawUnit(1, frozenset({ordinal}), "large") for ordinal in range(9)
-    ]
-    times = Counter(unit for seed in range(2000) for unit in spread(units, str(seed))[:3])
-    # 30% of 2,000, with a standard deviation of 20.
-    assert all(500 < times[unit] < 700 for unit in units)
+def test_what_is_drawn_is_what_a_comparison_would_ask_first() -> None:
+    items = items_of(SPEC)
+    places = [(item, question.ordinal) for item in items for question in item.questions]
+    strata: dict[str, list[Unit]] = {}
+    for index, (item, _) in enumerate(places):
+        domain = item.questions[0].payload.domain
+        strata.setdefault(domain, []).append(Unit(index, domain, item.cluster))
+    first = {
+        (places[index][0].key, places[index][1])
+        for units in strata.values()
+        for index in spread(units, b"seed")[: ceil(0.3 * len(units))]
+    }
+    assert drawn(list(in_part(items, 0.3, "seed"))) == first

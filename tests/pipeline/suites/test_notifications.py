@@ -153,6 +153,25 @@ async def test_a_manifest_names_a_checkpoint(bucket: Announced) -> None:
     assert await bucket.arrivals("manifest.json") == [SourceLoss(ROOT + "step-2/")]
 
 
+async def test_the_bucket_is_asked_why_a_checkpoint_is_gone(bucket: Announced) -> None:
+    bucket.objects.held = {"run/a": "1", "run/b/manifest.json": "{}"}
+    object_, other = (CheckpointRevision(ROOT + "a", each, "a") for each in ("11", "12"))
+    folder = CheckpointRevision(ROOT + "b/", "2", "b")
+    elsewhere = CheckpointRevision("s3://others/run/c", "1", "c")
+    async with bucket.source() as source:
+
+        async def told() -> list[str]:
+            return [await source.loss_of(each) for each in (object_, other, folder, elsewhere)]
+
+        assert await told() == ["", f"{ROOT}a holds another version now", "", ""]
+        bucket.objects.held.clear()
+        gone = f"{ROOT}a was removed"
+        assert await told() == [gone, gone, f"{ROOT}b/ was removed", ""]
+        # A bucket that is away has lost nothing.
+        bucket.objects.away = True
+        assert await told() == ["", "", "", ""]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

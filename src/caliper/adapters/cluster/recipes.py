@@ -22,6 +22,7 @@ SERVING = (
     "judge",
     "qa-reader",
     "aggregator",
+    "suites",
     "kafka",
     "minio",
     "tgi-judge",

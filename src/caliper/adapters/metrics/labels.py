@@ -35,7 +35,7 @@ LABELS = (
         f"the checkpoint's name (`unnamed` without one); {Scope().models} at most: a further model "
         "replaces the one whose latest run started first",
     ),
-    Label("suite", (), "of those that `caliper suite run` was given"),
+    Label("suite", (), "of those that `caliper suite run` was given, or an installation has"),
     Label("benchmark", benchmark_names(), "", closed=True),
     Label(
         "dimension",

@@ -49,6 +49,10 @@ class RemoteGateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
         await self._channel.close()
 
     async def _call(

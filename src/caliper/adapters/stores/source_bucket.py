@@ -32,6 +32,10 @@ class SourceBucket:
         size = None if max_bytes is None else max_bytes + 1
         return check_size(key, await self._call(lambda: self._read(key, size)), max_bytes)
 
+    async def keys(self, prefix: str) -> list[str]:
+        """The keys that begin with a prefix. Raises StoreUnavailable."""
+        return await self._call(lambda: self._names(prefix)) or []
+
     async def close(self) -> None:
         """Close the connections."""
         self._connections.clear()
@@ -46,6 +50,10 @@ class SourceBucket:
                 return None
 
         return await asyncio.to_thread(translate_errors, found, self._bucket)
+
+    def _names(self, prefix: str) -> list[str]:
+        found = self._client.list_objects(self._bucket, prefix=prefix, recursive=True)
+        return [each.object_name for each in found if each.object_name]
 
     def _read(self, key: str, size: int | None) -> bytes:
         response = self._client.get_object(self._bucket, key)

@@ -32,6 +32,8 @@ def encode_criterion(criterion: StopCriterion) -> pb.StopCriterion:
         margin=criterion.margin,
         level=criterion.level,
         repeats=criterion.repeats,
+        rules=to_wire(criterion.rules),
+        alarm_level=criterion.alarm_level,
     )
 
 
@@ -45,6 +47,8 @@ def decode_criterion(message: pb.StopCriterion) -> StopCriterion:
         _optional(message, "margin"),
         message.level if message.HasField("level") else level,
         message.repeats,
+        from_wire(message.rules),
+        _optional(message, "alarm_level"),
     )
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from caliper.analysis.drawing import LEAST_UNITS, Unit
 from caliper.analysis.sequential.bound import (
     SPREAD,
     half_width,
@@ -16,7 +17,6 @@ from caliper.analysis.sequential.bound import (
     rare_losses_p,
     share_needed,
 )
-from caliper.analysis.sequential.drawing import LEAST_UNITS, Unit
 from caliper.analysis.sequential.estimate import FOLDS, StratumEstimates, clustered, estimate
 from caliper.analysis.sequential.known import KnownScores, Scores, Strata, strata_of
 from caliper.analysis.sequential.measure import Array, Measure
@@ -54,23 +54,31 @@ class StopTarget:
     """What is to be decided: `margin` in the unit of scores (0.01 is one point), `alpha` one-sided.
 
     `similar`: the finding is about questions like these, with media as units, not about these.
+    `alarm_alpha` is that of a regression, where it is not that of a pass.
     """
 
     margin: float
     alpha: float
     checks: tuple[StopCheck, ...]
     similar: bool = False
+    alarm_alpha: float | None = None
+
+    @property
+    def alphas(self) -> tuple[float, float]:
+        """The alphas of a pass and of a regression."""
+        return self.alpha, self.alpha if self.alarm_alpha is None else self.alarm_alpha
 
 
 @dataclass(frozen=True, slots=True)
 class CheckLook:
     """A check at a look. `difference` is candidate minus baseline in the unit of scores, `low` and
-    `high` its bounds, each of which holds at every look with probability 1 - alpha. Of questions
-    without a verdict, `low` takes the worst and `high` the best.
+    `high` its bounds, each of which holds at every look with probability 1 - its alpha. Of
+    questions without a verdict, `low` takes the worst and `high` the best.
 
-    `drawn` of `questions` are judged; `discordant` of them differ from the baseline. `needed_more`
-    is about how many more questions would decide the check: None if it is decided or no number
-    would. `p_regressed` and `p_passed` are the least p-values of all looks, not adjusted.
+    `drawn` of `questions` are judged, beside `reused` ones; `discordant` of them differ from the
+    baseline. `needed_more` is about how many more questions would decide the check: None if it is
+    decided or no number would. `p_regressed` and `p_passed` are the least p-values of all looks,
+    not adjusted.
     """
 
     name: str
@@ -81,6 +89,7 @@ class CheckLook:
     margin: float
     drawn: int
     questions: int
+    reused: int
     discordant: int
     needed_more: int | None
     p_regressed: float
@@ -176,7 +185,10 @@ class CheckPath:
         difference = (estimates.difference * self._weights).sum(axis=-1)
         variance = self._variance(estimates)
         self._test(estimates, difference, variance, looks)
-        half = half_width(variance, self._spread, self._target.alpha)
+        half = [
+            half_width(side, self._spread, alpha)
+            for side, alpha in zip(variance, self._target.alphas, strict=True)
+        ]
         middle = float(difference.mean())
         drawn = int(self._sums[0, :, :, 0, 0].sum())
         return CheckLook(
@@ -188,6 +200,7 @@ class CheckPath:
             self.margin,
             drawn,
             int(self._strata.population.open.sum()),
+            int((self._strata.population.whole - self._strata.population.open).sum()),
             self._drawn.losses + self._drawn.gains,
             self._needed(middle, float(variance.max()), drawn),
             self.p_values.regressed,
@@ -260,7 +273,7 @@ class CheckPath:
         sampling = (variance - rest) / (1 / share - 1) if share < 1 else 0.0
         if self._target.similar:
             sampling = rest = variance * share
-        target = self._spread, self._target.alpha
         distance = difference + self.margin
+        target = self._spread, self._target.alphas[distance < 0]
         needed = share_needed(distance, share, sampling, rest, target)
         return None if needed is None else max(1, math.ceil((needed - share) * whole))

@@ -12,13 +12,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from caliper.analysis.drawing import Unit
 from caliper.analysis.sequential.check_path import (
     CheckLook,
     CheckPath,
     Finding,
     StopTarget,
 )
-from caliper.analysis.sequential.drawing import Unit
 from caliper.analysis.sequential.known import DRIFT_LEVEL, KnownScores
 from caliper.analysis.significance import holm
 
@@ -107,8 +107,8 @@ class SequentialComparison:
     def _decide(self) -> None:
         adjusted = holm([path.p_values.regressed for path in self._paths])
         for path, p in zip(self._paths, adjusted, strict=True):
-            alpha, values = self._target.alpha, path.p_values
-            if path.finding is Finding.UNDECIDED and p is not None and p < alpha:
+            (alpha, alarm_alpha), values = self._target.alphas, path.p_values
+            if path.finding is Finding.UNDECIDED and p is not None and p < alarm_alpha:
                 path.finding = Finding.REGRESSED
             elif path.finding in {Finding.UNDECIDED, *_PASSES} and values.passed < alpha:
                 slight = values.gain < alpha and values.within < alpha

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from caliper.analysis.drawing import BLOCKS, Unit, block_ends
 from caliper.analysis.sequential.bound import SPREAD, p_value
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT, StopCheck
-from caliper.analysis.sequential.drawing import BLOCKS, Unit, block_ends
 from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.known import KnownScores, Scores, strata_of
 from caliper.analysis.sequential.measure import Array, Codes

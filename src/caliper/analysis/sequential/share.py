@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from caliper.analysis.drawing import Unit
 from caliper.analysis.jackknife import NORMAL
 from caliper.analysis.sequential.check_path import StopCheck
-from caliper.analysis.sequential.drawing import Unit
 from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.known import Scores, centred_influence, filled_pairs
 from caliper.analysis.sequential.measure import Array, Codes

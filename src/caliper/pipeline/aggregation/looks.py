@@ -12,6 +12,7 @@ from caliper.pipeline.gateway.stop_criteria import check_alike, check_policy
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
 from caliper.pipeline.store.runs import RunBook, run_store
+from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ else:
 class Looks:
     """Finds the last looks at the runs of a store."""
 
-    def __init__(self, store: ObjectStore, runs: RunBook) -> None:
-        self._store, self._runs = store, runs
+    def __init__(self, store: ObjectStore, runs: RunBook, rules: Answerer) -> None:
+        self._store, self._runs, self._rules = store, runs, rules
 
     async def last(self, base: str, run: str, policy: Policy | None = None) -> Look:
         """The last look at a run against a baseline, by the checks of a policy, or else by those
@@ -45,8 +46,8 @@ class Looks:
         if policy is not None:
             check_policy(policy)
             repeats = own.repeats if own.base == base else ""
-            criterion = StopCriterion(base, policy, None, policy.level, repeats)
+            criterion = StopCriterion(base, policy, None, policy.level, repeats, own.rules)
         elif own.base != base:
             raise NotReady(f"run {run} was compared with {own.base}: give the checks for {base}")
-        plan = await sequential.SequentialPlan.stored(criterion, self._store)
-        return await plan.look(ledger)
+        plan = await sequential.SequentialPlan.stored(criterion, self._store, self._rules)
+        return await plan.look(ledger, await sequential.stored_captions(self._store, ledger))

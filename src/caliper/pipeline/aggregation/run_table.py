@@ -165,7 +165,9 @@ class RunTable:
         self._absent.pop(name, None)
         if name in self._runs:
             self.rolling.forget(name)
-            self.live.on_removal(self._runs.pop(name))
+            run = self._runs.pop(name)
+            run.log.clear_cache()
+            self.live.on_removal(run)
 
     def clear(self) -> None:
         for run in self:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from caliper.analysis.comparability import incomparable, setup_differences
@@ -14,30 +15,34 @@ from caliper.analysis.gate import Check, Decision, GateFinding, GateResult, Poli
 from caliper.analysis.sequential import (
     CheckLook,
     Finding,
-    KnownScores,
     Look,
     Measure,
     SequentialComparison,
     StopCheck,
     StopTarget,
-    Unit,
-    draw_order,
 )
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import digest
-from caliper.core.question import Source
 from caliper.core.report import Figure
 from caliper.core.run import RunSpec
-from caliper.pipeline.aggregation.drawn_blocks import decide_again, mean_score, question_spans
+from caliper.pipeline.aggregation.drawn_blocks import decide_again
+from caliper.pipeline.aggregation.known_questions import (
+    caption_questions,
+    draw_blocks,
+    known_scores,
+    supplied,
+)
 from caliper.pipeline.ledger.declaration import empty_report
-from caliper.pipeline.ledger.report import id_of, tallies
+from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
+from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_spec, run_store
 from caliper.pipeline.store.share import caption_seed
+from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 
 _MEASURES = {
@@ -47,7 +52,7 @@ _MEASURES = {
     "score": Measure.MEAN,
 }
 _POINTS = 100.0
-_WITHOUT_NOISE = ("lexical", "replay")
+NO_CAPTIONS: Captions = MappingProxyType({})
 _DECISIONS = {
     Finding.REGRESSED: Decision.REGRESSION,
     Finding.PASSED: Decision.PASSED,
@@ -74,7 +79,9 @@ class SequentialPlan:
     """How a checkpoint is compared with its baseline while it is judged.
 
     `policy` has the checks, None for a drop of `margin` points in every headline. `repeats` is
-    another judging of some of the baseline's questions, which shows the noise of the judge.
+    another judging of some of the baseline's questions, which shows the noise of the judge. The
+    verdicts of `rules` on the captions narrow the bound. `alarm_level` is the level of a
+    regression, where it is not `level`.
     """
 
     base: StoredRun
@@ -82,14 +89,20 @@ class SequentialPlan:
     margin: float | None
     level: float
     repeats: StoredRun | None = None
+    rules: Answerer | None = None
+    alarm_level: float | None = None
 
     @classmethod
-    async def stored(cls, criterion: StopCriterion, store: ObjectStore) -> SequentialPlan:
-        """The plan of a criterion, over the runs in a store.
+    async def stored(
+        cls, criterion: StopCriterion, store: ObjectStore, rules: Answerer
+    ) -> SequentialPlan:
+        """The plan of a criterion, over the runs in a store. It is without rules where `rules` are
+        not those of the criterion, since another release began the run.
 
-        Raises NotFound if one of them is not there, and what `read_spec` raises.
+        Raises NotFound if one of the runs is not there, and what `read_spec` raises.
         """
-        captions_of = partial(captions_of_run, partial(stored_texts, store))
+        captions_of = partial(stored_captions, store)
+        own = criterion.rules == rules.identity.revision
 
         async def find(run: str) -> StoredRun:
             spec = await read_spec(run_store(store, run))
@@ -99,14 +112,26 @@ class SequentialPlan:
 
         repeats = await find(criterion.repeats) if criterion.repeats else None
         base = await find(criterion.base)
-        return cls(base, criterion.policy, criterion.margin, criterion.level, repeats)
+        return cls(
+            base,
+            criterion.policy,
+            criterion.margin,
+            criterion.level,
+            repeats,
+            rules if own else None,
+            criterion.alarm_level,
+        )
 
     @property
     def criterion(self) -> StopCriterion:
         """The plan as it is stored."""
         repeats = "" if self.repeats is None else self.repeats.spec.run_id
         base = self.base.spec.run_id
-        return StopCriterion(base, self.policy, self.margin, self.level, repeats)
+        rules = self.rules.identity.revision if self.rules is not None else ""
+        alarm_level = self.alarm_level
+        return StopCriterion(
+            base, self.policy, self.margin, self.level, repeats, rules, alarm_level
+        )
 
     @property
     def digest(self) -> str:
@@ -118,23 +143,22 @@ class SequentialPlan:
         reports = map(empty_report, (self.base.spec, spec))
         return not incomparable(setup_differences(*reports))
 
-    async def rule_of(self, run: RunLedger) -> ComparisonRule:
-        """The rule for a planned run. Raises InvalidInput for a figure that cannot be decided, and
-        what `StoredRun.open` raises.
+    async def rule_of(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> ComparisonRule:
+        """The rule for a planned run; `captions` are the candidate's, as far as they exist.
+
+        Raises InvalidInput for a figure that cannot be decided, and what `StoredRun.open` raises.
         """
         base = await self.base.open()
-        before = await _scores(base)
-        again = {} if self.repeats is None else await _scores(await self.repeats.open())
-        units, keys = await _units(run)
-        blocks = draw_order(units, _seed(run.spec))
-        known = KnownScores(
-            {index: before.get(key) for index, key in keys.items()},
-            repeats={index: again[key] for index, key in keys.items() if key in again},
-            deterministic=is_deterministic(run.spec),
-        )
+        questions = await caption_questions(run)
+        texts = await self.base.captions(base), supplied(run.spec, captions)
+        again = None if self.repeats is None else await self.repeats.open()
+        known = await known_scores((run, base, again), questions, texts, self.rules)
+        blocks = draw_blocks(questions, known.reused, _seed(run.spec))
         checks = [check async for check in self._checks(base)]
-        target = StopTarget((self.margin or 0.0) / _POINTS, self.level, tuple(checks))
+        margin = (self.margin or 0.0) / _POINTS
+        target = StopTarget(margin, self.level, tuple(checks), alarm_alpha=self.alarm_level)
         try:
+            units = [each.unit for each in questions]
             # In a thread, since it takes a second for ten thousand questions.
             comparison = await to_thread(SequentialComparison, units, blocks, target, known)
         except ValueError as error:
@@ -153,28 +177,28 @@ class SequentialPlan:
                         sums = {cell: totals[part.name].total(cell) for cell in figure.cells}
                         yield _stop_check(check, figure, figure.statistic(sums))
 
-    async def look(self, run: RunLedger) -> Look:
-        """The last look at a run that has ended. Raises as `rule_of`."""
-        rule = await self.rule_of(run)
+    async def look(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> Look:
+        """The last look at a run that has ended. Takes and raises what `rule_of` does."""
+        rule = await self.rule_of(run, captions)
         await decide_again(run, rule)
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
         return rule.last
 
 
-async def stored_rule(store: ObjectStore, run: RunLedger) -> ComparisonRule:
+async def stored_rule(store: ObjectStore, rules: Answerer, run: RunLedger) -> ComparisonRule:
     """The rule for a planned run by the criterion beside its spec.
 
     Raises what `read_criterion`, `SequentialPlan.stored` and `SequentialPlan.rule_of` raise.
     """
     criterion = await read_criterion(run.store, run.spec)
-    return await (await SequentialPlan.stored(criterion, store)).rule_of(run)
+    plan = await SequentialPlan.stored(criterion, store, rules)
+    return await plan.rule_of(run, await stored_captions(store, run))
 
 
-def is_deterministic(spec: RunSpec) -> bool:
-    """Whether nobody but rules and recordings judges in a run."""
-    models = (part.models[benchmark(part.name).role] for part in spec.benchmarks)
-    return all(model.kind in _WITHOUT_NOISE for model in models)
+async def stored_captions(store: ObjectStore, run: RunLedger) -> Captions:
+    """The captions of a run in a store, as far as they exist. Raises what `stored_texts` raises."""
+    return await captions_of_run(partial(stored_texts, store), run)
 
 
 def _matching(check: Check, figures: Sequence[Figure]) -> Iterator[Figure]:
@@ -206,29 +230,6 @@ def _stop_check(check: Check, figure: Figure, value: float | None) -> StopCheck:
     )
 
 
-async def _units(run: RunLedger) -> tuple[list[Unit], dict[int, str]]:
-    """The questions about captions that can be asked, and their names in every run."""
-    units, keys = list[Unit](), dict[int, str]()
-    async for items in run.plan():
-        for item in items:
-            if item.source is Source.MEDIA:
-                continue
-            part, group = run.spec.benchmark(item.benchmark), benchmark(item.benchmark).group(item)
-            for question, span in question_spans(item):
-                if question.unscored is None:
-                    units.append(Unit(span.start, f"{item.benchmark}/{group}", item.cluster))
-                    keys[span.start] = id_of(part, item, question)
-    return units, keys
-
-
-async def _scores(run: RunLedger) -> dict[str, float | None]:
-    _, keys = await _units(run)
-    spans: dict[int, range] = {}
-    async for items in run.plan():
-        spans |= {span.start: span for item in items for _, span in question_spans(item)}
-    return {key: mean_score(run, spans[index]) for index, key in keys.items()}
-
-
 def _seed(spec: RunSpec) -> bytes:
     """Of the captions of both runs: no order is known before they are."""
     seeds = [caption_seed(part, spec.seed) for part in spec.benchmarks]
@@ -249,6 +250,7 @@ def finding_json(check: CheckLook) -> dict[str, Any]:
         "low": check.low * _POINTS,
         "high": check.high * _POINTS,
         "paired": check.drawn,
+        "reused": check.reused,
         "needed_more": check.needed_more,
     }
 

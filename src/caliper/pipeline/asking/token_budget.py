@@ -26,6 +26,7 @@ from caliper.ports.storage import ObjectStore
 _IDLE_STARTS = 64
 """The number of idle starts kept in memory; the store has what all of them used."""
 
+_ROOT = "spent/"
 _Start = tuple[str, int]
 """A run, and the number of one of its starts."""
 
@@ -174,13 +175,23 @@ class SharedAllowances:
 
     async def _read(self, run: str, cap: TokenCap) -> dict[str, int]:
         """The tokens that each process published, by the name of its object."""
-        store, prefix = run_store(self._store, run), _prefix(cap.start)
-        used = {}
-        async for key in store.list(prefix):
-            fields = await read_json(store, key)
-            used[key.removeprefix(prefix)] = 0 if fields is None else int(fields["tokens"])
-        return used
+        return await _published(run_store(self._store, run), _prefix(cap.start))
+
+
+async def spent_tokens(run: ObjectStore) -> int:
+    """The tokens of all starts of a run that had a cap on them. `run` is the run's own part of the
+    store. Raises StoreUnavailable.
+    """
+    return sum((await _published(run, _ROOT)).values())
+
+
+async def _published(run: ObjectStore, prefix: str) -> dict[str, int]:
+    used = {}
+    async for key in run.list(prefix):
+        fields = await read_json(run, key)
+        used[key.removeprefix(prefix)] = 0 if fields is None else int(fields["tokens"])
+    return used
 
 
 def _prefix(start: int) -> str:
-    return f"spent/{start}/"
+    return f"{_ROOT}{start}/"

@@ -62,7 +62,11 @@ def check_criterion(request: EvaluationRequest, criterion: StopCriterion) -> Non
     rules = {
         "it needs a policy or a margin": criterion.policy is None and criterion.margin is None,
         "its margin is no number of at least 0": not _is_amount(criterion.margin or 0.0),
-        "its level is not between 0 and 0.5": not 0 < criterion.level < _MOST_LEVEL,
+        "its level is not between 0 and 0.5": not all(
+            0 < level < _MOST_LEVEL
+            for level in (criterion.level, criterion.alarm_level)
+            if level is not None
+        ),
         "not with a cap on calls, which cuts by another order": request.terms.calls is not None,
         "not with a share to be judged": request.judge_share is not None,
         f"not with {', '.join(whole)}, whose questions are judged together": bool(whole),

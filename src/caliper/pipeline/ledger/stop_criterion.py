@@ -21,7 +21,9 @@ class StopCriterion:
     """The run that a checkpoint is compared with, and the checks that have to be decided.
 
     `policy` has the checks, None for a drop of `margin` points in every headline; `level` is the
-    level of each. `repeats` is the run that judged some of the baseline again, empty for none.
+    level of each, but of regressions `alarm_level`, if given. `repeats` is the run that judged some
+    of the baseline again, and `rules` the revision of rules whose verdicts narrow the comparison;
+    empty for none.
     """
 
     base: str
@@ -29,12 +31,16 @@ class StopCriterion:
     margin: float | None
     level: float
     repeats: str = ""
+    rules: str = ""
+    alarm_level: float | None = None
 
     @property
     def digest(self) -> str:
         """What decides when the run ends, and in which order it is drawn, but for its captions."""
         policy = None if self.policy is None else asdict(self.policy)
-        return digest([self.base, policy, self.margin, self.level, self.repeats or None])
+        own = [self.base, policy, self.margin, self.level, self.repeats or None]
+        more = [self.rules or None, self.alarm_level]
+        return digest(own if more == [None, None] else [*own, *more])
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> StopCriterion:
@@ -47,7 +53,9 @@ class StopCriterion:
                 )
                 policy = Policy(tuple(checks), policy["level"], policy["min_coverage"])
             plain = (fields[name] for name in ("margin", "level", "repeats"))
-            return cls(fields["base"], policy, *plain)
+            # One of an earlier release has neither.
+            more = {name: fields[name] for name in ("rules", "alarm_level") if name in fields}
+            return cls(fields["base"], policy, *plain, **more)
         except (LookupError, TypeError, ValueError) as error:
             raise InvalidInput(f"not what ends a run: {error!r}") from error
 

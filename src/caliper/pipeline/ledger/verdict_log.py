@@ -66,7 +66,7 @@ class SegmentCache:
         return self._held[key]
 
     def forget(self, key: str) -> None:
-        """Forget a segment, as another one has its key: that of a run purged and started again."""
+        """Drop a segment: another one has its key, or nobody reads it soon."""
         self._held.pop(key, None)
 
     async def heal(self, key: str) -> bytes:
@@ -165,6 +165,11 @@ class StoreLog:
                     raise LeaseLost(f"{key}: another process has written it")
                 self._cache.forget(key)
                 self._sealed.pop(number, None)
+
+    def clear_cache(self) -> None:
+        """Drop the segments of this log from the cache that it shares."""
+        for number in range(self._number):
+            self._cache.forget(self._key(number))
 
     def read(self, place: int) -> Verdict:
         number, offset = _split(place)

@@ -24,8 +24,11 @@ from caliper.core.errors import (
     RunInUse,
     StoreUnavailable,
 )
+from caliper.core.spending import Spending
 from caliper.core.suites import Suite, SuiteState
 from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending, limits_of
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
@@ -45,7 +48,11 @@ class EntryResult:
 
 
 class CheckpointEvaluator(Protocol):
-    """Evaluates a checkpoint and compares it with its baseline."""
+    """Evaluates a checkpoint and compares it with its baseline. `spent` is what the evaluation that
+    ended last has cost, however it ended.
+    """
+
+    spent: Spending
 
     async def evaluate(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
@@ -94,16 +101,20 @@ class SuiteLoop:
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
         self._unreadable: set[str] = set()
+        # What this loop has told of entries that wait for a budget.
+        self._held: dict[str, str] = {}
         # When an entry that waits is tried again.
         self._due: dict[str, float] = {}
 
     async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
         """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
-        that can be. Raises UnknownName, DataLoss for a damaged suite, StoreUnavailable.
+        that can be. Without names, of all suites that can be read by then. Raises UnknownName,
+        DataLoss for a damaged suite that was named, StoreUnavailable.
         """
+        book = Administration(self._registry)
         while True:
-            suites = [await self._registry.record(name) for name in names]
-            suites.sort(key=lambda each: -each.suite.priority.weight)
+            listing = await book.suites(names)
+            suites = sorted(listing.records, key=lambda each: -each.suite.priority.weight)
             await self._arrivals.receive()
             open_, done = 0, 0
             for record in suites:
@@ -141,14 +152,31 @@ class SuiteLoop:
                 await self._supersede(suite, each)
             return len(old), False
         entries, left = [each.entry for each in present], 0
+        accounts, limits = SuiteAccounts(self._store, self._clock, suite.name), limits_of(suite)
+        estimate = expected_spending([each.entry for each in stored])
+        refusal = (await accounts.present()).refusal(limits, estimate) if limits else ""
         for each in filter(self._is_due, present):
             choice = choose_baseline(suite.baseline, each.entry, entries)
             if choice.is_pending:
                 continue
+            if refusal and await self._hold(each, refusal):
+                continue
             left += 1
-            if await self._try(suite, each, choice):
+            if await self._try(suite, each, (choice, estimate)):
                 return left, True
         return left, False
+
+    async def _hold(self, stored: StoredEntry, refusal: str) -> bool:
+        """Let an entry wait for the next month's budget, unless another loop is at it."""
+        if not await self._lease(stored).is_free():
+            return False
+        held: StoredEntry | None = stored
+        if stored.entry.reason != refusal:
+            held = await self._registry.move(stored, EntryCause.BUDGET, reason=refusal)
+        if held is not None and self._held.get(stored.key) != refusal:
+            self._held[stored.key] = refusal
+            self._tell(held.entry, str(held.entry.state))
+        return True
 
     def _is_due(self, stored: StoredEntry) -> bool:
         """Whether an entry is open, and not waiting for its next attempt."""
@@ -169,8 +197,12 @@ class SuiteLoop:
         new = Lease(self._store, self._clock, stored.lease_key, holder=self._holder)
         return self._leases.setdefault(stored.key, new)
 
-    async def _try(self, suite: Suite, stored: StoredEntry, choice: BaselineChoice) -> bool:
-        """Evaluate an entry, unless another loop does. Returns whether it was evaluated."""
+    async def _try(
+        self, suite: Suite, stored: StoredEntry, plan: tuple[BaselineChoice, Spending]
+    ) -> bool:
+        """Evaluate an entry, unless another loop does. Returns whether it was evaluated. The plan
+        is its baseline, and the estimate of its cost.
+        """
         lease = self._lease(stored)
         if not (await lease.is_free() and await lease.take()):
             return False
@@ -182,7 +214,7 @@ class SuiteLoop:
             if claimed is None:
                 return False
             self._tell(claimed.entry, "taken over" if again else "started")
-            work = self._outcome(suite, claimed.entry, choice)
+            work = self._paid(suite, claimed.entry, *plan)
             result = await while_held(lease, self._clock, work)
             await self._conclude(suite, claimed, result)
             claimed = None
@@ -196,6 +228,21 @@ class SuiteLoop:
             await lease.release()
             self._leases.pop(stored.key, None)
         return True
+
+    async def _paid(
+        self, suite: Suite, entry: CheckpointEntry, choice: BaselineChoice, estimate: Spending
+    ) -> EntryResult:
+        """Evaluate an entry on the suite's account."""
+        accounts = SuiteAccounts(self._store, self._clock, suite.name)
+        month, refusal = await accounts.begin(entry, limits_of(suite), estimate)
+        if refusal:
+            return EntryResult(EntryCause.BUDGET, {"reason": refusal})
+        self._evaluator.spent = Spending()
+        try:
+            return await self._outcome(suite, entry, choice)
+        finally:
+            with suppress(StoreUnavailable):
+                await accounts.end(entry, month, self._evaluator.spent)
 
     async def _outcome(
         self, suite: Suite, entry: CheckpointEntry, choice: BaselineChoice
@@ -223,7 +270,7 @@ class SuiteLoop:
             self._tell(claimed.entry, "changed meanwhile; its result is not used")
             return
         entry = moved.entry
-        if entry.state is EntryState.WAITING:
+        if result.cause is EntryCause.TROUBLE:
             wait = _BACKOFF.wait(entry.attempts, 0.0)
             self._due[claimed.key] = self._clock.monotonic() + wait
         self._tell(entry, str(entry.state))

@@ -50,11 +50,11 @@ class BucketPlace:
     names: str = "*"
 
     @classmethod
-    def parse(cls, text: str, names: str = "*") -> BucketPlace:
-        """Read BUCKET or BUCKET/PREFIX. Raises InvalidInput."""
+    def parse(cls, text: str, names: str = "*", field: str = "--bucket") -> BucketPlace:
+        """Read BUCKET or BUCKET/PREFIX, which was given in `field`. Raises InvalidInput."""
         bucket, _, prefix = text.partition("/")
         if not bucket:
-            raise InvalidInput("expected BUCKET or BUCKET/PREFIX", field="--bucket")
+            raise InvalidInput("expected BUCKET or BUCKET/PREFIX", field=field)
         return cls(bucket, prefix, names)
 
     def holds(self, bucket: str, key: str) -> bool:
@@ -125,6 +125,22 @@ class BucketNotifications:
         if offsets != self._kept:
             self._handed = offsets
         return found
+
+    async def loss_of(self, checkpoint: CheckpointRevision) -> str:
+        """Why a checkpoint is not in the bucket as it was announced, before its notification says
+        so; empty if it is, or it is elsewhere.
+        """
+        place = self._place
+        key = checkpoint.source.removeprefix(f"s3://{place.bucket}/")
+        key += MANIFEST if key.endswith("/") else ""
+        if key == checkpoint.source or not place.holds(place.bucket, key):
+            return ""
+        # A bucket that is away has lost nothing.
+        with suppress(StoreUnavailable):
+            for each in await self._look(key):
+                if isinstance(each, SourceLoss) and each.covers(checkpoint):
+                    return each.reason
+        return ""
 
     async def _follow(self) -> None:
         """Start the reader, and again after an outage."""

@@ -46,8 +46,8 @@ class Outbox:
         self._woken.set()
 
     async def run_beside(self, names: Sequence[str], work: Coroutine[Any, Any, None]) -> None:
-        """Tell what happens to these suites while the work goes on, and once after it. Raises
-        what the work raises.
+        """Tell what happens to these suites, or without names to all, while the work goes on, and
+        once after it. Raises what the work raises.
         """
         task, own = asyncio.create_task(work), asyncio.create_task(self._run(names))
         try:
@@ -68,10 +68,11 @@ class Outbox:
         while not is_last:
             is_last = self._is_ending
             self._woken.clear()
-            for name in names:
-                # The loop ends for a store that stays away; meanwhile nothing is lost.
-                with suppress(CaliperError):
-                    await self.sweep((await self._registry.record(name)).suite)
+            # The loop ends for a store that stays away; meanwhile nothing is lost.
+            with suppress(CaliperError):
+                for name in names or await self._registry.names():
+                    with suppress(CaliperError):
+                        await self.sweep((await self._registry.record(name)).suite)
             if not self._is_ending:
                 await self._pause()
 

@@ -3,6 +3,7 @@
 suites/<name>/suite.json                          the suite's present version, and its state
 suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
 suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
+suites/<name>/begun/<version>/<revision>.json     the run that an installation began for it
 suites/<name>/notices/<id>.json                   what is told of it, and to whom it was delivered
 
 A damaged entry harms only itself: it is listed as unreadable, and replaced when its checkpoint is

@@ -1,10 +1,11 @@
-"""The order in which the questions of a comparison are judged.
+"""The order in which questions are judged, where not all may be.
 
 In every stratum, such as a task or a domain, questions are drawn without replacement and spread
 evenly over media. Question j of the m about a medium has the place (j + U) / m, with j random and
 U uniform for the medium, and lower places come first. So every question has a uniform place, also
 where media have different numbers of questions, and no medium is asked about twice before the
-others had their share. Strata are drawn independently of each other.
+others had their share. Strata are drawn independently of each other. Source: systematic sampling
+with a random start, Cochran, Sampling Techniques (1977), chapter 8.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A question that can be asked: its index in the plan, its stratum and its medium."""
+    """A question that can be asked, or several that are drawn together: its index among all, its
+    stratum and its medium.
+    """
 
     index: int
     stratum: str
@@ -36,32 +39,35 @@ def draw_order(units: Sequence[Unit], seed: bytes) -> list[list[int]]:
     could be trained on. The first block has `LEAST_UNITS` of every stratum, or all. Block b ends at
     the share b / `BLOCKS` of every stratum, so a small draw may have fewer blocks.
     """
-    strata: dict[str, list[tuple[float, int]]] = {}
-    for (stratum, medium), indexes in _by_medium(units).items():
+    strata: dict[str, list[Unit]] = {}
+    for unit in units:
+        strata.setdefault(unit.stratum, []).append(unit)
+    blocks: list[list[int]] = [[] for _ in range(BLOCKS)]
+    for name in sorted(strata):
+        order, done = spread(strata[name], seed), 0
+        for block, end in zip(blocks, block_ends(len(order)), strict=True):
+            block.extend(order[done:end])
+            done = end
+    return [block for block in blocks if block]
+
+
+def spread(units: Sequence[Unit], seed: bytes) -> list[int]:
+    """The indexes of the units of one stratum in their order."""
+    media: dict[str, list[int]] = {}
+    for unit in units:
+        media.setdefault(unit.medium, []).append(unit.index)
+    stratum, places = units[0].stratum, list[tuple[float, int]]()
+    for medium, indexes in media.items():
         offset = _rank(seed, "medium", stratum, medium)
         indexes.sort(key=lambda index: (_rank(seed, "unit", str(index)), index))
-        places = (((place + offset) / len(indexes), index) for place, index in enumerate(indexes))
-        strata.setdefault(stratum, []).extend(places)
-    blocks: list[list[tuple[float, int]]] = [[] for _ in range(BLOCKS)]
-    for ordered in map(sorted, strata.values()):
-        done = 0
-        for block, end in zip(blocks, block_ends(len(ordered)), strict=True):
-            block.extend(ordered[done:end])
-            done = end
-    return [[index for _, index in sorted(block)] for block in blocks if block]
+        places += (((place + offset) / len(indexes), index) for place, index in enumerate(indexes))
+    return [index for _, index in sorted(places)]
 
 
 def block_ends(count: int) -> list[int]:
     """How many of a stratum's `count` questions are drawn after each block."""
     least = min(LEAST_UNITS, count)
     return [max(least, -(-count * (block + 1) // BLOCKS)) for block in range(BLOCKS)]
-
-
-def _by_medium(units: Sequence[Unit]) -> dict[tuple[str, str], list[int]]:
-    media: dict[tuple[str, str], list[int]] = {}
-    for unit in units:
-        media.setdefault((unit.stratum, unit.medium), []).append(unit.index)
-    return media
 
 
 def _rank(seed: bytes, *names: str) -> float:

@@ -1,0 +1,1 @@
+"""Thirty checkpoints of known quality, from objects in a bucket to decisions."""

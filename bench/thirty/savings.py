@@ -1,0 +1,208 @@
+"""What decisions on the recorded verdicts would have cost with parts of the method switched off."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from bench.sequential.recorded import RecordedPair
+from bench.thirty.captioner import Quality, chance
+from bench.thirty.questions import DOMAINS, ColourQuestions
+from caliper.analysis.sequential import (
+    Finding,
+    KnownScores,
+    SequentialComparison,
+    StopCheck,
+    StopTarget,
+    Unit,
+    draw_order,
+)
+from caliper.local.judged_again import SHARE
+
+ALPHA, MARGIN, TASK_MARGIN = 0.05, 0.01, 0.05
+_AGREES = 0.6
+_WITHOUT_REGRESSION = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to decide. `regression`: the baseline is a control with a fitted coefficient. `rules`
+    are controls that agree with six verdicts in ten beyond chance. `reuse`: what is asked about
+    captions that are the baseline's word for word is known.
+    """
+
+    name: str
+    regression: bool = False
+    rules: bool = False
+    reuse: bool = False
+
+
+WAYS = (
+    Way("early stop"),
+    Way("+ baseline", regression=True),
+    Way("+ rules (simulated)", regression=True, rules=True),
+    Way("+ reuse", regression=True, rules=True, reuse=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCheckpoint:
+    """The verdicts of a checkpoint and of its baseline, by index. `same` are about captions that
+    both have. `difference` is the true one in points, `tasks` those of the domains.
+    """
+
+    name: str
+    gain: float
+    pair: RecordedPair
+    same: frozenset[int]
+    difference: float
+    tasks: tuple[float, ...]
+
+    def is_worse(self, *, tasks: bool) -> bool:
+        """Whether all verdicts say that it drops by more than a margin."""
+        worst = self.difference < -100 * MARGIN
+        return worst or (tasks and min(self.tasks) < -100 * TASK_MARGIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A decision, and how many questions it took: `blocks` with all of each block, as the loop asks
+    them, `asked` with those only that a check is still open for.
+    """
+
+    finding: Finding
+    blocks: int
+    asked: int
+
+
+class RecordedVerdicts:
+    """The verdicts of checkpoints as they were recorded. Those of questions that the loop did not
+    ask are what the judge says of the caption, which is known here.
+    """
+
+    def __init__(self, benchmark: ColourQuestions, runs: Path, flips: float) -> None:
+        self._benchmark, self._runs, self._flips = benchmark, runs, flips
+        self._draw = random.Random(1)
+        places = [
+            (sample, place)
+            for sample in benchmark.samples()
+            for place in range(benchmark.questions)
+        ]
+        self.places = {place: index for index, place in enumerate(places)}
+        self.units = [
+            Unit(index, DOMAINS[sample.partition("_")[0]], sample)
+            for index, (sample, _) in enumerate(places)
+        ]
+        self.mismatches = 0
+
+    def of(self, quality: Quality, run: str) -> dict[int, float | None]:
+        """The scores of all questions."""
+        known = {
+            self.places[place]: self._judged(score)
+            for place, score in self._benchmark.verdicts(quality).items()
+        }
+        file = self._runs / run / "verdicts.jsonl"
+        scores: dict[int, float | None] = dict(known)
+        for line in file.read_text("utf-8").splitlines() if run and file.exists() else ():
+            row = json.loads(line)
+            if row.get("score") is not None:
+                place = int(str(row["question"]).rpartition(" ")[2].rstrip("?"))
+                index = self.places[row["item"], place]
+                self.mismatches += float(row["score"]) != known[index]
+                scores[index] = float(row["score"])
+        return scores
+
+    def again(self, scores: Mapping[int, float | None]) -> dict[int, float | None]:
+        """Some of them, judged once more."""
+        chosen = self._draw.sample(sorted(scores), round(SHARE * len(scores)))
+        return {index: self._judged(scores[index] or 0.0) for index in chosen}
+
+    def _judged(self, score: float) -> float:
+        return 1 - score if self._draw.random() < self._flips else score
+
+
+def recorded(
+    verdicts: RecordedVerdicts,
+    qualities: Mapping[str, Quality],
+    entry: Mapping[str, Any],
+    base: Mapping[str, Any],
+) -> RecordedCheckpoint:
+    """What was recorded of an entry of the suite and of its baseline."""
+    name, before = (each["checkpoint"]["name"] for each in (entry, base))
+    one, other = qualities[name], qualities[before]
+    scores = verdicts.of(other, base["run"]), verdicts.of(one, entry["run"])
+    pair = RecordedPair(verdicts.units, *scores, verdicts.again(scores[0]))
+    same = frozenset(
+        index
+        for (sample, _), index in verdicts.places.items()
+        if one.is_same(sample) and other.is_same(sample)
+    )
+    changes: dict[str, list[float]] = {}
+    for unit in verdicts.units:
+        change = (pair.after[unit.index] or 0.0) - (pair.before[unit.index] or 0.0)
+        changes.setdefault(unit.stratum, []).append(change)
+    tasks = tuple(100 * sum(each) / len(each) for each in changes.values())
+    gain = -100 * one.losses["nat"]
+    return RecordedCheckpoint(name, gain, pair, same, sum(tasks) / len(tasks), tasks)
+
+
+def decide(found: RecordedCheckpoint, way: Way, *, tasks: bool) -> Answer:
+    """Decide as the loop does: block by block, until the answer is sure."""
+    pair, reused = found.pair, found.same if way.reuse else frozenset[int]()
+    strata = dict.fromkeys(DOMAINS.values(), 1 / len(DOMAINS))
+    checks = [StopCheck("overall", strata)]
+    if tasks:
+        checks += [StopCheck(name, {name: 1.0}, margin=TASK_MARGIN) for name in strata]
+    rules = [_rules(found.name, scores) for scores in (pair.before, pair.after)]
+    known = KnownScores(pair.before, rules if way.rules else (), reused, pair.repeats)
+    blocks = draw_order(pair.units, chance("order", found.name).hex().encode())
+    with _regression(on=way.regression):
+        comparison = SequentialComparison(
+            pair.units, blocks, StopTarget(MARGIN, ALPHA, tuple(checks)), known
+        )
+        return _answer(comparison, pair, blocks, reused)
+
+
+def _answer(
+    comparison: SequentialComparison,
+    pair: RecordedPair,
+    blocks: Sequence[Sequence[int]],
+    reused: frozenset[int],
+) -> Answer:
+    stratum = {unit.index: unit.stratum for unit in pair.units}
+    still, whole, asked = frozenset(stratum.values()), 0, 0
+    finding = Finding.UNDECIDED
+    for number, block in enumerate(blocks, 1):
+        fresh = [index for index in block if index not in reused]
+        whole += len(fresh)
+        asked += sum(stratum[index] in still for index in fresh)
+        look = comparison.look(pair.after, number)
+        finding, still = look.finding, look.open_strata
+        if finding is not Finding.UNDECIDED:
+            break
+    return Answer(finding, whole, asked)
+
+
+def _rules(name: str, scores: Mapping[int, float | None]) -> dict[int, float | None]:
+    def said(index: int, score: float | None) -> float | None:
+        if chance("rule", index) < _AGREES:
+            return score
+        return float(chance("rule says", name, index, score) < 0.5)
+
+    return {index: said(index, score) for index, score in scores.items()}
+
+
+@contextmanager
+def _regression(*, on: bool) -> Iterator[None]:
+    """Without regression, a ridge without end pulls every coefficient to that of a pair."""
+    if on:
+        yield
+        return
+    with patch("caliper.analysis.sequential.estimate._RIDGE", _WITHOUT_REGRESSION):
+        yield

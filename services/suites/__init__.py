@@ -1,0 +1,1 @@
+"""What evaluates checkpoints by suites, in its own process."""

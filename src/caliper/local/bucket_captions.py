@@ -1,0 +1,122 @@
+"""The captions of checkpoints in buckets: `s3://BUCKET/KEY`, an object or a folder of them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
+from caliper.pipeline.store.disk_spill import temporary_folder
+from caliper.pipeline.suites.notifications import SourceObjects
+
+_SCHEME = "s3://"
+_SUFFIXES = (".json", ".jsonl", ".parquet")
+_ETAG = re.compile(r"[0-9a-f]{32}(-\d+)?", re.ASCII)
+_LARGEST = 512 * 1024 * 1024
+_MOST = 1000
+"""How many files the captions of a checkpoint may be."""
+
+
+class CaptionBucket(SourceObjects, Protocol):
+    """A bucket that also lists its keys."""
+
+    async def keys(self, prefix: str) -> list[str]:
+        """The keys that begin with a prefix. Raises StoreUnavailable."""
+        ...
+
+    async def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
+class BucketCaptions:
+    """Brings the captions of checkpoints here from the buckets that `open_bucket` opens by name."""
+
+    def __init__(self, open_bucket: Callable[[str], CaptionBucket]) -> None:
+        self._open = open_bucket
+
+    @asynccontextmanager
+    async def fetched(self, checkpoint: CheckpointRevision) -> AsyncIterator[CheckpointRevision]:
+        """The checkpoint, with a folder of this machine as its source, for the duration of the
+        context. Its source is no longer there if that is empty.
+
+        Raises InvalidInput for a source that is not in a bucket, or is too much; errors about its
+        files name the source. Raises BackendUnavailable for a bucket that does not answer.
+        """
+        source = checkpoint.source
+        bucket, _, key = source.removeprefix(_SCHEME).partition("/")
+        if not source.startswith(_SCHEME) or not bucket:
+            message = (
+                "an installation cannot read it: expected the captions at s3://BUCKET/KEY, in a "
+                "bucket of its store"
+            )
+            raise InvalidInput(message, file=source)
+        objects = self._open(bucket)
+        try:
+            with temporary_folder("caliper-captions-") as folder:
+                place = await self._fetch(objects, checkpoint, key, folder)
+                try:
+                    yield replace(checkpoint, source=str(place), is_digest=False)
+                except InvalidInput as error:
+                    there = error.file.replace(str(place), source.rstrip("/"))
+                    raise InvalidInput(
+                        error.message, file=there, line=error.line, field=error.field
+                    ) from error
+        finally:
+            await objects.close()
+
+    async def _fetch(
+        self, objects: CaptionBucket, checkpoint: CheckpointRevision, key: str, folder: Path
+    ) -> Path:
+        try:
+            etag = await objects.version(key) if key and key[-1] != "/" else None
+            if etag is not None:
+                return await self._fetch_object(objects, checkpoint, (key, etag), folder)
+            prefix = key if not key or key[-1] == "/" else f"{key}/"
+            keys = [each for each in await objects.keys(prefix) if each.endswith(_SUFFIXES)]
+            if len(keys) > _MOST:
+                raise InvalidInput(f"more than {_MOST:,} files", file=checkpoint.source)
+            for each in keys:
+                file = folder / each.removeprefix(prefix)
+                if ".." not in file.parts:
+                    await self._save(objects, each, file)
+        except StoreUnavailable as error:
+            # Of a bucket that somebody named: it must not stop the evaluation of all others.
+            raise BackendUnavailable(str(error)) from error
+        return folder
+
+    async def _fetch_object(
+        self,
+        objects: CaptionBucket,
+        checkpoint: CheckpointRevision,
+        found: tuple[str, str],
+        folder: Path,
+    ) -> Path:
+        key, etag = found
+        # A revision of an object that a bucket announced is its ETag.
+        if _ETAG.fullmatch(checkpoint.revision) and checkpoint.revision != etag:
+            return folder
+        file = folder / key.rpartition("/")[2]
+        await self._save(objects, key, file)
+        return file
+
+    async def _save(self, objects: CaptionBucket, key: str, file: Path) -> None:
+        data = await objects.get(key, _LARGEST)
+        if data is not None:
+            await asyncio.to_thread(_write, file, data)
+
+
+def _write(file: Path, data: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+
+
+def is_empty(place: Path) -> bool:
+    """Whether nothing was there to bring."""
+    return place.is_dir() and not any(place.iterdir())

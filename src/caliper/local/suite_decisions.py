@@ -1,0 +1,130 @@
+"""Decides what becomes of a checkpoint whose run has ended, wherever it was evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from caliper.adapters.phrases import state
+from caliper.analysis.gate import Check, Decision, GateFinding, Policy
+from caliper.core.checkpoints import EntryFigure
+from caliper.core.entry_states import EntryCause
+from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
+from caliper.core.report import Report
+from caliper.core.run import RunState
+from caliper.core.suites import Suite
+from caliper.local.suite_config import suite_policy
+from caliper.pipeline.comparing.comparison import Comparison
+from caliper.pipeline.comparing.gating import gate_comparison
+from caliper.pipeline.suites.baselines import BaselineChoice
+
+CAUSES = {
+    Decision.PASSED: EntryCause.SUCCESS,
+    Decision.REGRESSION: EntryCause.REGRESSION,
+    Decision.INCONCLUSIVE: EntryCause.DOUBT,
+}
+RunComparison = Callable[[str, str], Awaitable[Comparison]]
+"""Compares a run with a base by the gate's request: their names in entries, the base's first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRun:
+    """A run that has ended: its name in entries, its report, and what it cost."""
+
+    name: str
+    report: Report
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many questions were asked, got replies to the same requests of other runs, and were
+        not asked.
+        """
+        coverages = [part.coverage for part in self.report.benchmarks]
+        saved = sum(coverage.undrawn for coverage in coverages)
+        reused = self.report.reuse.verdicts if self.report.reuse else 0
+        asked = sum(coverage.planned for coverage in coverages) - saved - reused
+        return {"asked": asked, "reused": reused, "saved": saved}
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What an entry says of it."""
+        return {
+            "run": self.name,
+            "is_complete": self.report.state == RunState.COMPLETE,
+            **self.counts,
+            "figures": tuple(_figures(self.report)),
+            "calls": self.calls,
+            "tokens": self.tokens,
+            "money": self.money,
+        }
+
+
+def _figures(report: Report) -> Iterator[EntryFigure]:
+    for part in report.benchmarks:
+        for path, estimate in part.estimates.items():
+            if estimate.value is not None:
+                bounds, name = (estimate.low, estimate.high), ".".join(path)
+                is_headline = path == part.headline
+                yield EntryFigure(part.name, name, estimate.value, *bounds, is_headline=is_headline)
+
+
+async def decide(
+    suite: Suite, run: EvaluatedRun, baseline: BaselineChoice, compare: RunComparison
+) -> tuple[EntryCause, dict[str, Any]]:
+    """Compare with the baseline and apply the gate: the cause of the entry's next state, and more
+    of its fields. What cannot be compared is inconclusive. Raises StoreUnavailable, BackendError.
+    """
+    policy, margin = suite_policy(suite), suite.values["margin"]
+    base = baseline.entry
+    if run.report.partial:
+        return EntryCause.DOUBT, {"reason": state(run.report)}
+    if baseline.missing:
+        return EntryCause.DOUBT, {"reason": baseline.missing}
+    if base is None or (policy is None and margin is None):
+        return EntryCause.NO_GATE, {}
+    against: dict[str, Any] = {"baseline": base.checkpoint.revision}
+    try:
+        comparison = await compare(base.run, run.name)
+    except (StoreUnavailable, BackendError):
+        raise
+    except CaliperError as error:
+        return EntryCause.DOUBT, {**against, "reason": str(error)}
+    gated = gate_comparison(policy or _headline_policy(comparison, margin), comparison)
+    decisive = [each for each in gated.findings if each.decision is gated.decision]
+    reason = "" if gated.decision is Decision.PASSED else "; ".join(map(_describe, decisive))
+    findings = tuple(map(_finding_json, gated.findings))
+    return CAUSES[gated.decision], {**against, "reason": reason, "findings": findings}
+
+
+def _headline_policy(comparison: Comparison, margin: float) -> Policy:
+    (against,) = comparison.candidates
+    headlines = ((part.name, ".".join(part.headline)) for part in against.parts)
+    return Policy(tuple(Check(name, figure, max_drop=margin) for name, figure in headlines))
+
+
+def _describe(finding: GateFinding) -> str:
+    difference = finding.difference
+    change = ""
+    if difference is not None and difference.value is not None:
+        change = f" {difference.value:+.2f}"
+    why = f": {finding.reason}" if finding.reason else ""
+    return f"{finding.check.benchmark} {finding.figure}{change}{why}"
+
+
+def _finding_json(finding: GateFinding) -> dict[str, Any]:
+    difference = finding.difference
+    values = {} if difference is None else asdict(difference)
+    shown = ("value", "low", "high", "paired")
+    return {
+        "benchmark": finding.check.benchmark,
+        "figure": finding.figure,
+        "tier": finding.check.tier,
+        "decision": finding.decision,
+        "margin": finding.margin,
+        "reason": finding.reason,
+        **{name: values.get(name) for name in shown},
+    }

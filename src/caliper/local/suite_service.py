@@ -1,0 +1,144 @@
+"""Assembles the service that evaluates the checkpoints of an installation's suites."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+from caliper.adapters.notices.topic import TopicTarget
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.adapters.stores.source_bucket import SourceBucket
+from caliper.adapters.streams import kafka_topics
+from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
+from caliper.core.suites import Suite
+from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.gateway_evaluator import GatewayEvaluator
+from caliper.local.notify import TOPIC_NAME, permitted_targets
+from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.suites.arrivals import Arrivals
+from caliper.pipeline.suites.latest import LatestScores
+from caliper.pipeline.suites.loop import CheckpointEvaluator, SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.notifications import BucketNotifications, BucketPlace
+from caliper.pipeline.suites.outbox import Outbox, Targets
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.notices import NoticeTarget
+from caliper.serving.lifecycle import ServiceParts, store_check
+from caliper.wiring.grounds import Ground, ground_of, kafka_access, store_access
+from caliper.wiring.service_settings import SuitesSettings
+from caliper.wiring.settings import variable
+from caliper.wiring.startup import with_metrics
+
+_LOG = logging.getLogger(__name__)
+_PAUSE = 5.0
+"""Seconds between two tries while store or stream are down."""
+
+
+class SuiteController:
+    """Registers, evaluates and tells of the checkpoints of all suites of a store, for ever."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        evaluator: CheckpointEvaluator,
+        targets: Targets,
+        open_arrivals: Callable[[AsyncExitStack], Awaitable[Arrivals]],
+    ) -> None:
+        self._ground, self._evaluator = ground, evaluator
+        self._outbox = Outbox(ground.store, ground.clock, targets)
+        self._latest = LatestScores(ground.telemetry)
+        self._open_arrivals = open_arrivals
+
+    async def run(self) -> None:
+        """Go on until it is cancelled; what an outage interrupts, the next turn takes up."""
+        while True:
+            try:
+                await self._turn()
+            except (StoreUnavailable, StreamUnavailable) as error:
+                _LOG.warning("%s", error)
+            await self._ground.clock.sleep(_PAUSE)
+
+    async def _turn(self) -> None:
+        store, clock = self._ground.store, self._ground.clock
+        registry = SuiteRegistry(store, clock)
+        for name in await registry.names():
+            try:
+                await self._latest.read(registry, [name])
+            except InvalidInput as error:
+                _LOG.warning("%s", error)
+        async with AsyncExitStack() as stack:
+            arrivals = await self._open_arrivals(stack)
+            loop = SuiteLoop(store, clock, self._evaluator, self._on_event, arrivals)
+            await self._outbox.run_beside((), loop.run((), once=False))
+
+    def _on_event(self, event: SuiteEvent) -> None:
+        label = event.entry.checkpoint.label if event.entry else ""
+        _LOG.info("%s", "  ".join(filter(None, (event.suite, label, event.event, event.detail))))
+        self._outbox.wake()
+        self._latest.on_event(event)
+
+
+async def suites(settings: SuitesSettings) -> ServiceParts:
+    """What evaluates checkpoints by suites, in its own process."""
+    ground = ground_of(settings, settings)
+    gateway = RemoteGateway(settings.peer("gateway", settings.gateway))
+    comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
+    captions = BucketCaptions(lambda bucket: _bucket(settings, bucket))
+    evaluator = GatewayEvaluator(
+        gateway, ground.store, comparer, captions, ground.clock, _LOG.warning
+    )
+    topic, folder = TopicTarget(ground.stream), settings.notify_files
+    place = _place(settings)
+
+    warned = set[str]()
+
+    def targets(suite: Suite) -> Mapping[str, NoticeTarget]:
+        try:
+            own = permitted_targets(suite, ground.clock, folder)
+        except (TypeError, ValueError, AttributeError) as error:
+            # Whatever somebody applies must not keep others from being told.
+            own = {}
+            if suite.version not in warned:
+                warned.add(suite.version)
+                _LOG.warning("suite %s: notify: %r", suite.name, error)
+        return {**own, TOPIC_NAME: topic}
+
+    async def open_arrivals(stack: AsyncExitStack) -> Arrivals:
+        access = kafka_access(settings.kafka, settings, variable(type(settings), "kafka"))
+        await asyncio.to_thread(kafka_topics.apply_topics, access, (kafka_topics.EVENTS,))
+        if place is None:
+            return _no_arrivals
+        objects = _bucket(settings, place.bucket)
+        stack.push_async_callback(objects.close)
+        log = (ground.logs, settings.topic)
+        notifications = BucketNotifications(log, place, objects, ground.store, _LOG.warning)
+        return (await stack.enter_async_context(notifications)).arrivals
+
+    controller = SuiteController(ground, evaluator, targets, open_arrivals)
+    parts = ServiceParts(
+        (),
+        tasks=(controller.run,),
+        checks={"store": store_check(ground.store)},
+        close=(comparer.close, gateway.close, *ground.close),
+    )
+    return with_metrics(parts, ground, settings)
+
+
+def _place(settings: SuitesSettings) -> BucketPlace | None:
+    """Where checkpoints are announced, if anywhere. Raises InvalidInput naming the variable."""
+    field = variable(type(settings), "bucket")
+    return BucketPlace.parse(settings.bucket, settings.objects, field) if settings.bucket else None
+
+
+async def _no_arrivals() -> tuple[()]:
+    return ()
+
+
+def _bucket(settings: SuitesSettings, bucket: str) -> SourceBucket:
+    """A bucket of the store's endpoint. Raises InvalidInput if the store is none."""
+    if not settings.store.startswith(("http://", "https://")):
+        field = variable(type(settings), "store")
+        raise InvalidInput("an S3 endpoint", file="environment", field=field)
+    return SourceBucket(replace(store_access(settings), bucket=bucket))

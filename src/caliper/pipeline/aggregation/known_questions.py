@@ -1,0 +1,181 @@
+"""What is known of a comparison before its first question is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from caliper.analysis.drawing import Unit, draw_order
+from caliper.analysis.sequential import KnownScores
+from caliper.benchmarks.registry import benchmark
+from caliper.core.caption import Caption
+from caliper.core.messages import ExamineJob
+from caliper.core.outcome import Scored
+from caliper.core.question import Item, Source
+from caliper.core.run import RunSpec
+from caliper.pipeline.aggregation.drawn_blocks import mean_score, question_spans
+from caliper.pipeline.asking.examiner import Examiner, Models
+from caliper.pipeline.asking.replies import salt_of
+from caliper.pipeline.ledger.report import id_of
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.planning.publisher import jobs
+from caliper.pipeline.store.plan import Captions
+from caliper.ports.models import Answerer
+
+_RULES = "lexical"
+_WITHOUT_NOISE = (_RULES, "replay")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionQuestion:
+    """A question about a caption that can be asked. `key` is its id in every run, `sample` the
+    benchmark and the sample of the caption.
+    """
+
+    unit: Unit
+    key: str
+    sample: tuple[str, str]
+
+
+async def caption_questions(run: RunLedger) -> list[CaptionQuestion]:
+    """The questions about captions that a run can ask."""
+    found = []
+    async for items in run.plan():
+        for item in items:
+            if item.source is Source.MEDIA:
+                continue
+            part, group = run.spec.benchmark(item.benchmark), benchmark(item.benchmark).group(item)
+            for question, span in question_spans(item):
+                if question.unscored is None:
+                    unit = Unit(span.start, f"{item.benchmark}/{group}", item.cluster)
+                    sample = (item.benchmark, item.sample)
+                    found.append(CaptionQuestion(unit, id_of(part, item, question), sample))
+    return found
+
+
+async def scores_by_id(run: RunLedger) -> dict[str, float | None]:
+    """The scores of a run by the id of the question, None for a question without one."""
+    spans: dict[int, range] = {}
+    async for items in run.plan():
+        spans |= {span.start: span for item in items for _, span in question_spans(item)}
+    return {one.key: mean_score(run, spans[one.unit.index]) for one in await caption_questions(run)}
+
+
+def is_deterministic(spec: RunSpec) -> bool:
+    """Whether nobody but rules and recordings judges in a run."""
+    models = (part.models[benchmark(part.name).role] for part in spec.benchmarks)
+    return all(model.kind in _WITHOUT_NOISE for model in models)
+
+
+def supplied(spec: RunSpec, captions: Captions) -> Captions:
+    """The captions that exist before anything is drawn: those that a captioner writes do not."""
+    known = {part.name for part in spec.benchmarks if part.captions is not None}
+    return {name: texts for name, texts in captions.items() if name in known}
+
+
+def reused_questions(
+    spec: RunSpec, questions: Sequence[CaptionQuestion], captions: tuple[Captions, Captions]
+) -> frozenset[int]:
+    """The questions whose requests are those of the baseline, and so are the replies: about equal
+    captions (of baseline and candidate), to a model whose replies runs share.
+    """
+    shares = set()
+    for part in spec.benchmarks:
+        model = part.models[benchmark(part.name).role]
+        if model.kind in _WITHOUT_NOISE or salt_of(spec, spec.run_id, [model]) != spec.run_id:
+            shares.add(part.name)
+    before, after = captions
+
+    def text(texts: Captions, one: CaptionQuestion) -> str | None:
+        name, sample = one.sample
+        return texts.get(name, {}).get(sample)
+
+    return frozenset(
+        one.unit.index
+        for one in questions
+        if one.sample[0] in shares
+        and text(after, one) is not None
+        and text(before, one) == text(after, one)
+    )
+
+
+async def known_scores(
+    runs: tuple[RunLedger, RunLedger, RunLedger | None],
+    questions: Sequence[CaptionQuestion],
+    texts: tuple[Captions, Captions],
+    rules: Answerer | None,
+) -> KnownScores:
+    """What is known of a comparison. `runs` are the candidate, the baseline, and another judging of
+    some of the baseline; `texts` the captions of baseline and candidate.
+    """
+    run, base, repeats = runs
+    before = await scores_by_id(base)
+    again = {} if repeats is None else await scores_by_id(repeats)
+    known = {each.unit.index: before.get(each.key) for each in questions}
+    reusable = [each for each in questions if known[each.unit.index] is not None]
+    told = [] if rules is None else [await rule_scores(run, each, rules) for each in texts]
+    return KnownScores(
+        known,
+        tuple(filter(None, told)),
+        reused_questions(run.spec, reusable, texts),
+        {each.unit.index: again[each.key] for each in questions if each.key in again},
+        is_deterministic(run.spec),
+    )
+
+
+def draw_blocks(
+    questions: Sequence[CaptionQuestion], reused: frozenset[int], seed: bytes
+) -> list[list[int]]:
+    """The blocks in which questions are drawn. Reused ones are strata of their own, so that each
+    block has its share of both; they are read where replies are kept, and no model is asked.
+    """
+    units = [
+        replace(one.unit, stratum=f"{one.unit.stratum}, reused")
+        if one.unit.index in reused
+        else one.unit
+        for one in questions
+    ]
+    return draw_order(units, seed)
+
+
+async def rule_scores(
+    run: RunLedger, captions: Captions, rules: Answerer
+) -> dict[int, float | None]:
+    """The scores that rules give to captions, by index; None for a question that they leave open.
+    Nothing where the rules are the judge, for benchmarks that have none, and without captions.
+    """
+    judged = set()
+    for part in run.spec.benchmarks:
+        definition = benchmark(part.name)
+        has_rules = definition.rules is not None and not definition.needs_language
+        if has_rules and part.models[definition.role].kind != _RULES and captions.get(part.name):
+            judged.add(part.name)
+    if not judged:
+        return {}
+    answerers = {f"{name}/{benchmark(name).role}": rules for name in judged}
+    examiner, scores = Examiner(run.spec, Models(answerers)), dict[int, float | None]()
+    async for items in run.plan():
+        about = [each for each in items if each.benchmark in judged]
+        for members in jobs([each for each in about if each.source is Source.CAPTION]):
+            scores |= await _rule_scores(run, members, captions, examiner)
+            # Leases are renewed meanwhile.
+            await asyncio.sleep(0)
+    return scores
+
+
+async def _rule_scores(
+    run: RunLedger, items: tuple[Item, ...], captions: Captions, examiner: Examiner
+) -> Mapping[int, float | None]:
+    name, sample = items[0].benchmark, items[0].sample
+    text = captions[name].get(sample)
+    caption = None if text is None else Caption(sample, text)
+    verdicts = await examiner.examine(ExamineJob(run.run, name, sample, caption, items))
+    outcomes = {verdict.index: verdict.outcome for verdict in verdicts.verdicts}
+    return {
+        span.start: float(outcome.score) if isinstance(outcome, Scored) else None
+        for item in items
+        for _, span in question_spans(item)
+        # Rules say the same at every repeat.
+        for outcome in (outcomes.get(span.start),)
+    }

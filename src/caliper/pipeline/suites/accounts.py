@@ -1,0 +1,177 @@
+"""What a suite spends in each month, and the order of its comparisons.
+
+suites/<name>/spending/<YYYY-MM>.json       by checkpoint: what it cost, and what is reserved for it
+suites/<name>/comparisons/<version>.json    the revisions that were compared, in order
+
+An evaluation reserves its estimate before it begins, and counts in the month in which it did. Of
+one that was killed the estimate counts, since nobody knows what it cost.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.errors import StoreUnavailable
+from caliper.core.keys import canonical_json
+from caliper.core.run import SCHEMA
+from caliper.core.spending import Spending, describe_cost, describe_spending, mean_spending
+from caliper.core.suites import Suite
+from caliper.pipeline.store.runs import read_replaceable
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+_TRIES = 100
+_RECENT = 5
+"""How many of the last checkpoints an estimate is the mean of."""
+Fields = dict[str, Any]
+
+
+def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
+    """The estimate for one more checkpoint: the mean of the last ones."""
+    ended = sorted((each for each in entries if each.run), key=lambda each: each.since)
+    return mean_spending([Spending(one.calls, one.tokens, one.money) for one in ended[-_RECENT:]])
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyAccount:
+    """What a suite spent in a month, by checkpoint; `reserved` is for evaluations that run."""
+
+    month: str
+    spent: Mapping[str, Spending]
+    reserved: Mapping[str, Spending]
+
+    @property
+    def used(self) -> Spending:
+        """What is spent or reserved."""
+        return sum((*self.spent.values(), *self.reserved.values()), Spending())
+
+    def refusal(self, limits: Mapping[str, float], estimate: Spending) -> str:
+        """Why one more checkpoint has to wait; empty if it has not."""
+        used = self.used
+        for kind, limit in limits.items():
+            so_far = getattr(used, kind)
+            if so_far < limit and so_far + getattr(estimate, kind) <= limit:
+                continue
+            told = f"budget of {self.month}: {describe_spending(kind, so_far, limit)} used"
+            if so_far < limit:
+                about = describe_cost(estimate.to_json(), [kind])
+                told += f", and a checkpoint takes about {about}"
+            return f"{told}; goes on {self._end}"
+        return ""
+
+    @property
+    def _end(self) -> str:
+        first = datetime.strptime(f"{self.month}-01 +0000", "%Y-%m-%d %z")
+        return f"{(first + timedelta(days=31)).replace(day=1):%Y-%m-%d}"
+
+    @classmethod
+    def from_json(cls, month: str, fields: Mapping[str, Any]) -> MonthlyAccount:
+        """The account in a month's object. Of a damaged one, nothing is known any more."""
+        try:
+            columns = (
+                {key: Spending.from_json(one) for key, one in dict(fields.get(name, {})).items()}
+                for name in ("spent", "reserved")
+            )
+            return cls(month, *columns)
+        except (TypeError, ValueError, AttributeError):
+            return cls(month, {}, {})
+
+
+class SuiteAccounts:
+    """The accounts of a suite in a store. Its methods raise StoreUnavailable."""
+
+    def __init__(self, store: ObjectStore, clock: Clock, suite: str) -> None:
+        self._store, self._clock = store, clock
+        self._prefix = f"suites/{suite}/"
+
+    async def present(self) -> MonthlyAccount:
+        """The account of this month."""
+        month = f"{self._clock.now():%Y-%m}"
+        return MonthlyAccount.from_json(
+            month, await read_replaceable(self._store, self._key(month))
+        )
+
+    def _key(self, month: str) -> str:
+        return f"{self._prefix}spending/{month}.json"
+
+    async def begin(
+        self, entry: CheckpointEntry, limits: Mapping[str, float], estimate: Spending
+    ) -> tuple[str, str]:
+        """Reserve the estimate for an evaluation. Returns the month that it counts in, and why it
+        has to wait, if it has.
+        """
+        month, refusals = f"{self._clock.now():%Y-%m}", list[str]()
+
+        def reserve(fields: Fields) -> Fields:
+            account = MonthlyAccount.from_json(month, fields)
+            refusals[:] = [account.refusal(limits, estimate)]
+            if refusals[0]:
+                return fields
+            # Of an attempt that was killed, the estimate stays.
+            before = account.reserved.get(_name(entry), Spending())
+            return _posted(account, entry, before, estimate)
+
+        await self._change(self._key(month), reserve)
+        return month, refusals[0]
+
+    async def end(self, entry: CheckpointEntry, month: str, cost: Spending) -> None:
+        """Put what an evaluation cost in the place of its estimate."""
+
+        def settle(fields: Fields) -> Fields:
+            return _posted(MonthlyAccount.from_json(month, fields), entry, cost, None)
+
+        await self._change(self._key(month), settle)
+
+    async def comparison_number(self, version: str, revision: str) -> int:
+        """The place of a checkpoint, from 1, among those that were compared in a version, which it
+        keeps.
+        """
+
+        def enter(fields: Fields) -> Fields:
+            known = list(fields.get("order", ()))
+            return fields if revision in known else {"order": [*known, revision]}
+
+        fields = await self._change(f"{self._prefix}comparisons/{version}.json", enter)
+        return int(fields["order"].index(revision)) + 1
+
+    async def _change(self, key: str, change: Callable[[Fields], Fields]) -> Fields:
+        for _ in range(_TRIES):
+            tag = await self._store.version(key)
+            before = await read_replaceable(self._store, key)
+            after = change(before)
+            if after is before:
+                return before
+            # Equal contents count as one write: of two equal ones, only one is to succeed.
+            data = canonical_json({**after, "schema": SCHEMA, "write": secrets.token_hex(8)})
+            if await self._store.replace(key, data, tag) is not None:
+                return after
+        raise StoreUnavailable(f"{key}: others change it all the time")
+
+
+def limits_of(suite: Suite) -> Mapping[str, float]:
+    """The most that a suite may spend in a month, by kind; empty for no limit."""
+    limits: Mapping[str, float] = suite.values.get("month", {})
+    return limits
+
+
+def _name(entry: CheckpointEntry) -> str:
+    return f"{entry.version}/{entry.checkpoint.revision}"
+
+
+def _posted(
+    account: MonthlyAccount, entry: CheckpointEntry, cost: Spending, reserved: Spending | None
+) -> Fields:
+    name, spent, held = _name(entry), dict(account.spent), dict(account.reserved)
+    spent[name] = spent.get(name, Spending()) + cost
+    held.pop(name, None)
+    if reserved is not None:
+        held[name] = reserved
+    return {
+        "spent": {key: one.to_json() for key, one in spent.items()},
+        "reserved": {key: one.to_json() for key, one in held.items()},
+    }

@@ -1,0 +1,48 @@
+"""What calls cost in money, by the prices in the settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from caliper.adapters.models.cost import Cost
+from caliper.core.errors import InvalidInput
+from caliper.core.spending import Spending
+from caliper.wiring.settings import ModelSettings, read_settings
+
+_TOKENS = 1_000_000
+_PRICE = re.compile(r"(.+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", re.ASCII)
+Prices = Mapping[str, tuple[float, float]]
+"""The prices of a million prompt tokens and of a million completion tokens, by model."""
+
+
+def read_prices() -> Prices:
+    """The prices in the settings. Raises InvalidInput, and what `read_settings` raises."""
+    prices = {}
+    for entry in filter(None, read_settings(ModelSettings).prices.split(",")):
+        found = _PRICE.fullmatch(entry.strip())
+        if found is None:
+            message = f"expected MODEL=PROMPT/COMPLETION, found {entry.strip()!r:.80}"
+            raise InvalidInput(message, file="environment", field="CALIPER_PRICES")
+        prices[found[1]] = float(found[2]), float(found[3])
+    return prices
+
+
+def unpriced(models: Iterable[str], prices: Prices) -> list[str]:
+    """The models without a price."""
+    return sorted({name for name in map(_model, models) if name not in prices})
+
+
+def spending(costs: Mapping[str, Cost], prices: Prices) -> Spending:
+    """What calls cost, by identity label. Models without a price cost no money."""
+    total = Spending()
+    for label, cost in costs.items():
+        prompt, completion = prices.get(_model(label), (0.0, 0.0))
+        money = (cost.prompt_tokens * prompt + cost.completion_tokens * completion) / _TOKENS
+        total += Spending(cost.calls, cost.prompt_tokens + cost.completion_tokens, money)
+    return total
+
+
+def _model(label: str) -> str:
+    # A label is a name, and in brackets its kind and revision.
+    return label.rsplit(" (", 1)[0]

@@ -1,0 +1,187 @@
+"""Checkpoints of suites that an installation evaluates: decided as in a folder of one's own."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.caption_buckets import MemoryBucket
+from tests.fakes.chat_server import MODEL, REVISION, ChatServer
+from tests.fakes.command import Command
+from tests.fakes.installation import installation
+from tests.fakes.sources import EXAMPLES
+from tests.fakes.suite_folders import RUN, deliver
+from tests.fakes.suite_folders import suite as written
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.submission import push_suite
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.entry_states import EntryCause
+from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
+from caliper.core.run import RunState
+from caliper.core.suites import Suite
+from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.gateway_evaluator import GatewayEvaluator, check_installed
+from caliper.local.suite_config import read_suite
+from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.pipeline.suites.loop import EntryResult, SuiteLoop
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.service_settings import CaptionerSettings
+
+CAPTIONS = EXAMPLES / "captions"
+
+
+@dataclass
+class Installed:
+    """An installation in this process, and what evaluates its suites."""
+
+    ground: Ground
+    evaluator: GatewayEvaluator
+    bucket: MemoryBucket
+    events: list[tuple[str, str]] = field(default_factory=list)
+
+    async def applied(self, folder: Path, **more: Any) -> Suite:
+        suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
+        await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
+        return suite
+
+    async def one(self, suite: Suite, checkpoint: CheckpointRevision) -> EntryResult:
+        entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+        return await self.evaluator.evaluate(suite, entry, BaselineChoice())
+
+    async def decided(self) -> list[CheckpointEntry]:
+        """All entries, once a loop has evaluated them."""
+
+        def note(event: Any) -> None:
+            self.events.append((event.entry.checkpoint.name, event.event))
+
+        store, clock = self.ground.store, self.ground.clock
+        await SuiteLoop(store, clock, self.evaluator, note).run((), once=True)
+        stored, _ = await SuiteRegistry(store, clock).entries("nightly")
+        return [each.entry for each in stored]
+
+
+@asynccontextmanager
+async def installed(
+    folder: Path, captioner: CaptionerSettings | None = None
+) -> AsyncIterator[Installed]:
+    ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
+    comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
+    captions = BucketCaptions(lambda _: bucket)
+    async with installation(ground, captioner=captioner) as gateway:
+        evaluator = GatewayEvaluator(
+            gateway, ground.store, comparer, captions, SystemClock(), print
+        )
+        yield Installed(ground, evaluator, bucket)
+    await comparer.close()
+
+
+@pytest.fixture
+async def there(tmp_path: Path) -> AsyncIterator[Installed]:
+    async with installed(tmp_path) as found:
+        yield found
+
+
+async def test_decided_as_in_a_folder(there: Installed, tmp_path: Path) -> None:
+    folder, caliper = tmp_path, Command(tmp_path)
+    suite = await there.applied(folder)
+    assert str(EXAMPLES) not in json.dumps(dict(suite.values))
+    registry = SuiteRegistry(there.ground.store, there.ground.clock)
+    for step, captions in ((300, "careless"), (100, "careless"), (200, "careful")):
+        # An installation needs no folder: it is for the other one, which gives the same runs.
+        deliver(folder, step, captions)
+        checkpoint = there.bucket.deliver(step, CAPTIONS / captions)
+        for _ in range(2):
+            await registry.register(suite, checkpoint)
+    entries = await there.decided()
+    assert [str(each.state) for each in entries] == ["evaluated", "passed", "regressed"]
+    assert [event for event in there.events if event[1] == "started"] == [
+        (f"step-{step}", "started") for step in (100, 200, 300)
+    ]
+    await asyncio.to_thread(caliper, *RUN, code=1)
+    told = (await asyncio.to_thread(caliper, "trend", "nightly", "--json", code=0)).told
+    alike = map(CheckpointEntry.from_json, told)
+    for installed_one, local in zip(entries, alike, strict=True):
+        assert local.run == f"{local.checkpoint.name}-{installed_one.run}"
+        assert set(installed_one.figures) == set(local.figures)
+        for name in ("version", "state", "is_complete", "findings", "reason", "asked", "calls"):
+            assert getattr(installed_one, name) == getattr(local, name), name
+
+
+async def test_captions_that_are_not_there(there: Installed, tmp_path: Path) -> None:
+    suite = await there.applied(tmp_path)
+    checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
+    gone = await there.one(suite, replace(checkpoint, source="s3://models/step-2/"))
+    reason = "there are no captions at s3://models/step-2/"
+    assert (gone.cause, gone.fields) == (EntryCause.LOSS, {"reason": reason})
+    # An object by its ETag that holds other bytes by now.
+    key = "step-1/capability/action.jsonl"
+    changed = replace(checkpoint, source=f"s3://models/{key}", revision="0" * 32)
+    assert (await there.one(suite, changed)).cause is EntryCause.LOSS
+    with pytest.raises(InvalidInput, match="expected the captions at s3://BUCKET/KEY"):
+        await there.one(suite, replace(checkpoint, source="/checkpoints/step-1"))
+    there.bucket.objects[key] = b"no row\n"
+    with pytest.raises(InvalidInput, match=r"^s3://models/step-1/capability/action.jsonl:1: "):
+        await there.one(suite, checkpoint)
+    # It ends no loop: others have their captions elsewhere.
+    there.bucket.error = StoreUnavailable("bucket models: AccessDenied")
+    with pytest.raises(BackendUnavailable, match="AccessDenied"):
+        await there.one(suite, checkpoint)
+
+
+async def test_a_suite_without_its_data(there: Installed, tmp_path: Path) -> None:
+    checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
+    with pytest.raises(InvalidInput, match=r"suite nightly: data: .* apply it again"):
+        await there.one(read_suite(written(tmp_path)), checkpoint)
+    for values in ({}, {"run": 1}, {"run": {"benchmarks": {"capability": {}}}}):
+        with pytest.raises(InvalidInput, match="suite nightly: "):
+            await there.one(replace(read_suite(written(tmp_path)), values=values), checkpoint)
+
+
+async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
+    data = {
+        "data": str(EXAMPLES / "captionqa" / "questions.json"),
+        "media": str(EXAMPLES / "media"),
+    }
+    captioned = {"captionqa": {**data, "captioner": MODEL}}
+    async with (
+        ChatServer() as chat,
+        installed(tmp_path, CaptionerSettings(model=f"tgi:{chat.url}")) as there,
+    ):
+        suite = await there.applied(tmp_path, benchmarks=captioned)
+        checkpoint = CheckpointRevision("/checkpoints/1", REVISION, "step-1", 1)
+        assert (await there.one(suite, checkpoint)).cause is EntryCause.NO_GATE
+        with pytest.raises(InvalidInput, match=r"captioner: the captioner serves .*, not revis"):
+            await there.one(suite, replace(checkpoint, revision="other", name="step-2"))
+        (other,) = (await there.evaluator.gateway.list(name="step-2")).evaluations
+        assert other.state in (RunState.CANCELLING, RunState.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"judging": "sequential"}, "judging"),
+        ({"retention": {"keep": 3}}, "retention"),
+        ({"serve": {"endpoint": "http://127.0.0.1:1"}}, "serve"),
+        ({"anchors": True}, "anchors"),
+        ({"judge": "tgi:http://127.0.0.1:1#m"}, "benchmarks.capability.judge"),
+        ({"captioner": "tgi:http://127.0.0.1:1#{name}"}, "benchmarks.capability.captioner"),
+        ({"embedder": "minilm:model"}, "benchmarks.capability.embedder"),
+    ],
+)
+def test_what_an_installation_cannot_evaluate(
+    tmp_path: Path, more: dict[str, Any], field: str
+) -> None:
+    part = {"data": str(EXAMPLES / "capability")}
+    if field.startswith("benchmarks"):
+        more = {"benchmarks": {"capability": {**part, **more}}}
+    with pytest.raises(InvalidInput, match="not with --server") as caught:
+        check_installed(read_suite(written(tmp_path, **more)))
+    assert caught.value.field == field

@@ -1,0 +1,181 @@
+"""Checkpoints that the suites of an installation evaluate, on real Kafka and MinIO."""
+
+import asyncio
+import io
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from minio import Minio
+from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.command import Command
+from tests.fakes.opinions import steadfast
+from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation, installation
+from tests.fakes.sources import EXAMPLES
+from tests.fakes.suite_folders import suite
+from tests.servers.access import access_to
+
+from caliper.adapters.notices.topic import SUITE_EVENTS
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.suites import RemoteSuites
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_log import KafkaLog
+from caliper.adapters.streams.kafka_topics import Topic, apply_topics
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.envelopes import Message
+from caliper.pipeline.store.runs import read_starts, run_store
+
+CAPTIONS = EXAMPLES / "captions" / "careful" / "capability"
+TOPIC, WORSE_FOLDER = "checkpoints", "announced/step-300/"
+EARLY, BETTER, WORSE = "An early text:", "A better text:", "A worse text:"
+
+
+class PatientJudge:
+    """A step of a ChatServer: says that the better captions are right, once it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.may = (
+            {text: asyncio.Event() for text in (EARLY, BETTER)} for _ in range(2)
+        )
+
+    async def __call__(
+        self, server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        prompt = json.dumps(asked["messages"])
+        for text, event in self.asked.items():
+            if text in prompt:
+                event.set()
+                await self.may[text].wait()
+        score = 1 if BETTER in prompt else -1
+        given = {"score": score, "pred": "N/A", "reason": "so says the server"}
+        return await answer(json.dumps(given))(server, request, asked)
+
+
+@asynccontextmanager
+async def evaluating(
+    ground: Ground, bucket: str, judge: PatientJudge
+) -> AsyncIterator[Installation]:
+    """An installation with the service that evaluates suites, to which a bucket is announced."""
+    apply_topics(ground.kafka, (Topic(TOPIC, 1, {}),))
+    chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
+    chats["judge"] = ChatServer(otherwise=judge)
+    async with installation(ground, chats) as there:
+        gateway = f"127.0.0.1:{there.ports['gateway']}"
+        place = {"bucket": f"{bucket}/announced/", "objects": "manifest.json"}
+        await there.another("suites", "suites", gateway=gateway, **place)
+        yield there
+
+
+def put(bucket: tuple[Minio, str], key: str, text: str) -> None:
+    client, name = bucket
+    client.put_object(name, key, io.BytesIO(text.encode()), len(text.encode()))
+
+
+def deliver(bucket: tuple[Minio, str], folder: str, text: str) -> None:
+    """A checkpoint whose captions all begin with a text."""
+    for file in CAPTIONS.iterdir():
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        lines = [json.dumps({**row, "caption": f"{text} {row['caption']}"}) for row in rows]
+        put(bucket, f"{folder}capability/{file.name}", "\n".join(lines))
+
+
+async def announce(ground: Ground, bucket: str, key: str) -> None:
+    """What MinIO publishes of an object."""
+    stream = KafkaStream(ground.kafka)
+    record = {"s3": {"bucket": {"name": bucket}, "object": {"key": key}}}
+    await stream.publish(Message(TOPIC, key, json.dumps({"Records": [record]}).encode()))
+    await stream.close()
+
+
+async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
+    ground: Ground, tmp_path: Path
+) -> None:
+    access = access_to(ground.minio, f"models-{uuid.uuid4().hex[:8]}")
+    data = {"data": str(EXAMPLES / "capability")}
+    suite(tmp_path, benchmarks={"capability": data}, budget={"tokens": 10**9})
+    judge = PatientJudge()
+    async with evaluating(ground, access.bucket, judge) as there:
+        server = f"127.0.0.1:{there.ports['gateway']}"
+        caliper = Command(
+            tmp_path,
+            {
+                "CALIPER_STORE": access.url,
+                "CALIPER_STORE_BUCKET": ground.bucket,
+                "CALIPER_STORE_ACCESS_KEY": access.access_key,
+                "CALIPER_STORE_SECRET_KEY": access.secret_key,
+            },
+        )
+
+        async def told(*arguments: Any) -> Any:
+            words = (*arguments, "--server", server, "--json")
+            return (await asyncio.to_thread(caliper, *words, code=0)).told
+
+        assert (await told("suite", "apply", "suite.yaml"))["new"]
+        shown = json.dumps(await told("suite", "show", "nightly"))
+        assert str(EXAMPLES) not in shown
+        assert str(tmp_path) not in shown
+        with access.connections() as pool:
+            bucket = access.client(pool), access.bucket
+            bucket[0].make_bucket(access.bucket)
+            for folder, text in (("200/", BETTER), ("100/", EARLY), (WORSE_FOLDER, WORSE)):
+                deliver(bucket, folder, text)
+            manifest = {"revision": "rev-300", "name": "step-300"}
+            put(bucket, f"{WORSE_FOLDER}manifest.json", json.dumps(manifest))
+        await told("suite", "pause", "nightly")
+        for step in (200, 100, 200):
+            revision = ("--revision", f"rev-{step}", "--step", step)
+            await told("checkpoint", "add", f"s3://{access.bucket}/{step}", *revision)
+        for _ in range(2):
+            await announce(ground, access.bucket, f"{WORSE_FOLDER}manifest.json")
+        await _until(server, lambda found: len(found) == 3)
+        await told("suite", "resume", "nightly")
+        # In the middle of the first run, and of the second.
+        for text, asked in judge.asked.items():
+            async with asyncio.timeout(ENDS_WITHIN):
+                await asked.wait()
+            await there.kill("suites")
+            await there.again("suites")
+            judge.may[text].set()
+        entries = await _until(server, lambda found: not any(each.is_open for each in found))
+        listed = await told("checkpoint", "list")
+        assert [(each["checkpoint"]["step"], each["state"]) for each in listed] == [
+            (100, "evaluated"),
+            (200, "passed"),
+            (300, "regressed"),
+        ]
+        # Begun once each, and no question was asked twice.
+        runs = (await there.gateway.list()).evaluations
+        assert {each.spec.run_id for each in runs} == {each.run for each in entries}
+        starts = [await read_starts(run_store(there.store, each.run)) for each in entries]
+        assert [each.number for each in starts] == [1, 1, 1]
+        prompts = [json.dumps(each.body["messages"]) for each in there.chats["judge"].requests]
+        assert len(prompts) == len(set(prompts)) == sum(each.calls for each in entries)
+        assert all(each.tokens for each in entries)
+        assert [each.crashes for each in entries] == [1, 1, 0]
+        kinds = await _announced(ground, "regressed")
+        assert kinds.count("started") == 3
+        assert {"registered", "decided", "passed"} <= set(kinds)
+
+
+async def _until(
+    server: str, holds: Callable[[Sequence[CheckpointEntry]], bool]
+) -> list[CheckpointEntry]:
+    async with asyncio.timeout(ENDS_WITHIN), RemoteSuites(Target(server)) as remote:
+        while not holds(found := (await remote.entries()).entries):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    return list(found)
+
+
+async def _announced(ground: Ground, last: str) -> list[str]:
+    """The kinds of notices in the topic up to one of the last kind."""
+    kinds = []
+    async with asyncio.timeout(ENDS_WITHIN):
+        async for record in KafkaLog(ground.kafka).read(SUITE_EVENTS, {}):
+            kinds.append(record.message.headers["type"].rpartition(".")[2])
+            if kinds[-1] == last:
+                break
+    return kinds
