@@ -21,6 +21,7 @@ PERMITTED = {
     "/caliper.api.evaluate.v1.EvaluateService/CancelEvaluation": TEAMS,
     "/caliper.api.evaluate.v1.EvaluateService/CompareEvaluations": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/GetEvaluation": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/GetLook": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/GetReport": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/ListEvaluations": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/ListVerdicts": ALL,

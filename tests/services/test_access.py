@@ -102,6 +102,7 @@ CALLS: dict[str, tuple[Role, Call]] = {
         Role.READ,
         lambda there: there.compare([NOBODY, NOBODY], ComparisonRequest()),
     ),
+    "GetLook": (Role.READ, lambda there: there.look(NOBODY, NOBODY)),
     "StartEvaluation": (Role.EVALUATE, lambda there: there.start(EvaluationRequest("ours", ()))),
     "UploadCaptions": (Role.EVALUATE, lambda there: there.upload("captionqa", {"1": "A dog."})),
     "CancelEvaluation": (Role.EVALUATE, lambda there: there.cancel(NOBODY)),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.core.envelopes import Message
 from caliper.core.messages import RunEnded, event_key
 from caliper.core.run import RunSpec
+from caliper.lazy import lazy_module
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, queue_block
@@ -17,16 +19,16 @@ from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.lease import LeasedStore
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.seats import Seats
-from caliper.pipeline.aggregation.sequential import stored_rule
 from caliper.pipeline.aggregation.shared_log import SharedLog
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotBoard, SlotIndex, slot_of
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.gauges import Gauges, Scope
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.supplies import MediaIndex
-from caliper.ports.stages import ScoreBoard
+from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator
@@ -35,6 +37,11 @@ from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.sinks import plain_sinks, sinks
+
+if TYPE_CHECKING:
+    from caliper.pipeline.aggregation import sequential
+else:
+    sequential = lazy_module("caliper.pipeline.aggregation.sequential")
 
 _LOG = logging.getLogger(__name__)
 
@@ -97,7 +104,12 @@ def _outlets(ground: Ground) -> Outlets:
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
-    rule_of, book = partial(stored_rule, ground.store, ModelRoom.rules()), CaptionBook(ground.store)
+    rules = ModelRoom.rules()
+
+    async def rule_of(run: RunLedger) -> StopRule:
+        return await sequential.stored_rule(ground.store, rules, run)
+
+    book = CaptionBook(ground.store)
     blocks = DrawnBlocks(ground.codec, rule_of, book.captions, queue_block)
     return Outlets(
         announce,

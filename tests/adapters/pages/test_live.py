@@ -16,7 +16,7 @@ from caliper.adapters.pages.live import (
 )
 from caliper.adapters.pages.page import live_policy
 from caliper.core.report import Estimate, Reuse
-from caliper.core.run import RunState
+from caliper.core.run import WHOLE_STATES, RunState
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 
@@ -52,7 +52,7 @@ def test_the_page_comes_again_until_the_run_is_over(state: RunState) -> None:
     text = page(state, error="it broke" if state is RunState.FAILED else "")
     assert ('http-equiv="refresh"' in text) is going
     assert ("<progress" in text) is going
-    assert ('class="partial"' in text) is (state is not RunState.COMPLETE)
+    assert ('class="partial"' in text) is (state not in WHOLE_STATES)
     assert ("it broke" in text) is (state is RunState.FAILED)
 
 

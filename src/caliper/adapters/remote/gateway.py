@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -15,7 +15,6 @@ from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.text import to_wire
 from caliper.analysis.gate import Policy
-from caliper.analysis.sequential import Look
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
@@ -25,6 +24,9 @@ from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
+
+if TYPE_CHECKING:
+    from caliper.analysis.sequential import Look
 
 _TIMEOUT = 60.0
 _LONG = 600.0

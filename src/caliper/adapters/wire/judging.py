@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.analysis.gate import Check, Policy, Tier
-from caliper.analysis.sequential import CheckLook, Finding, Look
 from caliper.analysis.significance import LEVEL
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import fields_of
+from caliper.lazy import lazy_module
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
+
+if TYPE_CHECKING:
+    from caliper.analysis import sequential
+    from caliper.analysis.sequential import CheckLook, Look
+else:
+    sequential = lazy_module("caliper.analysis.sequential")
 
 _Member = TypeVar("_Member")
 
@@ -85,8 +91,8 @@ def encode_look(look: Look) -> pb.Look:
 
 def decode_look(message: pb.Look) -> Look:
     """The look in a message. Raises InvalidInput."""
-    return Look(
-        _member(Finding, message.finding),
+    return sequential.Look(
+        _member(sequential.Finding, message.finding),
         message.difference,
         message.low,
         message.high,
@@ -99,8 +105,8 @@ def decode_look(message: pb.Look) -> Look:
 
 def _decode_check_look(message: pb.CheckLook) -> CheckLook:
     fields = {field.name: getattr(message, field.name) for field in message.DESCRIPTOR.fields}
-    finding = _member(Finding, message.finding)
-    return CheckLook(
+    finding = _member(sequential.Finding, message.finding)
+    return sequential.CheckLook(
         **fields | {"finding": finding, "needed_more": _optional(message, "needed_more")}
     )
 

@@ -85,8 +85,8 @@ class DrawnBlocks:
             outcomes = _outcomes(run, progress.blocks[: progress.seen])
             # A look takes up to a second: others have their turn meanwhile.
             is_sure = await asyncio.to_thread(progress.rule.is_sure, outcomes, progress.seen)
-            if run.start != progress.start:
-                # What it asks for anew changes the outcomes.
+            if run.start != progress.start or run.due_state is not None:
+                # Another start changes the outcomes, and a failed run is not decided.
                 return
             if is_sure:
                 run.decide()

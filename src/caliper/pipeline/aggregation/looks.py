@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from caliper.analysis.gate import Policy
-from caliper.analysis.sequential import Look
 from caliper.core.errors import NotReady
 from caliper.core.run import WHOLE_STATES
-from caliper.pipeline.aggregation.sequential import SequentialPlan, stored_captions
+from caliper.lazy import lazy_module
 from caliper.pipeline.gateway.stop_criteria import check_alike, check_policy
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
 from caliper.pipeline.store.runs import RunBook, run_store
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
+
+if TYPE_CHECKING:
+    from caliper.analysis.sequential import Look
+    from caliper.pipeline.aggregation import sequential
+else:
+    # It needs numpy, and few runs are compared so.
+    sequential = lazy_module("caliper.pipeline.aggregation.sequential")
 
 
 class Looks:
@@ -41,5 +49,5 @@ class Looks:
             criterion = StopCriterion(base, policy, None, policy.level, repeats, own.rules)
         elif own.base != base:
             raise NotReady(f"run {run} was compared with {own.base}: give the checks for {base}")
-        plan = await SequentialPlan.stored(criterion, self._store, self._rules)
-        return await plan.look(ledger, await stored_captions(self._store, ledger))
+        plan = await sequential.SequentialPlan.stored(criterion, self._store, self._rules)
+        return await plan.look(ledger, await sequential.stored_captions(self._store, ledger))
