@@ -10,7 +10,7 @@ from caliper.core.spending import Spending
 from caliper.core.suites import Baseline, Suite
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.loop import EntryResult
+from caliper.pipeline.suites.evaluation import EntryResult
 
 
 def suite(

@@ -31,7 +31,8 @@ from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.loop import EntryResult, SuiteLoop
+from caliper.pipeline.suites.evaluation import EntryResult
+from caliper.pipeline.suites.loop import SuiteLoop
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground

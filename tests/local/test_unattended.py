@@ -29,8 +29,9 @@ from caliper.local.suite_runs import LocalEvaluator
 from caliper.pipeline.suites import history, outbox
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.evaluation import EntryResult
 from caliper.pipeline.suites.latest import LatestScores
-from caliper.pipeline.suites.loop import EntryResult, SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.outbox import KEPT, Outbox
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import ServingSlot

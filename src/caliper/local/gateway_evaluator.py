@@ -39,7 +39,7 @@ from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
 from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.loop import EntryResult
+from caliper.pipeline.suites.evaluation import EntryResult
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -87,7 +87,7 @@ def check_installed(suite: Suite) -> None:
 
 @dataclass(slots=True)
 class GatewayEvaluator:
-    """pipeline.suites.loop.CheckpointEvaluator: runs are those of the gateway's store, which
+    """pipeline.suites.evaluation.CheckpointEvaluator: runs are those of the gateway's store, which
     `comparer` reads too. `warn` takes outages.
 
     Which run was begun for an entry is noted in the store, so whatever ends a loop, the next one

@@ -42,7 +42,7 @@ from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.loop import EntryResult
+from caliper.pipeline.suites.evaluation import EntryResult
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
@@ -62,8 +62,8 @@ def suite_store() -> DirectoryStore:
 
 
 class LocalEvaluator:
-    """pipeline.suites.loop.CheckpointEvaluator. `loss_of` says why a checkpoint that is no path is
-    gone, empty if it is not.
+    """pipeline.suites.evaluation.CheckpointEvaluator. `loss_of` says why a checkpoint that is no
+    path is gone, empty if it is not.
     """
 
     def __init__(self, watcher: Watcher, clock: Clock, loss_of: LossOf) -> None:

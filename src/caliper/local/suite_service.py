@@ -19,8 +19,9 @@ from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.notify import TOPIC_NAME, permitted_targets
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.arrivals import Arrivals
+from caliper.pipeline.suites.evaluation import CheckpointEvaluator
 from caliper.pipeline.suites.latest import LatestScores
-from caliper.pipeline.suites.loop import CheckpointEvaluator, SuiteEvent, SuiteLoop
+from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.notifications import BucketNotifications, BucketPlace
 from caliper.pipeline.suites.outbox import Outbox, Targets
 from caliper.pipeline.suites.registry import SuiteRegistry

@@ -120,6 +120,7 @@ class ModelSettings(MediaSettings, CallSettings):
         f"{PREFIX}STORE",
         f"{PREFIX}KAFKA_",
         f"{PREFIX}SERVER_",
+        f"{PREFIX}WEBHOOK_SECRET_",
     )
 
 

@@ -13,7 +13,7 @@ from caliper.core.notices import Notice
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.loop import EntryResult
+from caliper.pipeline.suites.evaluation import EntryResult
 
 
 def serving(around: Surroundings, **values: object) -> Suite:

@@ -8,20 +8,16 @@ where its run is, and decided once.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 from caliper.core.backoff import Backoff
 from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.entry_states import MOST_ATTEMPTS, MOST_CRASHES, EntryCause, EntryState
+from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import (
-    BackendError,
-    BackendRejected,
     CaliperError,
     LeaseLost,
-    RunInUse,
     StoreUnavailable,
 )
 from caliper.core.spending import Spending
@@ -32,48 +28,18 @@ from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.evaluation import CheckpointEvaluator, EntryEvaluation, EntryResult
 from caliper.pipeline.suites.history import EntryHistory
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.pipeline.suites.tenure import while_held
-from caliper.pipeline.suites.vigil import SourceLost, Vigil
+from caliper.pipeline.suites.vigil import Vigil
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
 _BACKOFF = Backoff(first=10.0, longest=600.0)
 _OUTAGE = 10.0
 """Seconds between two tries while the store is away."""
-
-
-@dataclass(frozen=True, slots=True)
-class EntryResult:
-    """What became of an entry: the cause of its next state, and the fields to set."""
-
-    cause: EntryCause
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-
-class CheckpointEvaluator(Protocol):
-    """Evaluates a checkpoint and compares it with its baseline. `spent` is what the evaluation that
-    ended last has cost, however it ended.
-    """
-
-    spent: Spending
-
-    async def evaluate(
-        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
-    ) -> EntryResult:
-        """Evaluate to the end, resuming what an earlier process began, and note in the claim what
-        goes on.
-
-        Raises BackendError to be tried again later; StoreUnavailable, which ends the loop; any
-        other CaliperError, which fails the entry.
-        """
-        ...
-
-    async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
-        """Put away what the suite does not keep, now that one of these entries was decided."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +72,8 @@ class SuiteLoop:
         self._store, self._clock, self._evaluator = store, clock, evaluator
         self._on_event, self._registry = on_event, SuiteRegistry(store, clock)
         self._history, self._sources = EntryHistory(self._registry), sources
-        self._vigil, self._book = Vigil(clock, sources), Administration(self._registry)
+        self._evaluation = EntryEvaluation(store, clock, evaluator, Vigil(clock, sources))
+        self._book = Administration(self._registry)
         self._arrivals = ArrivalBook(self._registry, arrivals, self._tell)
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
@@ -260,7 +227,9 @@ class SuiteLoop:
                 return False
             claim = EntryClaim(self._registry, claimed, lease)
             self._tell(claim.entry, "taken over" if again else "started")
-            result = await while_held(lease, self._clock, self._paid(suite, claim, *plan))
+            result = await while_held(
+                lease, self._clock, self._evaluation.result(suite, claim, *plan)
+            )
             await self._conclude(suite, claim, result)
         except LeaseLost:
             self._tell(stored.entry, "lost to another loop")
@@ -284,44 +253,6 @@ class SuiteLoop:
         with suppress(CaliperError):
             await claim.move(EntryCause.INTERRUPTION)
             self._own.discard(key)
-
-    async def _paid(
-        self, suite: Suite, claim: EntryClaim, choice: BaselineChoice, estimate: Spending
-    ) -> EntryResult:
-        """Evaluate an entry on the suite's account."""
-        accounts = SuiteAccounts(self._store, self._clock, suite.name)
-        month, refusal = await accounts.begin(claim.entry, limits_of(suite), estimate)
-        if refusal:
-            return EntryResult(EntryCause.BUDGET, {"reason": refusal})
-        self._evaluator.spent = Spending()
-        try:
-            return await self._outcome(suite, claim, choice)
-        finally:
-            with suppress(StoreUnavailable):
-                await accounts.end(claim.entry, month, self._evaluator.spent)
-
-    async def _outcome(
-        self, suite: Suite, claim: EntryClaim, choice: BaselineChoice
-    ) -> EntryResult:
-        entry = claim.entry
-        if entry.crashes >= MOST_CRASHES:
-            reason = f"{entry.crashes} loops crashed while they evaluated it"
-            return EntryResult(EntryCause.FAILURE, {"reason": reason})
-        try:
-            work = self._evaluator.evaluate(suite, claim, choice)
-            return await self._vigil.over(suite, claim, work)
-        except SourceLost as error:
-            return EntryResult(EntryCause.LOSS, {"reason": str(error)})
-        except (StoreUnavailable, LeaseLost):
-            raise
-        except BackendRejected as error:
-            return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
-        except (BackendError, RunInUse) as error:
-            attempts = entry.attempts + 1
-            cause = EntryCause.FAILURE if attempts >= MOST_ATTEMPTS else EntryCause.TROUBLE
-            return EntryResult(cause, {"reason": str(error), "attempts": attempts})
-        except CaliperError as error:
-            return EntryResult(EntryCause.FAILURE, {"reason": str(error)})
 
     async def _conclude(self, suite: Suite, claim: EntryClaim, result: EntryResult) -> None:
         key = claim.key
