@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "correlation:correlation",
         "Correlate metrics with people's scores over models (CompreCap, Table 3).",
     ),
+    "analyze": ("analyze:app", "The analyses of a benchmark's paper."),
     "validate": ("validate:validate", "Check a dataset, captions, run or config file."),
     "canary": (
         "canary.command:command",

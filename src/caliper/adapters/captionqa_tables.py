@@ -1,0 +1,272 @@
+"""The analyses of CaptionQA as tables of text, for terminals and pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from caliper.adapters.phrases import number, with_interval
+from caliper.analysis.captionqa.analyses import CaptionAnalyses
+from caliper.analysis.captionqa.difficulty import Difficulty, DifficultySplit
+from caliper.analysis.captionqa.errors import ErrorAnalysis, ErrorCounts
+from caliper.analysis.captionqa.prompts import STATES, PromptChange, PromptComparison
+from caliper.analysis.captionqa.ranking_stability import RankingStability, SubsetStability
+from caliper.analysis.captionqa.rankings import RankingPair
+from caliper.analysis.captionqa.utility_gap import UtilityGap
+from caliper.benchmarks.captionqa.domains import TITLES
+
+_Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text. The first column of a row is its label."""
+
+    title: str
+    heads: _Row
+    rows: tuple[_Row, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSection:
+    """The tables of one analysis; `remark` says why there are none, or not all."""
+
+    name: str
+    title: str
+    tables: tuple[TextTable, ...]
+    remark: str = ""
+
+
+def table_sections(analyses: CaptionAnalyses) -> tuple[TableSection, ...]:
+    """A section for each analysis that was chosen."""
+    return tuple(
+        TableSection(name, title, tuple(tables), analysis.remark)
+        for name, title, analysis, tables in (
+            (
+                "difficulty",
+                "Difficulty of questions",
+                analyses.difficulty,
+                _difficulty(analyses.difficulty),
+            ),
+            (
+                "stability",
+                "Stability of the ranking",
+                analyses.stability,
+                _stability(analyses.stability),
+            ),
+            ("gap", "Utility gap", analyses.gap, _gap(analyses.gap)),
+            ("prompts", "Caption prompts", analyses.prompts, _prompts(analyses.prompts)),
+            ("errors", "Coverage and errors", analyses.errors, _errors(analyses.errors)),
+        )
+        if analysis is not None
+    )
+
+
+def _place(domain: str, category: str = "") -> str:
+    title = TITLES.get(domain, domain.capitalize())
+    return f"{title}: {category}" if category else title
+
+
+def _share(count: int, whole: int) -> str:
+    return number(100 * count / whole) if whole else ""
+
+
+def _value(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def _difficulty(found: Difficulty | None) -> Iterator[TextTable]:
+    if found is None or found.remark:
+        return
+    heads: _Row = ("", "questions", "easy %", "medium %", "hard %")
+    note = f"By the share of {found.models} models that are right: easy over 80%, hard under 50%."
+    yield TextTable("By domain", heads, tuple(map(_split, found.domains)), note)
+    yield TextTable("By category", heads, tuple(map(_split, found.categories)))
+    rows = (
+        (run.name, _value(run.easy), _value(run.medium), _value(run.hard)) for run in found.runs
+    )
+    yield TextTable("Accuracy by difficulty", ("", "easy", "medium", "hard"), tuple(rows))
+    if found.hardest:
+        questions = (
+            (f"{each.sample} #{each.ordinal}: {each.text}", each.expected, number(each.right))
+            for each in found.hardest
+        )
+        yield TextTable("Hardest questions", ("", "expected", "models right %"), tuple(questions))
+
+
+def _split(split: DifficultySplit) -> _Row:
+    levels = (split.easy, split.medium, split.hard)
+    shares = (_share(count, split.questions) for count in levels)
+    return (_place(split.domain, split.category), f"{split.questions:,}", *shares)
+
+
+def _stability(found: RankingStability | None) -> Iterator[TextTable]:
+    if found is None:
+        return
+    if found.subsets:
+        heads = ("", "drawn", "Kendall's tau", "Spearman's rho", "same best %")
+        note = (
+            f"Agreement with the ranking on all questions: mean and 95% range of {found.draws:,} "
+            "draws."
+        )
+        yield TextTable("With fewer questions", heads, tuple(map(_subset, found.subsets)), note)
+    for setup in found.setups:
+        title = f"With another setup: {'; '.join(setup.differing)}"
+        yield _ranking(title, setup.ranking, ("score", "score there"))
+
+
+def _subset(subset: SubsetStability) -> _Row:
+    return (
+        _place(subset.scope),
+        f"{subset.share:.0%} of the {subset.unit} ({subset.units:,})",
+        with_interval(subset.kendall),
+        with_interval(subset.spearman),
+        _value(subset.same_best),
+    )
+
+
+def _ranking(title: str, ranking: RankingPair, values: tuple[str, str]) -> TextTable:
+    found = ranking.correlation
+    note = found.remark or (
+        f"Kendall's tau {with_interval(found.kendall)}, "
+        f"Spearman's rho {with_interval(found.spearman)}."
+    )
+    if found.remark and found.kendall.value is not None:
+        note = (
+            f"Kendall's tau {number(found.kendall.value)}, Spearman's rho "
+            f"{number(found.spearman.value)}; {found.remark}."
+        )
+    rows = (
+        (
+            change.name,
+            number(change.before),
+            number(change.after),
+            f"{change.place_before} \N{RIGHTWARDS ARROW} {change.place_after}",
+        )
+        for change in ranking.changes
+    )
+    return TextTable(title, ("", *values, "place"), tuple(rows), note)
+
+
+def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
+    if found is None or not found.runs:
+        return
+    domains = list(dict.fromkeys(part.domain for run in found.runs for part in run.domains))
+    rows = []
+    for run in found.runs:
+        parts = {part.domain: part for part in run.domains}
+        gaps = [with_interval(parts[name].gap) if name in parts else "" for name in domains]
+        whole = run.domains[0]
+        image, caption, score = map(_value, (whole.on_image, whole.on_caption, whole.score_gap))
+        rows.append((run.name, image, caption, *gaps, score))
+    heads = ("", "on image", "on caption", *map(_place, domains), "gap of scores")
+    note = "Accuracy on the image minus accuracy on the caption, in points (Table 4)."
+    yield TextTable("Gaps", heads, tuple(rows), note)
+    if found.ranking is not None:
+        title = "Ranking on the image and on the caption"
+        yield _ranking(title, found.ranking, ("on image", "on caption"))
+
+
+def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
+    if found is None:
+        return
+    for change in found.changes:
+        yield from _change(change)
+    if found.prompts:
+        rows = (
+            (
+                each.prompt,
+                number(each.words),
+                number(each.accuracy),
+                _value(each.share_of_gain),
+                _value(each.share_of_words),
+            )
+            for each in found.prompts
+        )
+        heads = ("", "words", "accuracy", "% of the gain", "% of the words")
+        note = "Gain: from the shortest captions to the most accurate ones."
+        yield TextTable("What length gains", heads, tuple(rows), note)
+    if found.lengths:
+        lengths = (
+            (
+                each.name,
+                number(each.words),
+                _value(each.score),
+                with_interval(each.pearson),
+                with_interval(each.spearman),
+            )
+            for each in found.lengths
+        )
+        heads = ("", "words", "score", "Pearson's r", "Spearman's rho")
+        note = "Correlation of a caption's length with its score, over pictures."
+        yield TextTable("Caption length and score", heads, tuple(lengths), note)
+
+
+def _change(change: PromptChange) -> Iterator[TextTable]:
+    title = f"From {change.before} to {change.after}"
+    rows = [
+        (
+            _place(gain.domain, gain.category),
+            f"{gain.questions:,}",
+            with_interval(gain.accuracy),
+            _value(gain.coverage),
+        )
+        for gain in change.categories
+    ]
+    rows.insert(0, ("Overall", "", with_interval(change.accuracy), _value(change.coverage)))
+    heads = ("", "questions", "accuracy", "coverage")
+    note = (
+        f"Gains in points, over {len(change.models)} model{'s' * (len(change.models) != 1)}. "
+        f"Pearson's r of both over categories: {with_interval(change.coverage_accuracy)}."
+    )
+    yield TextTable(title, heads, tuple(rows), note)
+    counts = (
+        (state, *(f"{count:,}" for count in row))
+        for state, row in zip(STATES, change.transitions, strict=True)
+    )
+    corner = f"{change.before} \\ {change.after}"
+    yield TextTable(f"{title}: answers", (corner, *STATES), tuple(counts))
+
+
+def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
+    if found is None:
+        return
+    heads: _Row = ("", "coverage", "accuracy", "accuracy of answered", "r over categories")
+    rows = (
+        (
+            run.name,
+            _value(run.coverage),
+            _value(run.accuracy),
+            _value(run.accuracy_of_answered),
+            with_interval(run.over_categories),
+        )
+        for run in found.coverage
+    )
+    yield TextTable("Coverage against accuracy", heads, tuple(rows))
+    heads = ("", "right", "omitted", "misleading", "forced", "unscored", "seen", "unseen")
+    note = (
+        "Omitted: cannot answer. Misleading: wrong, though it could have said so. Forced: wrong "
+        "yes or no. Seen: errors that the model answers right from the picture."
+    )
+    yield TextTable("Kinds of errors", heads, tuple(map(_counts, found.errors)), note)
+    heads = ("", "questions", "mean", "deviation", "least", "most", "cannot %")
+    of_categories = (
+        (
+            _place(each.domain, each.category),
+            f"{each.questions:,}",
+            *map(_value, (each.mean, each.deviation, each.least, each.most, each.cannot)),
+        )
+        for each in found.categories
+    )
+    note = (
+        "Scores of the runs (Table 9). Pearson's r of cannot % and mean: "
+        f"{with_interval(found.cannot_score)}."
+    )
+    yield TextTable("Categories over all runs", heads, tuple(of_categories), note)
+
+
+def _counts(counts: ErrorCounts) -> _Row:
+    kinds = (counts.right, counts.omitted, counts.misleading, counts.forced, counts.unscored)
+    seen = ("" if count is None else f"{count:,}" for count in (counts.seen, counts.unseen))
+    return (counts.name, *(f"{count:,}" for count in kinds), *seen)
