@@ -1,8 +1,11 @@
 """CLIPScore of captions through a fake CLIP."""
 
+import json
 from collections.abc import Sequence
 
+import PIL.Image
 import pytest
+from tests.fakes.command import Command
 from tests.fakes.embedders import FakeClip
 
 from caliper.analysis.caption_metrics.clip_score import PREFIX
@@ -52,3 +55,20 @@ async def test_a_clip_has_no_clip_score() -> None:
     model, _ = clip()
     with pytest.raises(InvalidInput, match=r"dog\+cat: CLIPScore is of pictures"):
         await model.measure({"one": {"1": "A dog."}}, {"1": ["A dog."]}, {"1": "dog+cat"})
+
+
+def test_the_command_with_a_model_behind_triton(caliper: Command, triton: str) -> None:
+    captions = {f"{number}.png": "near" if number % 2 else "far" for number in range(5)}
+    (caliper.folder / "m.json").write_text(json.dumps(captions))
+    (caliper.folder / "r.json").write_text(json.dumps(dict.fromkeys(captions, "near")))
+    for name in captions:
+        PIL.Image.new("RGB", (8, 8)).save(caliper.folder / name)
+    spec = f"triton:{triton}/clip_like"
+    words = ("metrics", "m.json", "--references", "r.json", "--media", ".", "--metric", "CLIPScore")
+    words += ("--text-embedder", spec, "--picture-embedder")
+    told = caliper(*words, spec, "--json", code=0).told
+    assert told["models"]["m"]["CLIPScore"]["value"] == pytest.approx(2.5 * 0.6 * 2 / 5)
+    assert all("clip_like" in one for one in told["embedders"])
+    assert "ngram embeds no pictures" in caliper(*words, "ngram", code=2).err
+    (caliper.folder / "1.png").unlink()
+    assert "no file '1.png' in the media folder" in caliper(*words, spec, code=2).err

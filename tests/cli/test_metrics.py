@@ -51,10 +51,11 @@ def test_models_are_measured_on_the_images_of_all(caliper: Command) -> None:
     less = {image: text for image, text in by_file.items() if not image.endswith("12.jpg")}
     write(caliper.folder / "b.json", {**less, "none.jpg": None})
     coco(caliper.folder)
-    ended = caliper("metrics", "a.json", "b.json", "--references", "annotations.json", "--json")
+    words = ("a.json", "b.json", "--name", "one", "--name", "two", "--json")
+    ended = caliper("metrics", *words, "--references", "annotations.json", code=0)
     assert ended.told["images"] == 11
-    assert ended.told["models"]["a"] == ended.told["models"]["b"]
-    assert "a: 1 images have no caption of another model" in ended.err
+    assert ended.told["models"]["one"] == ended.told["models"]["two"]
+    assert "one: left out, without a caption of another model: 1" in ended.err
 
 
 def test_people_score_captions(caliper: Command) -> None:
@@ -135,7 +136,8 @@ def test_files_that_cannot_be_measured(
         (("--text-embedder", "ngram"), "--picture-embedder: CLIPScore needs it"),
         (("--people", "people.csv"), "people.csv:3: score: the caption of 1 by m is scored twice"),
         (("--people", "other.csv"), "other.csv: image: no score of what was measured"),
-        (("m.json",), "two sets of captions are named m"),
+        (("m.json",), "--name: two of CAPTIONS are named m"),
+        (("--name", "a", "--name", "b"), "--name: 2 names of 1 CAPTIONS"),
     ],
 )
 def test_options_that_cannot_be_used(caliper: Command, words: Any, message: str) -> None:

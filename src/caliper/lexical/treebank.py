@@ -24,22 +24,24 @@ _BRACKETS = {
     "{": "-lcb-",
     "}": "-rcb-",
 }
-_PLAIN = {
-    **dict.fromkeys("\u2019\u201b", "'"),
-    "\u2018": " ` ",
-    **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", ' " '),
-    **dict.fromkeys("\u2013\u2014\u2015", " -- "),
-    "\u2026": " ... ",
-    "\u00a2": " cents ",
-    "\u00a3": " # ",
-    "\u20ac": " $ ",
-    "\u00bd": " 1/2 ",
-    "\u00bc": " 1/4 ",
-    "\u00be": " 3/4 ",
-    "\u00ad": "",
-    "\u200b": "",
-    "\ufe0f": "",
-}
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("\u2019\u201b", "'"),
+        "\u2018": " ` ",
+        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", ' " '),
+        **dict.fromkeys("\u2013\u2014\u2015", " -- "),
+        "\u2026": " ... ",
+        "\u00a2": " cents ",
+        "\u00a3": " # ",
+        "\u20ac": " $ ",
+        "\u00bd": " 1/2 ",
+        "\u00bc": " 1/4 ",
+        "\u00be": " 3/4 ",
+        "\u00ad": "",
+        "\u200b": "",
+        "\ufe0f": "",
+    }
+)
 _ABBREVIATIONS = word_list("""
     Jan Feb Mar Apr Jun Jul Aug Sept? Oct Nov Dec Mon Tues? Wed Thu Thurs Fri Ala Ariz Calif Colo
     Conn Ct Dak Fla Ga Ind Kans? Ky Md Mich Minn Mo Mont Neb Nev Okla Penn Tenn Va Vt Wisc? Wyo Inc
@@ -58,9 +60,10 @@ _SIDE = rf"{_WORDY}+(?:-[a-z]+){{0,2}}"
 _RULES = re.compile(
     "|".join(
         (
-            r"</?[a-z][a-z0-9]*(?:\s[^<>]*=[^<>]*)?\s*/?>",
+            # Lengths are bounded where a long caption could take quadratic time.
+            r"</?[a-z][a-z0-9]*(?:\s(?=[^<>]{0,200}=)[^<>]{1,200}|\s{0,9}/?)>",
             r"https?://[^\s\"<>|()]+[^\s\"<>|().!?,;:'-]",
-            rf"{_WORDY}[\w.+-]*@{_WORDY}[\w-]*(?:\.{_WORDY}[\w-]*)+",
+            rf"{_WORDY}[\w.+-]{{0,64}}@{_WORDY}[\w-]*(?:\.{_WORDY}[\w-]*)+",
             # Words that are split in two, and contractions.
             rf"(?:can(?=not(?!{_WORDY}|-))|(?:gon|wan)(?=na{_END})|got(?=ta{_END})|(?:lem|gim)(?=me{_END}))",
             rf"'?t(?=(?:is|was){_END})(?<='t)",
@@ -95,9 +98,7 @@ _RULES = re.compile(
 @lru_cache(maxsize=65536)
 def tokenize(text: str) -> tuple[str, ...]:
     """The tokens of a caption, without `PUNCTUATION`."""
-    for mark, plain in _PLAIN.items():
-        text = text.replace(mark, plain)
-    tokens = (_token(match[0]) for match in _RULES.finditer(text))
+    tokens = (_token(match[0]) for match in _RULES.finditer(text.translate(_PLAIN)))
     return tuple(part for token in tokens for part in token.split() if part not in PUNCTUATION)
 
 

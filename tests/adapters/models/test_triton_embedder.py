@@ -62,15 +62,6 @@ async def test_more_texts_than_a_batch_takes_keep_their_order(opened: Opening) -
     ]
 
 
-async def test_each_picture_has_a_vector(opened: Opening) -> None:
-    # The model takes bytes, whatever they are.
-    embedder = await opened("sentences")
-    pictures = [bytes([number]) * 40 for number in range(ord("a"), ord("c"))]
-    found = await embedder.embed_pictures(pictures)
-    assert len(found) == 2
-    assert found == await embedder.embed([picture.decode() for picture in pictures])
-
-
 async def test_no_texts_are_no_vectors(opened: Opening) -> None:
     assert await (await opened("sentences")).embed([]) == []
 

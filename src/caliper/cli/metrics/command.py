@@ -20,6 +20,7 @@ from caliper.analysis.caption_metrics.measures import CLIP_METRICS, TEXT_METRICS
 from caliper.analysis.correlation import CorrelationEstimate
 from caliper.cli.agreement import coefficient
 from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.correlation import Scores
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.metrics.clip import ClipModel
@@ -36,11 +37,10 @@ from caliper.wiring.settings import access, decoders
 HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, CIDEr-D, CLIPScore.
 
 The figures are those of COCO's evaluation code, without Java; what it prints as CIDEr is CIDEr-D.
-Each file or folder of CAPTIONS is a model, named by the file; several are measured on the images
-that all of them have. CLIPScore and RefCLIPScore need a CLIP model: both embedders and --media.
-With --people, Kendall's tau-b and tau-c, Spearman's rho and Pearson's r of each metric with
-people's scores. METEOR and SPICE are not built in: they need Java. Exit code 3: fewer than three
-scores, or all are equal.
+Each file or folder of CAPTIONS is a model; several are measured on the images that all have.
+CLIPScore and RefCLIPScore need a CLIP model: both embedders and --media. With --people, Kendall's
+tau-b and tau-c, Spearman's rho and Pearson's r of each metric with people's scores. METEOR and
+SPICE are not built in: they need Java. Exit code 3: fewer than three scores, or all are equal.
 """
 NOT_BUILT = ("METEOR", "SPICE")
 Models = Annotated[
@@ -58,6 +58,14 @@ References = Annotated[
         help="One or several references per image: JSON, JSON Lines, CSV or COCO's annotations.",
     ),
 ]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="The label of a model. Default: the file's stem; repeatable, in order.",
+    ),
+]
 MetricNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -73,9 +81,6 @@ HumanScoresFile = Annotated[
         metavar="PATH",
         help="CSV with a score per model (column model), per caption (image_id), or both.",
     ),
-]
-ScoreColumn = Annotated[
-    str, typer.Option("--column", help="The column of --people that holds the scores.")
 ]
 TextEmbedder = Annotated[
     str | None,
@@ -108,9 +113,10 @@ class MetricsOptions:
 
     captions: Models
     references: References
+    name: Names = None
     metric: MetricNames = None
     people: HumanScoresFile = None
-    column: ScoreColumn = "score"
+    column: Scores = "score"
     text_embedder: TextEmbedder = None
     picture_embedder: PictureEmbedderSpec = None
     media: Pictures = None
@@ -120,7 +126,7 @@ class MetricsOptions:
 def _metrics(options: MetricsOptions) -> int:
     clip = _embedders(options)
     names = _names(options.metric or (), clip=clip is not None)
-    sets = read_caption_sets(options.captions, options.references)
+    sets = read_caption_sets(options.captions, options.references, options.name or ())
     for warning in sets.warnings:
         ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
     measures: Measures = sets.measure()

@@ -44,17 +44,22 @@ class CaptionSets:
         }
 
 
-def read_caption_sets(paths: Sequence[Path], references: Path) -> CaptionSets:
+def read_caption_sets(
+    paths: Sequence[Path], references: Path, names: Sequence[str] = ()
+) -> CaptionSets:
     """Read captions, one file or folder per model, and their references.
 
-    Models are named by their file. Only images that all of them and the references have are kept,
-    so that figures are comparable. Raises InvalidInput naming file, line and field.
+    Models have the `names`, or those of their files. Only images that all of them and the
+    references have are kept, so that figures are comparable. Raises InvalidInput naming file, line
+    and field.
     """
     models: dict[str, Mapping[str, str]] = {}
-    for path in paths:
-        name = path.name if path.is_dir() else path.stem
+    names = names or [path.name if path.is_dir() else path.stem for path in paths]
+    if len(names) != len(paths):
+        raise InvalidInput(f"{len(names)} names of {len(paths)} CAPTIONS", field="--name")
+    for name, path in zip(names, paths, strict=True):
         if name in models:
-            raise InvalidInput(f"two sets of captions are named {name}", field="CAPTIONS")
+            raise InvalidInput(f"two of CAPTIONS are named {name}", field="--name")
         models[name] = read_image_captions(path)
     first = next(iter(models.values()))
     shared = [image for image in first if all(image in captions for captions in models.values())]
@@ -79,6 +84,6 @@ def _warnings(
 ) -> Iterator[str]:
     for name, captions in models.items():
         if more := len(captions) - len(shared):
-            yield f"{name}: {more:,} images have no caption of another model and are left out"
+            yield f"{name}: left out, without a caption of another model: {more:,}"
     if more := len(shared) - measured:
-        yield f"{more:,} images have no references and are left out"
+        yield f"left out, without references: {more:,} images"
