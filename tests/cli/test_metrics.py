@@ -135,6 +135,7 @@ def test_files_that_cannot_be_measured(
         (("--metric", "CLIPScore"), "CLIPScore needs --text-embedder"),
         (("--text-embedder", "ngram"), "--picture-embedder: CLIPScore needs it"),
         (("--people", "people.csv"), "people.csv:3: score: the caption of 1 by m is scored twice"),
+        (("--people", "blank.csv"), "blank.csv:2: model: expected text, found ''"),
         (("--people", "other.csv"), "other.csv: image: no score of what was measured"),
         (("m.json",), "--name: two of CAPTIONS are named m"),
         (("--name", "a", "--name", "b"), "--name: 2 names of 1 CAPTIONS"),
@@ -144,5 +145,6 @@ def test_options_that_cannot_be_used(caliper: Command, words: Any, message: str)
     write(caliper.folder / "m.json", CAPTIONS)
     write(caliper.folder / "r.json", REFERENCES)
     (caliper.folder / "people.csv").write_text("image_id,score\n1,1\n1,2\n")
+    (caliper.folder / "blank.csv").write_text("model,image_id,score\n,1,1\n")
     (caliper.folder / "other.csv").write_text("image_id,score\nx,1\n")
     assert message in caliper("metrics", "m.json", "--references", "r.json", *words, code=2).err

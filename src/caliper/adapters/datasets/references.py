@@ -86,7 +86,7 @@ def image_of(row: Row) -> str:
     name = next((name for name in IDENTIFIERS if name in row.fields), None)
     if name is None:
         raise row.error(IDENTIFIERS[0], f"missing; so are {', '.join(IDENTIFIERS[1:])}")
-    return f"{row.fields['task']}/{row.text(name)}" if "task" in row.fields else row.text(name)
+    return row.text(name)
 
 
 def _references(row: Row) -> tuple[str, ...]:
@@ -112,7 +112,8 @@ def _rows(path: Path) -> Iterator[Row]:
             raise InvalidInput("no .jsonl files in this folder", file=str(path))
         for file in files:
             for row in line_rows(file):
-                yield Row(row.file, row.line, {**row.fields, "task": file.stem})
+                image = f"{file.stem}/{image_of(row)}"
+                yield Row(row.file, row.line, {**row.fields, IDENTIFIERS[0]: image})
         return
     match path.suffix.lower():
         case ".jsonl":

@@ -72,7 +72,7 @@ def _captions(table: CsvTable, column: str, measures: Measures) -> dict[Target, 
     scores: dict[Target, float] = {}
     seen: set[Target] = set()
     for row in table.rows:
-        model, image = str(row.fields.get(MODEL) or first), image_of(row)
+        model, image = row.text(MODEL) if MODEL in table.columns else first, image_of(row)
         if (model, image) in seen:
             raise row.error(column, f"the caption of {image} by {model} is scored twice")
         seen.add((model, image))
