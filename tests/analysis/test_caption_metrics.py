@@ -50,6 +50,14 @@ def test_one_image_has_no_interval() -> None:
         assert one.whole.low is one.whole.high is None
 
 
+def test_without_a_common_ngram_there_is_no_interval() -> None:
+    # The value is that of COCO's guard against zero, which says nothing about other images.
+    captions = {str(number): "red dog runs" + " far" * number for number in range(9)}
+    found = measured(captions, {image: ["a red dog sat"] for image in captions})
+    assert [one.whole.low is None for one in found[:4]] == [False, False, True, True]
+    assert found[3].whole.value == pytest.approx(0, abs=0.001)
+
+
 def test_captions_equal_to_a_reference() -> None:
     texts = {str(number): f"word{number} is here and there" for number in range(5)}
     found = measured(texts, {image: [text] for image, text in texts.items()})

@@ -73,7 +73,11 @@ def mean_measure(name: str, by_image: Mapping[str, float], highest: float) -> Ca
 
 
 def _bleu_measures(images: Mapping[str, ReferencedCaption]) -> list[CaptionMeasure]:
-    """BLEU of the whole set is that of its sums, not the mean over images."""
+    """BLEU of the whole set is that of its sums, not the mean over images.
+
+    It has no interval if no image has a matching n-gram of some size: its value is then a guard
+    against zero.
+    """
     tally = Tally()
     for image, one in images.items():
         tally.add(_CELL, image, **bleu_sums(one.caption, one.references))
@@ -84,6 +88,8 @@ def _bleu_measures(images: Mapping[str, ReferencedCaption]) -> list[CaptionMeasu
             return bleu(sums, order)
 
         whole = _estimate(name, statistic, tally, "reference", 1.0)
+        if not tally.total(_CELL)[f"matched{order}"]:
+            whole = Estimate(whole.value)
         by_image = {image: statistic(sums) for image, sums in tally.clusters(_CELL).items()}
         measures.append(CaptionMeasure(name, whole, by_image))
     return measures
