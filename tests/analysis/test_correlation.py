@@ -89,3 +89,19 @@ def test_what_tells_nothing_has_no_coefficient() -> None:
         assert remark in found.remark
     with pytest.raises(ValueError, match="human scores"):
         estimate_correlation([1.0, 2.0], [1.0])
+
+
+def test_tau_c_by_hand() -> None:
+    # Stuart's: 2 m (P - Q) / (n^2 (m - 1)), with m = 2 for people's two values. All 9 pairs of
+    # captions that people tell apart are in order.
+    found = estimate_correlation([1, 2, 3, 4, 5, 6], [0, 0, 0, 1, 1, 1])
+    assert found.kendall_c.value == pytest.approx(2 * 2 * 9 / (36 * 1))
+    assert found.kendall_c.low is None
+
+
+def test_several_captions_of_an_image_have_no_interval() -> None:
+    values = [float(number) for number in range(8)]
+    found = estimate_correlation(values, values, noun="captions", independent=False)
+    assert found.kendall.value == found.kendall_c.value == 1
+    assert found.kendall.low is None
+    assert found.remark == "no interval: several captions are of one image"

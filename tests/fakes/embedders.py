@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from caliper.core.question import Vector
 from caliper.core.run import Identity
@@ -35,4 +35,25 @@ class FakeEmbedder:
             raise trouble
         return [(float(len(text)),) for text in texts]
 
+    async def embed_pictures(self, pictures: Sequence[bytes]) -> list[Vector]:
+        raise NotImplementedError
+
     async def close(self) -> None: ...
+
+
+class FakeClip:
+    """An Embedder and PictureEmbedder: vectors by text, and by the bytes of a picture."""
+
+    identity = Identity("fake", "clip", "1", cached=True)
+
+    def __init__(self, texts: Mapping[str, Vector], pictures: Mapping[bytes, Vector]) -> None:
+        self._texts, self._pictures = texts, pictures
+        self.embedded: list[str | bytes] = []
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        self.embedded += texts
+        return [self._texts[text] for text in texts]
+
+    async def embed_pictures(self, pictures: Sequence[bytes]) -> list[Vector]:
+        self.embedded += pictures
+        return [self._pictures[picture] for picture in pictures]

@@ -29,12 +29,13 @@ from caliper.analysis.jackknife import NORMAL
 
 LEAST, LEAST_BOUNDED = 3, 5
 """The least number of models for a coefficient, and for an interval."""
-_FEW = f"fewer than {LEAST} models: two always lie on one line"
-_ALIKE = "all models have the same value"
+_FEW = f"fewer than {LEAST} {{}}: two always lie on one line"
+_ALIKE = "all {} have the same value"
 _UNBOUNDED = (
-    f"no interval below {LEAST_BOUNDED} models with values of their own: "
+    f"no interval below {LEAST_BOUNDED} {{}} with values of their own: "
     "of four every twelfth order is perfect by chance"
 )
+_DEPENDENT = "no interval: several {} are of one image"
 _DECIMALS = 6
 _ROUNDING = 1e-9
 _UNKNOWN = Coefficient(None)
@@ -44,6 +45,8 @@ _UNKNOWN = Coefficient(None)
 class CorrelationEstimate:
     """Pearson's r, Kendall's tau (b, which allows for ties) and Spearman's rho over `models`
     models, with intervals. Undefined ones are None; `remark` says why.
+
+    `kendall_c` is Stuart's tau-c, for people's scores with few steps; it has no interval.
     """
 
     models: int
@@ -51,28 +54,38 @@ class CorrelationEstimate:
     kendall: Coefficient = _UNKNOWN
     spearman: Coefficient = _UNKNOWN
     remark: str = ""
+    kendall_c: Coefficient = _UNKNOWN
 
 
-def estimate_correlation(metric: Sequence[float], human: Sequence[float]) -> CorrelationEstimate:
+def estimate_correlation(
+    metric: Sequence[float],
+    human: Sequence[float],
+    *,
+    noun: str = "models",
+    independent: bool = True,
+) -> CorrelationEstimate:
     """The correlation of a metric with human scores: one value per model, in the same order.
 
-    There are intervals as far as the number of models allows. Raises ValueError for different
-    lengths.
+    There are intervals as far as the number of models allows, if models are `independent`. `noun`
+    is what is scored, if not models. Raises ValueError for different lengths.
     """
     models = len(metric)
     if models != len(human):
         raise ValueError(f"{models} values of the metric, {len(human)} human scores")
     if models < LEAST:
-        return CorrelationEstimate(models, remark=_FEW)
+        return CorrelationEstimate(models, remark=_FEW.format(noun))
     if _distinct(metric, human) < 2:
-        return CorrelationEstimate(models, remark=_ALIKE)
+        return CorrelationEstimate(models, remark=_ALIKE.format(noun))
     from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
 
     coefficients = (stats.pearsonr, stats.kendalltau, stats.spearmanr)
     exact = [float(coefficient(metric, human).statistic) for coefficient in coefficients]
-    if _distinct(metric, human) < LEAST_BOUNDED:
-        bare = [Coefficient(round(value, _DECIMALS)) for value in exact]
-        return CorrelationEstimate(models, bare[0], bare[1], bare[2], _UNBOUNDED)
+    tau_c = _bare(float(stats.kendalltau(metric, human, variant="c").statistic))
+    few = _distinct(metric, human) < LEAST_BOUNDED
+    if few or not independent:
+        remark = (_UNBOUNDED if few else _DEPENDENT).format(noun)
+        bare = [_bare(value) for value in exact]
+        return CorrelationEstimate(models, bare[0], bare[1], bare[2], remark, tau_c)
     pearson, kendall, spearman = exact
     # The step when one pair of neighbours swaps, of n (n - 1) / 2 pairs.
     swapped, pairs = 12 / (models**3 - models), 4 / (models**2 - models)
@@ -82,12 +95,17 @@ def estimate_correlation(metric: Sequence[float], human: Sequence[float]) -> Cor
         _with_interval(pearson, 1 / math.sqrt(models - 3), swapped if line else 0.0),
         _with_interval(kendall, math.sqrt(0.437 / (models - 4)), pairs),
         _with_interval(spearman, math.sqrt((1 + spearman**2 / 2) / (models - 3)), swapped),
+        kendall_c=tau_c,
     )
 
 
 def _distinct(metric: Sequence[float], human: Sequence[float]) -> int:
     """The number of distinct values, of whichever sequence has fewer."""
     return min(len(set(metric)), len(set(human)))
+
+
+def _bare(value: float) -> Coefficient:
+    return Coefficient(round(value, _DECIMALS))
 
 
 def _with_interval(value: float, spread: float, step: float) -> Coefficient:

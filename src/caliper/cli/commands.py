@@ -36,6 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Correlate metrics with people's scores over models (CompreCap, Table 3).",
     ),
     "analyze": ("analyze:app", "The analyses of a benchmark's paper."),
+    "metrics": (
+        "metrics.command:command",
+        "Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, CIDEr-D, CLIPScore.",
+    ),
     "validate": ("validate:validate", "Check a dataset, captions, run or config file."),
     "canary": (
         "canary.command:command",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -15,6 +13,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.datasets.csvrows import read_csv
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
 from caliper.analysis.leaderboard import Column, all_columns, headline_columns
 from caliper.cli.agreement import coefficient
@@ -24,6 +23,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
+from caliper.core.rows import Row
 from caliper.local.directory import find_run
 from caliper.local.reports import read_report
 
@@ -143,41 +143,25 @@ def read_scores(path: Path, column: str) -> dict[str, float]:
 
     `model` is the label of a run. Raises InvalidInput naming file, line and field.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
-    # Keep line ends as they are: quoted fields may contain them.
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        return _scores(rows, path, column)
-    except csv.Error as error:
-        line = rows.reader.line_num
-        raise InvalidInput(f"broken CSV: {error}", file=str(path), line=line) from error
-
-
-def _scores(rows: csv.DictReader[str], path: Path, column: str) -> dict[str, float]:
-    for name in (MODEL, column):
-        if name not in (rows.fieldnames or ()):
-            existing = ", ".join(rows.fieldnames or ()) or "none"
-            raise InvalidInput(f"no such column; there are: {existing}", file=str(path), field=name)
+    table = read_csv(path)
+    table.require(MODEL, column)
     scores: dict[str, float] = {}
-    for row in rows:
-        model = (row[MODEL] or "").strip()
+    for row in table.rows:
+        model = (row.fields[MODEL] or "").strip()
         if not model or model in scores:
             problem = "the model appears twice" if model else "expected a model's label"
-            raise InvalidInput(problem, file=str(path), line=rows.line_num, field=MODEL)
-        scores[model] = _number(row[column], path, rows.line_num, column)
+            raise row.error(MODEL, problem)
+        scores[model] = score_of(row, column)
     return scores
 
 
-def _number(text: str | None, path: Path, line: int, column: str) -> float:
+def score_of(row: Row, column: str) -> float:
+    """The number in a column. Raises InvalidInput naming file, line and field."""
+    text = row.fields[column]
     try:
         number = float(text or "")
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidInput(
-            f"expected a number, found {text!r:.40}", file=str(path), line=line, field=column
-        )
+        raise row.error(column, f"expected a number, found {text!r:.40}")
     return number

@@ -107,3 +107,14 @@ class Embedder(Protocol):
         Raises a BackendError subclass, or ModelChanged if another model answers now.
         """
         ...
+
+
+class PictureEmbedder(Protocol):
+    """Turns pictures into vectors that are comparable with those of a text embedder: CLIP."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    async def embed_pictures(self, pictures: Sequence[bytes]) -> list[Vector]:
+        """One vector per encoded picture (JPEG or PNG). Raises like `Embedder.embed`."""
+        ...

@@ -25,7 +25,7 @@ from caliper.core.run import RECORDED
 from caliper.lazy import lazy_module
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
-from caliper.ports.models import Answerer, Embedder, NounTagger
+from caliper.ports.models import Answerer, Embedder, NounTagger, PictureEmbedder
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address, refuse_plaintext
@@ -248,6 +248,13 @@ class ModelRoom:
             self._embedders[spec] = await self._open_embedder(spec)
         return self._embedders[spec]
 
+    async def picture_embedder(self, spec: str) -> PictureEmbedder:
+        """The embedder of pictures of that name. Raises like `embedder`."""
+        embedder = await self.embedder(spec)
+        if not isinstance(embedder, EmbedderPool):
+            raise InvalidInput(f"{spec} embeds no pictures; name a model as {EMBEDDERS[-1]}")
+        return embedder
+
     async def _open_embedder(self, spec: str) -> Embedder:
         if spec == "ngram":
             return ngrams.NgramEmbedder()
@@ -261,19 +268,12 @@ class ModelRoom:
     async def _triton_embedder(self, rest: str) -> Embedder:
         addresses = triton_embedder.parse_embedder_addresses(rest)
         self._check_triton(addresses)
-        access = self.access
-        return await self._resolve(
-            EmbedderPool,
-            [
-                (
-                    address.target,
-                    triton_embedder.TritonEmbedder(
-                        address, access.token, access.timeout, ca=access.ca
-                    ),
-                )
-                for address in addresses
-            ],
-        )
+        access, embedder = self.access, triton_embedder.TritonEmbedder
+        endpoints = [
+            (address.target, embedder(address, access.token, access.timeout, ca=access.ca))
+            for address in addresses
+        ]
+        return await self._resolve(EmbedderPool, endpoints)
 
     @property
     def calls_endpoints(self) -> bool:

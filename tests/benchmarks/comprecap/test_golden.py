@@ -84,6 +84,16 @@ def test_table_3_agreement_with_people() -> None:
     assert found.kendall.low > 0.563
 
 
+def test_table_3_agreement_of_direct_scores_with_people() -> None:
+    # Of the metrics of others, only those of Llama3 have their scores printed (Table S4).
+    rows = table("comprecap_table_s4.csv")
+    human = [float(row["human"]) for row in rows]
+    found = estimate_correlation([float(row["overall"]) for row in rows], human)
+    assert found.pearson.value == pytest.approx(0.816, abs=0.001)
+    assert found.kendall.value == pytest.approx(0.309, abs=0.0005)
+    assert found.spearman.value == pytest.approx(0.445, abs=0.0005)
+
+
 def test_table_4_has_the_shape_of_the_report() -> None:
     rows = table("comprecap_table_4.csv")
     tally = Tally()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from caliper.adapters.models.replica import ChatEndpoint, EmbedderEndpoint
 from caliper.adapters.models.replicas import Replicas
 from caliper.core.question import Decoding, Vector
 from caliper.ports.models import ChatMessage, Completion
 from caliper.ports.telemetry import TokensUsed
+
+_Input = TypeVar("_Input", str, bytes)
 
 
 class Pool(Replicas[ChatEndpoint]):
@@ -34,7 +36,7 @@ class Pool(Replicas[ChatEndpoint]):
 
 
 class EmbedderPool(Replicas[EmbedderEndpoint]):
-    """An Embedder. Each call sends at most `most` texts."""
+    """An Embedder and a PictureEmbedder. Each call sends at most `most` texts or pictures."""
 
     @property
     def most(self) -> int:
@@ -43,11 +45,22 @@ class EmbedderPool(Replicas[EmbedderEndpoint]):
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text. Raises what `call` raises."""
+        return await self._embed(texts, lambda endpoint, some: endpoint.embed(some))
+
+    async def embed_pictures(self, pictures: Sequence[bytes]) -> list[Vector]:
+        """One vector per picture. Raises what `call` raises."""
+        return await self._embed(pictures, lambda endpoint, some: endpoint.embed_pictures(some))
+
+    async def _embed(
+        self,
+        inputs: Sequence[_Input],
+        embed: Callable[[EmbedderEndpoint, Sequence[_Input]], Awaitable[list[Vector]]],
+    ) -> list[Vector]:
         vectors: list[Vector] = []
 
         async def ask(endpoint: EmbedderEndpoint, _: str) -> list[Vector]:
-            return await endpoint.embed(texts[len(vectors) : len(vectors) + self.most])
+            return await embed(endpoint, inputs[len(vectors) : len(vectors) + self.most])
 
-        while len(vectors) < len(texts):
+        while len(vectors) < len(inputs):
             vectors += await self.call(ask)
         return vectors

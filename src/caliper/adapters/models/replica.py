@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from caliper.core.run import Identity
-from caliper.ports.models import ChatModel, Embedder
+from caliper.ports.models import ChatModel, Embedder, PictureEmbedder
 
 
 class ResolvableEndpoint(Protocol):
@@ -31,8 +31,11 @@ class ChatEndpoint(ResolvableEndpoint, ChatModel, Protocol):
     """A chat model behind one endpoint."""
 
 
-class EmbedderEndpoint(ResolvableEndpoint, Embedder, Protocol):
-    """An embedder behind one endpoint. `embed` takes at most `most` texts, in one request."""
+class EmbedderEndpoint(ResolvableEndpoint, Embedder, PictureEmbedder, Protocol):
+    """An embedder behind one endpoint, of texts or of pictures.
+
+    A call takes at most `most` of them, in one request.
+    """
 
     @property
     def most(self) -> int: ...

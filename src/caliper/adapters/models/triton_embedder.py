@@ -1,4 +1,4 @@
-"""An embedder behind a Triton server: texts or token ids in, vectors out."""
+"""An embedder behind a Triton server: texts, token ids or encoded pictures in, vectors out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
 
 
 class TritonEmbedder:
-    """An Embedder. Await `resolve` once before anything else, and `close` at the end.
+    """An Embedder and a PictureEmbedder. Await `resolve` once before anything else, `close` last.
 
     Each call is one try of at most `seconds`, for at most `most` texts. The model takes texts, or
     token ids from the tokenizer in the address. It returns one vector per text, or one per token;
@@ -113,11 +113,24 @@ class TritonEmbedder:
         Raises BackendError subclasses, and ModelChanged if another version or configuration of
         the model answers than `resolve` found.
         """
-        inputs = self._ids(texts[0]) if self._tokenizer else self._texts(texts)
+        if self._tokenizer:
+            return await self._infer(self._ids(texts[0]), len(texts))
+        return await self._infer(self._bytes([encode_text(text) for text in texts]), len(texts))
+
+    async def embed_pictures(self, pictures: Sequence[bytes]) -> list[Vector]:
+        """Like `embed`, for a model that takes encoded pictures instead of texts.
+
+        Raises InvalidInput if the model takes token ids.
+        """
+        if self._tokenizer:
+            raise InvalidInput(f"{self.identity.label} takes token ids, not pictures")
+        return await self._infer(self._bytes(pictures), len(pictures))
+
+    async def _infer(self, inputs: list[Any], count: int) -> list[Vector]:
         vectors = array_of(await self._client.infer(inputs), self._output)
         if vectors is None:
             raise BackendUnavailable(f"the answer lacks the output {self._output}")
-        rows = self._rows(vectors, len(texts))
+        rows = self._rows(vectors, count)
         if not np.isfinite(rows).all():
             raise BackendUnavailable("an embedding holds what is no number")
         return [tuple(row.tolist()) for row in rows]
@@ -145,10 +158,9 @@ class TritonEmbedder:
             )
         return vectors.astype(np.float64)
 
-    def _texts(self, texts: Sequence[str]) -> list[Any]:
-        shape = [len(texts), 1] if self._client.model.batch else [1]
-        name = self._text(self._client.model)
-        return [bytes_input(name, [encode_text(text) for text in texts], shape)]
+    def _bytes(self, values: Sequence[bytes]) -> list[Any]:
+        shape = [len(values), 1] if self._client.model.batch else [1]
+        return [bytes_input(self._text(self._client.model), values, shape)]
 
     def _ids(self, text: str) -> list[Any]:
         served = self._client.model

@@ -1,0 +1,1 @@
+"""`caliper metrics`: captions compared with reference captions."""

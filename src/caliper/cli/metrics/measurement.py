@@ -1,0 +1,89 @@
+"""Sets of captions and their references, read from files and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from caliper.adapters.datasets.references import read_image_captions, read_references
+from caliper.analysis.caption_metrics.measures import (
+    CaptionMeasure,
+    ReferencedCaption,
+    measure_captions,
+)
+from caliper.core.errors import InvalidInput
+from caliper.lexical.treebank import tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionSets:
+    """The captions of several models, of the same images, and the images' references.
+
+    `files` are the names of the pictures. `warnings` say what was left out.
+    """
+
+    models: Mapping[str, Mapping[str, str]]
+    references: Mapping[str, Sequence[str]]
+    files: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+    def measure(self) -> dict[str, list[CaptionMeasure]]:
+        """The text metrics of each model."""
+        tokens = {
+            image: [tokenize(text) for text in texts] for image, texts in self.references.items()
+        }
+        return {
+            model: measure_captions(
+                {
+                    image: ReferencedCaption(tokenize(caption), tokens[image])
+                    for image, caption in captions.items()
+                }
+            )
+            for model, captions in self.models.items()
+        }
+
+
+def read_caption_sets(
+    paths: Sequence[Path], references: Path, names: Sequence[str] = ()
+) -> CaptionSets:
+    """Read captions, one file or folder per model, and their references.
+
+    Models have the `names`, or those of their files. Only images that all of them and the
+    references have are kept, so that figures are comparable. Raises InvalidInput naming file, line
+    and field.
+    """
+    models: dict[str, Mapping[str, str]] = {}
+    names = names or [path.name if path.is_dir() else path.stem for path in paths]
+    if len(names) != len(paths):
+        raise InvalidInput(f"{len(names)} names of {len(paths)} CAPTIONS", field="--name")
+    for name, path in zip(names, paths, strict=True):
+        if name in models:
+            raise InvalidInput(f"two of CAPTIONS are named {name}", field="--name")
+        models[name] = read_image_captions(path)
+    first = next(iter(models.values()))
+    shared = [image for image in first if all(image in captions for captions in models.values())]
+    wanted = read_references(references)
+    texts = wanted.of(shared)
+    if not texts:
+        examples = f"captions of {', '.join(list(first)[:3])}; references of "
+        examples += ", ".join(list(wanted.texts)[:3])
+        raise InvalidInput(
+            f"no image has captions and references: {examples}", file=str(references)
+        )
+    return CaptionSets(
+        {name: {image: captions[image] for image in texts} for name, captions in models.items()},
+        texts,
+        {image: wanted.file_names.get(image, image) for image in texts},
+        tuple(_warnings(models, shared, len(texts))),
+    )
+
+
+def _warnings(
+    models: Mapping[str, Mapping[str, str]], shared: Sequence[str], measured: int
+) -> Iterator[str]:
+    for name, captions in models.items():
+        if more := len(captions) - len(shared):
+            yield f"{name}: left out, without a caption of another model: {more:,}"
+    if more := len(shared) - measured:
+        yield f"left out, without references: {more:,} images"
