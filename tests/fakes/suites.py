@@ -58,7 +58,7 @@ class FakeEvaluator:
             await claim.note_server()
         await claim.note_run(f"{name}-run")
         figure = EntryFigure("capability", "average.f1", self._headlines(name), is_headline=True)
-        fields = {"figures": (figure,), "is_complete": True, "run": f"{name}-run"}
+        fields = {"figures": (figure,), "is_complete": True, "run": f"{name}-run", "asked": 10}
         fields |= self.spent.to_json()
         return EntryResult(EntryCause.SUCCESS if base else EntryCause.NO_GATE, fields)
 

@@ -83,9 +83,7 @@ class BucketCaptions:
             if len(keys) > _MOST:
                 raise InvalidInput(f"more than {_MOST:,} files", file=checkpoint.source)
             for each in keys:
-                file = folder / each.removeprefix(prefix)
-                if ".." not in file.parts:
-                    await self._save(objects, each, file)
+                await self._save(objects, each, folder, each.removeprefix(prefix))
         except StoreUnavailable as error:
             # Of a bucket that somebody named: it must not stop the evaluation of all others.
             raise BackendUnavailable(str(error)) from error
@@ -102,14 +100,21 @@ class BucketCaptions:
         # A revision of an object that a bucket announced is its ETag.
         if _ETAG.fullmatch(checkpoint.revision) and checkpoint.revision != etag:
             return folder
-        file = folder / key.rpartition("/")[2]
-        await self._save(objects, key, file)
-        return file
+        return await self._save(objects, key, folder, key.rpartition("/")[2])
 
-    async def _save(self, objects: CaptionBucket, key: str, file: Path) -> None:
+    async def _save(self, objects: CaptionBucket, key: str, folder: Path, name: str) -> Path:
+        file = folder / name
+        if ".." in file.parts or not file.is_relative_to(folder):
+            raise InvalidInput("the name of no file", file=key)
         data = await objects.get(key, _LARGEST)
         if data is not None:
-            await asyncio.to_thread(_write, file, data)
+            try:
+                await asyncio.to_thread(_write, file, data)
+            except OSError as error:
+                # Too long, or both a file and a folder.
+                message = f"cannot be a file: {error.strerror}"
+                raise InvalidInput(message, file=key) from error
+        return file
 
 
 def _write(file: Path, data: bytes) -> None:

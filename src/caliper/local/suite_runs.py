@@ -169,7 +169,10 @@ class LocalEvaluator:
 
     def _check_prices(self, suite: Suite, setup: RunSetup) -> None:
         """Raise InvalidInput for a model without a price, where a budget is in money."""
-        missing = unpriced(setup.models.room.costs, self._prices)
+        # A captioner is named by its checkpoint: nobody can price it beforehand.
+        parts = setup.spec.benchmarks
+        priced = {part.models[benchmark(part.name).role].label for part in parts}
+        missing = unpriced(priced & setup.models.room.costs.keys(), self._prices)
         if "money" in limits_of(suite) and missing:
             message = f"no price of {', '.join(missing)}: set CALIPER_PRICES"
             raise InvalidInput(message, field="budget.month.money")
@@ -184,10 +187,12 @@ class LocalEvaluator:
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Remove the run directories that neither the suite keeps nor another one has."""
-        outdated = set(outdated_runs(suite, entries))
-        if not outdated:
+        if not outdated_runs(suite, entries):
             return
         registry = SuiteRegistry(suite_store(), self._clock)
+        # Read again: somebody may have tagged or retried one since.
+        stored, _ = await registry.entries(suite.name)
+        outdated = set(outdated_runs(suite, [each.entry for each in stored]))
         for name in await registry.names():
             if name != suite.name:
                 stored, _ = await registry.entries(name)

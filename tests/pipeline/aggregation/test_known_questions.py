@@ -10,7 +10,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.analysis.drawing import Unit
 from caliper.core.question import Answer, Ask
-from caliper.core.run import BenchmarkSpec, Identity
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.aggregation.known_questions import (
     CaptionQuestion,
     caption_questions,
@@ -61,14 +61,20 @@ async def test_equal_requests_are_reused_where_replies_are_shared() -> None:
     changed, *same = texts
     before, after = {"captionqa": texts}, {"captionqa": {**texts, changed: "Another."}}
     wanted = {each.unit.index for each in found if each.sample[1] in same}
-    assert reused_questions(run.spec, found, (before, after)) == wanted
-    assert not reused_questions(run.spec, found, (before, {}))
+
+    def reused(base: RunSpec, spec: RunSpec) -> frozenset[int]:
+        return reused_questions((base, spec), found, (before, after))
+
+    assert reused(run.spec, run.spec) == wanted
+    assert not reused_questions((run.spec, run.spec), found, (before, {}))
     unnamed = runs.spec(runs.part(models={"reader": NO_REVISION}))
-    assert not reused_questions(unnamed, found, (before, after))
+    assert not reused(replace(unnamed, name="base"), unnamed)
     shared = replace(unnamed, share_replies=True)
-    assert reused_questions(shared, found, (before, after)) == wanted
+    assert reused(shared, shared) == wanted
     ruled = runs.spec(runs.part(models={"reader": RULES.identity}))
-    assert reused_questions(ruled, found, (before, after)) == wanted
+    assert reused(ruled, ruled) == wanted
+    # A replicate is asked anew.
+    assert not reused(run.spec, replace(run.spec, replicate=1))
 
 
 async def test_captions_that_are_still_to_be_written_are_not_known() -> None:

@@ -1,14 +1,16 @@
 """What a suite spends in a month, and what waits when that is used up."""
 
 import asyncio
+from dataclasses import replace
 
 from tests.fakes.suite_loops import Surroundings
 from tests.fakes.suites import checkpoint, suite
 
+from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
 from caliper.core.errors import BackendUnavailable
 from caliper.core.spending import Spending
-from caliper.pipeline.suites.accounts import SuiteAccounts
+from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending
 
 DAY = 86_400.0
 COST = Spending(100, 2_000, 0.5)
@@ -84,3 +86,25 @@ async def test_comparisons_are_numbered_once(around: Surroundings) -> None:
         for version, revision in (("a", "x"), ("a", "y"), ("a", "x"), ("b", "y"))
     ]
     assert numbers == [1, 2, 1, 1]
+
+
+async def test_a_loop_that_lost_its_claim_settles_nothing(around: Surroundings) -> None:
+    await around.applied()
+    entry, _ = await around.registry.register(suite(), checkpoint(1))
+    (first, second), month = (replace(entry, claims=number) for number in (1, 2)), ""
+    for claim in (first, second):
+        month, _ = await accounts(around).begin(claim, {}, Spending(100))
+    await accounts(around).end(first, month, Spending(40))
+    present = await accounts(around).present()
+    assert (present.used.calls, sum(each.calls for each in present.reserved.values())) == (200, 100)
+    await accounts(around).end(second, month, Spending(30))
+    assert (await accounts(around).present()).used == Spending(130)
+
+
+def test_an_estimate_is_that_of_checkpoints_that_were_judged() -> None:
+    entry = CheckpointEntry.new("nightly", "a" * 16, checkpoint(1), "2026-01-01")
+    begun = replace(entry, state=EntryState.WAITING, run="r2")
+    failed = replace(begun, state=EntryState.FAILED)
+    paid = replace(entry, state=EntryState.PASSED, run="r", calls=100, asked=100)
+    assert expected_spending([paid, begun, failed]) == Spending(100)
+    assert expected_spending([begun]) == Spending()

@@ -217,3 +217,44 @@ async def test_a_damaged_entry_is_named_once_and_harms_no_other(around: Surround
     await around.once()
     assert around.events[0] == (first.key, "unreadable")
     assert around.evaluator.evaluated == [("nightly", "step-2", "")]
+
+
+@pytest.mark.parametrize("month", [{"foo": 1}, {"calls": "many"}, {"calls": True}, 5])
+async def test_a_suite_whose_values_are_wrong_harms_no_other(
+    around: Surroundings, month: object
+) -> None:
+    await around.registry.apply(suite("wrong", month=month))
+    await around.registry.register(suite("wrong"), checkpoint(1))
+    await around.applied()
+    await around.registry.register(suite(), checkpoint(2))
+    await around.once("wrong", "nightly")
+    await around.once("wrong", "nightly")
+    assert around.evaluator.evaluated == [("nightly", "step-2", "")]
+    told, event = around.events[0]
+    assert event == "unreadable"
+    assert told.startswith("suite wrong: ")
+    assert "budget.month" in told
+
+
+async def test_a_checkpoint_fails_where_its_suite_has_a_wrong_limit(around: Surroundings) -> None:
+    await around.applied(timeout="soon")
+    around.arriving = [checkpoint(1)]
+    await around.once()
+    (entry,) = await around.entries()
+    assert entry.state is EntryState.FAILED
+    assert entry.reason == "suite nightly: timeout: expected a number of seconds"
+
+
+async def test_a_lease_that_another_loop_took_since_stays(around: Surroundings) -> None:
+    await around.applied()
+    around.arriving = [checkpoint(1)]
+    loop = around.loop()
+    await loop.run(("nightly",), once=True)
+    (stored,), _ = await around.registry.entries("nightly")
+    await around.registry.change_entry(stored.key, EntryCause.RETRY)
+    other = Lease(around.store, around.clock, stored.lease_key)
+    assert await other.is_free()
+    assert await other.take()
+    # It knows the entry as one that is decided.
+    await loop._remove_leases("nightly", [stored])
+    assert stored.lease_key in around.store.objects

@@ -143,3 +143,32 @@ async def test_the_marker_of_a_loop_that_crashed_is_removed(
     await tidy.tidy("nightly")
     assert sources.markers == {}
     assert not [key for key in around.store.objects if "/markers/" in key]
+
+
+async def test_a_source_may_go_once_nothing_serves_it(
+    around: Surroundings, sources: FakeSources
+) -> None:
+    loop = await evaluating(around)
+    await looked(sources, 1)
+    marked: list[bool] = []
+    hold = around.evaluator.hold
+    assert hold is not None
+
+    async def served() -> bool:
+        try:
+            return await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            marked.append(bool(sources.markers))
+
+    hold.wait = served  # type: ignore[method-assign, assignment]
+    loop.cancel()
+    await asyncio.gather(loop, return_exceptions=True)
+    around.evaluator.began.clear()
+    again = asyncio.create_task(around.once())
+    await around.evaluator.began.wait()
+    await looked(sources, 1)
+    again.cancel()
+    await asyncio.gather(again, return_exceptions=True)
+    assert marked == [True]
+    assert sources.markers == {}

@@ -144,6 +144,8 @@ def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
         claimed=entry.claimed,
         started=entry.started,
         marks=map(_encode_object, marks),
+        money=entry.money,
+        reused=entry.reused,
     )
 
 
@@ -188,6 +190,8 @@ def decode_entry(message: pb.Entry) -> CheckpointEntry:
         claimed=message.claimed,
         started=message.started,
         notices=tuple(map(_decode_mark, message.marks)),
+        money=message.money,
+        reused=message.reused,
     )
 
 

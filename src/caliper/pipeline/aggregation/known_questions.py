@@ -75,16 +75,21 @@ def supplied(spec: RunSpec, captions: Captions) -> Captions:
 
 
 def reused_questions(
-    spec: RunSpec, questions: Sequence[CaptionQuestion], captions: tuple[Captions, Captions]
+    specs: tuple[RunSpec, RunSpec],
+    questions: Sequence[CaptionQuestion],
+    captions: tuple[Captions, Captions],
 ) -> frozenset[int]:
     """The questions whose requests are those of the baseline, and so are the replies: about equal
-    captions (of baseline and candidate), to a model whose replies runs share.
+    captions, to a model whose replies both runs share. Specs and captions are those of baseline and
+    candidate.
     """
-    shares = set()
-    for part in spec.benchmarks:
-        model = part.models[benchmark(part.name).role]
-        if model.kind in _WITHOUT_NOISE or salt_of(spec, spec.run_id, [model]) != spec.run_id:
-            shares.add(part.name)
+    base, spec = specs
+    shares = {
+        part.name
+        for part in spec.benchmarks
+        if part.models[benchmark(part.name).role].kind in _WITHOUT_NOISE
+        or _salt(base, part.name) == _salt(spec, part.name)
+    }
     before, after = captions
 
     def text(texts: Captions, one: CaptionQuestion) -> str | None:
@@ -98,6 +103,10 @@ def reused_questions(
         and text(after, one) is not None
         and text(before, one) == text(after, one)
     )
+
+
+def _salt(spec: RunSpec, name: str) -> str:
+    return salt_of(spec, spec.run_id, [spec.benchmark(name).models[benchmark(name).role]])
 
 
 async def known_scores(
@@ -118,7 +127,7 @@ async def known_scores(
     return KnownScores(
         known,
         tuple(filter(None, told)),
-        reused_questions(run.spec, reusable, texts),
+        reused_questions((base.spec, run.spec), reusable, texts),
         {each.unit.index: again[each.key] for each in questions if each.key in again},
         is_deterministic(run.spec),
     )

@@ -1,6 +1,6 @@
 """What a suite spends in each month, and the order of its comparisons.
 
-suites/<name>/spending/<YYYY-MM>.json       by checkpoint: what it cost, and what is reserved for it
+suites/<name>/spending/<YYYY-MM>.json       what each checkpoint cost, and what its claim reserves
 suites/<name>/comparisons/<version>.json    the revisions that were compared, in order
 
 An evaluation reserves its estimate before it begins, and counts in the month in which it did. Of
@@ -13,10 +13,11 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any
 
 from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.errors import StoreUnavailable
+from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA
 from caliper.core.spending import Spending, describe_cost, describe_spending, mean_spending
@@ -26,14 +27,16 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _TRIES = 100
+_KINDS = ("calls", "tokens", "money")
 _RECENT = 5
 """How many of the last checkpoints an estimate is the mean of."""
 Fields = dict[str, Any]
 
 
 def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
-    """The estimate for one more checkpoint: the mean of the last ones."""
-    ended = sorted((each for each in entries if each.run), key=lambda each: each.since)
+    """The estimate for one more checkpoint: the mean of the last ones that were judged."""
+    judged = (each for each in entries if not each.is_open and each.asked + each.reused)
+    ended = sorted(judged, key=lambda each: each.since)
     return mean_spending([Spending(one.calls, one.tokens, one.money) for one in ended[-_RECENT:]])
 
 
@@ -113,8 +116,10 @@ class SuiteAccounts:
             if refusals[0]:
                 return fields
             # Of an attempt that was killed, the estimate stays.
-            before = account.reserved.get(_name(entry), Spending())
-            return _posted(account, entry, before, estimate)
+            before = [key for key in account.reserved if key.rpartition("/")[0] == _name(entry)]
+            killed = sum((account.reserved[key] for key in before), Spending())
+            kept = {key: one for key, one in account.reserved.items() if key not in before}
+            return _posted(account, entry, killed, {**kept, _claim(entry): estimate})
 
         await self._change(self._key(month), reserve)
         return month, refusals[0]
@@ -123,7 +128,12 @@ class SuiteAccounts:
         """Put what an evaluation cost in the place of its estimate."""
 
         def settle(fields: Fields) -> Fields:
-            return _posted(MonthlyAccount.from_json(month, fields), entry, cost, None)
+            account = MonthlyAccount.from_json(month, fields)
+            kept = dict(account.reserved)
+            # Another loop may have claimed it meanwhile, and paid this one's estimate.
+            if kept.pop(_claim(entry), None) is None:
+                return fields
+            return _posted(account, entry, cost, kept)
 
         await self._change(self._key(month), settle)
 
@@ -154,8 +164,16 @@ class SuiteAccounts:
 
 
 def limits_of(suite: Suite) -> Mapping[str, float]:
-    """The most that a suite may spend in a month, by kind; empty for no limit."""
-    limits: Mapping[str, float] = suite.values.get("month", {})
+    """The most that a suite may spend in a month, by kind; empty for no limit. Raises InvalidInput
+    for values that somebody applied by other means than a file.
+    """
+    limits, place = suite.values.get("month", {}), f"suite {suite.name}"
+    if not isinstance(limits, Mapping):
+        raise InvalidInput("expected limits by kind", file=place, field="budget.month")
+    for kind, limit in limits.items():
+        if kind not in _KINDS or type(limit) not in (int, float) or not isfinite(limit):
+            message = f"expected a number of {', '.join(_KINDS)}"
+            raise InvalidInput(message, file=place, field=f"budget.month.{kind}")
     return limits
 
 
@@ -163,15 +181,19 @@ def _name(entry: CheckpointEntry) -> str:
     return f"{entry.version}/{entry.checkpoint.revision}"
 
 
+def _claim(entry: CheckpointEntry) -> str:
+    return f"{_name(entry)}/{entry.claims}"
+
+
 def _posted(
-    account: MonthlyAccount, entry: CheckpointEntry, cost: Spending, reserved: Spending | None
+    account: MonthlyAccount,
+    entry: CheckpointEntry,
+    cost: Spending,
+    reserved: Mapping[str, Spending],
 ) -> Fields:
-    name, spent, held = _name(entry), dict(account.spent), dict(account.reserved)
+    name, spent = _name(entry), dict(account.spent)
     spent[name] = spent.get(name, Spending()) + cost
-    held.pop(name, None)
-    if reserved is not None:
-        held[name] = reserved
     return {
         "spent": {key: one.to_json() for key, one in spent.items()},
-        "reserved": {key: one.to_json() for key, one in held.items()},
+        "reserved": {key: one.to_json() for key, one in reserved.items()},
     }

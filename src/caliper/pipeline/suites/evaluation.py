@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from caliper.core.checkpoints import CheckpointEntry
@@ -90,7 +91,7 @@ class EntryEvaluation:
             reason = f"{entry.crashes} loops crashed while they evaluated it"
             return EntryResult(EntryCause.FAILURE, {"reason": reason})
         try:
-            work = self._evaluator.evaluate(suite, claim, choice)
+            work = partial(self._evaluator.evaluate, suite, claim, choice)
             return await self._vigil.over(suite, claim, work)
         except SourceLost as error:
             return EntryResult(EntryCause.LOSS, {"reason": str(error)})

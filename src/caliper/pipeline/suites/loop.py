@@ -17,6 +17,7 @@ from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import (
     CaliperError,
+    InvalidInput,
     LeaseLost,
     StoreUnavailable,
 )
@@ -125,7 +126,12 @@ class SuiteLoop:
                 continue
             await self._arrivals.register(record.suite)
             if record.state is SuiteState.ACTIVE:
-                left, decided = await self._turn(record.suite)
+                try:
+                    left, decided = await self._turn(record.suite)
+                except InvalidInput as error:
+                    # Of one suite: the others go on.
+                    self._tell_unreadable(record.suite, str(error))
+                    continue
                 open_, done = open_ + left, done + decided
         return open_, done
 
@@ -133,15 +139,18 @@ class SuiteLoop:
         about = entry.reason if detail is None else detail
         self._on_event(SuiteEvent(entry.suite, event, entry, about))
 
+    def _tell_unreadable(self, suite: Suite, detail: str) -> None:
+        if detail not in self._unreadable:
+            self._unreadable.add(detail)
+            self._on_event(SuiteEvent(suite.name, "unreadable", None, detail))
+
     async def _turn(self, suite: Suite) -> tuple[int, bool]:
         """Evaluate the first entry that can be. Returns how many wait for this loop or for
         another, and whether one was evaluated.
         """
         stored, unreadable = await self._history.entries(suite.name)
         for lost in unreadable:
-            if lost.key not in self._unreadable:
-                self._unreadable.add(lost.key)
-                self._on_event(SuiteEvent(suite.name, "unreadable", None, lost.key))
+            self._tell_unreadable(suite, lost.key)
         await self._remove_leases(suite.name, stored)
         present = [each for each in stored if each.entry.version == suite.version]
         old = [
@@ -183,10 +192,13 @@ class SuiteLoop:
         """Remove what a crash or an outage left of entries that were decided just before."""
         if suite in self._tidy:
             return
-        over = {each.lease_key for each in stored if not each.entry.is_open}
+        over = {each.lease_key: each.key for each in stored if not each.entry.is_open}
         leases = [key async for key in self._store.list(f"suites/{suite}/leases/")]
-        if left := [key for key in leases if key in over]:
-            await self._store.delete(*left)
+        for lease in leases:
+            # Somebody may have retried it since it was read.
+            now = await self._registry.read(over[lease]) if lease in over else None
+            if now is not None and not now.entry.is_open:
+                await self._store.delete(lease)
         self._tidy.add(suite)
 
     def _is_due(self, stored: StoredEntry) -> bool:

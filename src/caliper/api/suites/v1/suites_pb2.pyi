@@ -187,7 +187,7 @@ class Figure(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., path: _Optional[str] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., is_headline: _Optional[bool] = ...) -> None: ...
 
 class Entry(_message.Message):
-    __slots__ = ("suite", "version", "checkpoint", "registered", "since", "state", "attempts", "crashes", "reason", "run", "is_complete", "baseline", "figures", "findings", "calls", "tokens", "asked", "saved", "round", "claims", "claimed", "started", "marks")
+    __slots__ = ("suite", "version", "checkpoint", "registered", "since", "state", "attempts", "crashes", "reason", "run", "is_complete", "baseline", "figures", "findings", "calls", "tokens", "asked", "saved", "round", "claims", "claimed", "started", "marks", "money", "reused")
     SUITE_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
@@ -211,6 +211,8 @@ class Entry(_message.Message):
     CLAIMED_FIELD_NUMBER: _ClassVar[int]
     STARTED_FIELD_NUMBER: _ClassVar[int]
     MARKS_FIELD_NUMBER: _ClassVar[int]
+    MONEY_FIELD_NUMBER: _ClassVar[int]
+    REUSED_FIELD_NUMBER: _ClassVar[int]
     suite: str
     version: str
     checkpoint: Checkpoint
@@ -234,7 +236,9 @@ class Entry(_message.Message):
     claimed: str
     started: str
     marks: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, suite: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., registered: _Optional[str] = ..., since: _Optional[str] = ..., state: _Optional[_Union[EntryState, str]] = ..., attempts: _Optional[int] = ..., crashes: _Optional[int] = ..., reason: _Optional[str] = ..., run: _Optional[str] = ..., is_complete: _Optional[bool] = ..., baseline: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ..., findings: _Optional[_Iterable[str]] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ..., asked: _Optional[int] = ..., saved: _Optional[int] = ..., round: _Optional[int] = ..., claims: _Optional[int] = ..., claimed: _Optional[str] = ..., started: _Optional[str] = ..., marks: _Optional[_Iterable[str]] = ...) -> None: ...
+    money: float
+    reused: int
+    def __init__(self, suite: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., registered: _Optional[str] = ..., since: _Optional[str] = ..., state: _Optional[_Union[EntryState, str]] = ..., attempts: _Optional[int] = ..., crashes: _Optional[int] = ..., reason: _Optional[str] = ..., run: _Optional[str] = ..., is_complete: _Optional[bool] = ..., baseline: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ..., findings: _Optional[_Iterable[str]] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ..., asked: _Optional[int] = ..., saved: _Optional[int] = ..., round: _Optional[int] = ..., claims: _Optional[int] = ..., claimed: _Optional[str] = ..., started: _Optional[str] = ..., marks: _Optional[_Iterable[str]] = ..., money: _Optional[float] = ..., reused: _Optional[int] = ...) -> None: ...
 
 class RegisterCheckpointRequest(_message.Message):
     __slots__ = ("checkpoint", "suites")
