@@ -13,6 +13,7 @@ from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
 from tests.fakes.installation import installation
+from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
 from tests.fakes.suite_folders import suite as written
@@ -36,7 +37,7 @@ from caliper.pipeline.suites.loop import SuiteLoop
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground
-from caliper.wiring.service_settings import CaptionerSettings
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 CAPTIONS = EXAMPLES / "captions"
 
@@ -55,8 +56,11 @@ class Installed:
         await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
         return suite
 
-    async def one(self, suite: Suite, checkpoint: CheckpointRevision) -> EntryResult:
-        entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+    async def one(
+        self, suite: Suite, checkpoint: CheckpointRevision, number: int = 0
+    ) -> EntryResult:
+        new = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+        entry = replace(new, round=number)
         store, clock = self.ground.store, self.ground.clock
         registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
         claim = EntryClaim(registry, StoredEntry(entry, None), lease)
@@ -76,12 +80,14 @@ class Installed:
 
 @asynccontextmanager
 async def installed(
-    folder: Path, captioner: CaptionerSettings | None = None
+    folder: Path,
+    captioner: CaptionerSettings | None = None,
+    judge: JudgeSettings | None = None,
 ) -> AsyncIterator[Installed]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda _: bucket)
-    async with installation(ground, captioner=captioner) as gateway:
+    async with installation(ground, judge, captioner=captioner) as gateway:
         evaluator = GatewayEvaluator(
             gateway, ground.store, comparer, captions, SystemClock(), print
         )
@@ -119,6 +125,36 @@ async def test_decided_as_in_a_folder(there: Installed, tmp_path: Path) -> None:
         assert set(installed_one.figures) == set(local.figures)
         for name in ("version", "state", "is_complete", "findings", "reason", "asked", "calls"):
             assert getattr(installed_one, name) == getattr(local, name), name
+
+
+async def test_the_run_of_an_abandoned_checkpoint_is_cancelled(tmp_path: Path) -> None:
+    asked, may = asyncio.Event(), asyncio.Event()
+
+    async def slow(server: ChatServer, request: Any, body: Any) -> Any:
+        asked.set()
+        await may.wait()
+        return await steadfast(server, request, body)
+
+    async with ChatServer(otherwise=slow) as chat:
+        judge = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
+        async with installed(tmp_path, judge=judge) as there:
+            suite = await there.applied(tmp_path)
+            checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
+            entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+            evaluation = asyncio.create_task(there.one(suite, checkpoint))
+            await asked.wait()
+            evaluation.cancel()
+            await asyncio.gather(evaluation, return_exceptions=True)
+            gateway = there.evaluator.gateway
+            (run,) = (await gateway.list()).evaluations
+            assert run.state is RunState.RUNNING
+            await there.evaluator.abandon(entry)
+            (run,) = (await gateway.list()).evaluations
+            assert run.state in (RunState.CANCELLING, RunState.CANCELLED)
+            may.set()
+            again = await there.one(suite, checkpoint, entry.round + 1)
+            assert again.fields["run"] == run.spec.run_id
+            assert (await gateway.get(run.spec.run_id)).state is RunState.FINISHED
 
 
 async def test_captions_that_are_not_there(there: Installed, tmp_path: Path) -> None:

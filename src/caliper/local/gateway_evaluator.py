@@ -14,6 +14,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import (
+    BackendError,
     BackendOverloaded,
     BackendTimeout,
     BackendUnavailable,
@@ -46,6 +47,8 @@ from caliper.ports.storage import ObjectStore
 _INTERVAL, _PAUSE = 1.0, 5.0
 _PATIENCE = 3600.0
 """Seconds for which a gateway that does not answer is waited for before a run is begun."""
+_CANCELLATION_PATIENCE = 60.0
+"""Seconds for which it is waited for before a run is left to itself."""
 _AWAY = (BackendUnavailable, BackendTimeout, BackendOverloaded)
 _WITHOUT_CALLS = ("lexical", "replay")
 _OF_A_MACHINE = ("tgi:", "triton:", "replay:", "http:", "https:")
@@ -135,20 +138,35 @@ class GatewayEvaluator:
         cause, decided = await decide(suite, evaluated, baseline, self._compare)
         return EntryResult(cause, evaluated.fields | decided)
 
+    async def abandon(self, entry: CheckpointEntry) -> None:
+        """Cancel the run of an entry, so that it costs no more calls. Raises StoreUnavailable."""
+        run = await self._noted(entry)
+        if not run:
+            return
+        try:
+            await self._patiently(lambda: self.gateway.cancel(run), _CANCELLATION_PATIENCE)
+        except NotFound:
+            return
+        except BackendError as error:
+            self.warn(f"run {run} goes on, it could not be cancelled: {error}")
+
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Do nothing: the gateway removes old runs."""
 
     async def _begun(self, entry: CheckpointEntry) -> str:
         """The run that an earlier loop began for this round of an entry; empty if none did."""
-        note = await read_replaceable(self.store, _note_key(entry))
-        if note.get("round") != entry.round:
+        run = await self._noted(entry)
+        if not run:
             return ""
-        run = str(note.get("run", ""))
         try:
             await self._patiently(lambda: self.gateway.get(run))
         except NotFound:
             return ""
         return run
+
+    async def _noted(self, entry: CheckpointEntry) -> str:
+        note = await read_replaceable(self.store, _note_key(entry))
+        return str(note.get("run", "")) if note.get("round") == entry.round else ""
 
     async def _begin(
         self, entry: CheckpointEntry, config: RunConfig, parts: Sequence[BenchmarkRequest]
@@ -186,9 +204,11 @@ class GatewayEvaluator:
         digest = await self._patiently(lambda: self.gateway.upload(name, texts))
         return replace(request, captions=digest)
 
-    async def _patiently(self, call: Callable[[], Awaitable[_Result]]) -> _Result:
+    async def _patiently(
+        self, call: Callable[[], Awaitable[_Result]], patience: float = _PATIENCE
+    ) -> _Result:
         """The result of a call that may be repeated, once the gateway answers."""
-        deadline, told = self.clock.monotonic() + _PATIENCE, False
+        deadline, told = self.clock.monotonic() + patience, False
         while True:
             try:
                 return await call()

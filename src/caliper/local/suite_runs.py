@@ -182,6 +182,9 @@ class LocalEvaluator:
                     f"{part.name}: {model.name} has no revision: no verdict of it is reused"
                 )
 
+    async def abandon(self, entry: CheckpointEntry) -> None:
+        """Do nothing: a run of this process ends with its evaluation."""
+
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Remove the run directories that neither the suite keeps nor another one has."""
         outdated = set(outdated_runs(suite, entries))
