@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes import tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
+from tests.fakes.decided import judge
 from tests.fakes.installation import installation
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
@@ -26,7 +28,8 @@ from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailab
 from caliper.core.run import RunState
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
-from caliper.local.gateway_evaluator import GatewayEvaluator, check_installed
+from caliper.local.gateway_evaluator import GatewayEvaluator
+from caliper.local.installed_suites import check_installed
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.comparing.comparer import Comparer
@@ -40,6 +43,7 @@ from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 CAPTIONS = EXAMPLES / "captions"
+SCENES = 100
 
 
 @dataclass
@@ -82,12 +86,12 @@ class Installed:
 async def installed(
     folder: Path,
     captioner: CaptionerSettings | None = None,
-    judge: JudgeSettings | None = None,
+    examiner: JudgeSettings | None = None,
 ) -> AsyncIterator[Installed]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda _: bucket)
-    async with installation(ground, judge, captioner=captioner) as gateway:
+    async with installation(ground, examiner, captioner=captioner) as gateway:
         evaluator = GatewayEvaluator(
             gateway, ground.store, comparer, captions, SystemClock(), print
         )
@@ -127,6 +131,53 @@ async def test_decided_as_in_a_folder(there: Installed, tmp_path: Path) -> None:
             assert getattr(installed_one, name) == getattr(local, name), name
 
 
+async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    steps = {100: 10, 200: 10, 300: 60}
+    for step, mistakes in steps.items():
+        _write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, mistakes)
+    more = {"judging": "sequential", "alarms": "suite", "margin": 20.0}
+    async with ChatServer(otherwise=judge) as chat:
+        settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
+        async with installed(tmp_path, examiner=settings) as there:
+            part = {"data": str(tmp_path / "data")}
+            suite = await there.applied(tmp_path, benchmarks={"capability": part}, **more)
+            registry = SuiteRegistry(there.ground.store, there.ground.clock)
+            for step in steps:
+                checkpoint = there.bucket.deliver(step, tmp_path / "checkpoints" / f"step-{step}")
+                await registry.register(suite, checkpoint)
+            entries = await there.decided()
+        asked = len(chat.requests)
+        assert asked == sum(each.calls for each in entries)
+        assert [str(each.state) for each in entries] == ["evaluated", "passed", "regressed"]
+        assert all(each.saved > SCENES / 2 for each in entries[1:])
+        # 5% of the baseline was judged again, and it is paid for once.
+        assert [each.calls - each.asked for each in entries] == [0, SCENES // 20, 0]
+        part |= {"judge": f"tgi:{chat.url}"}
+        written(tmp_path, benchmarks={"capability": part}, anchors=False, **more)
+        caliper = Command(tmp_path)
+        await asyncio.to_thread(caliper, *RUN, code=1)
+        told = (await asyncio.to_thread(caliper, "trend", "nightly", "--json", code=0)).told
+        assert len(chat.requests) == 2 * asked
+    for one, fields in zip(entries, told, strict=True):
+        local = CheckpointEntry.from_json(fields)
+        assert local.run == f"{local.checkpoint.name}-{one.run}"
+        for name in ("state", "is_complete", "findings", "reason", "asked", "saved", "calls"):
+            assert getattr(one, name) == getattr(local, name), name
+
+
+def _write_scene_captions(folder: Path, step: int, mistakes: int) -> None:
+    rows = (
+        {
+            "file_id": f"s{number:05}",
+            "caption": f"a {'mistake' if is_wrong else 'park'} {step} {number}",
+        }
+        for number in range(SCENES)
+        for is_wrong in (number < mistakes,)
+    )
+    tiny.lines(folder / "scene.jsonl", rows)
+
+
 async def test_the_run_of_an_abandoned_checkpoint_is_cancelled(tmp_path: Path) -> None:
     asked, may = asyncio.Event(), asyncio.Event()
 
@@ -136,8 +187,8 @@ async def test_the_run_of_an_abandoned_checkpoint_is_cancelled(tmp_path: Path) -
         return await steadfast(server, request, body)
 
     async with ChatServer(otherwise=slow) as chat:
-        judge = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
-        async with installed(tmp_path, judge=judge) as there:
+        settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
+        async with installed(tmp_path, examiner=settings) as there:
             suite = await there.applied(tmp_path)
             checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
             entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
@@ -209,7 +260,6 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"judging": "sequential"}, "judging"),
         ({"retention": {"keep": 3}}, "retention"),
         ({"serve": {"endpoint": "http://127.0.0.1:1"}}, "serve"),
         ({"anchors": True}, "anchors"),
