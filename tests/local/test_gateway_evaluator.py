@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,6 +54,7 @@ class Installed:
     evaluator: GatewayEvaluator
     bucket: MemoryBucket
     events: list[tuple[str, str]] = field(default_factory=list)
+    note: Callable[[], dict[str, Any]] = dict
 
     async def applied(self, folder: Path, **more: Any) -> Suite:
         suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
@@ -68,6 +69,7 @@ class Installed:
         store, clock = self.ground.store, self.ground.clock
         registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
         claim = EntryClaim(registry, StoredEntry(entry, None), lease)
+        self.note = lease.note
         return await self.evaluator.evaluate(suite, claim, BaselineChoice())
 
     async def decided(self) -> list[CheckpointEntry]:
@@ -251,6 +253,8 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
         suite = await there.applied(tmp_path, benchmarks=captioned)
         checkpoint = CheckpointRevision("/checkpoints/1", REVISION, "step-1", 1)
         assert (await there.one(suite, checkpoint)).cause is EntryCause.NO_GATE
+        noted = there.note()
+        assert noted["done"] == noted["whole"] > 0
         with pytest.raises(InvalidInput, match=r"captioner: the captioner serves .*, not revis"):
             await there.one(suite, replace(checkpoint, revision="other", name="step-2"))
         (other,) = (await there.evaluator.gateway.list(name="step-2")).evaluations

@@ -94,7 +94,7 @@ class GatewayEvaluator:
             plan = await self._sequential_plan(suite, entry, baseline)
             run = await self._begin(entry, request, plan)
         await claim.note_run(run)
-        ended = await self._patient.end(run)
+        ended = await self._patient.end(run, partial(_note_progress, claim))
         if ended.state is RunState.FAILED:
             return EntryResult(EntryCause.FAILURE, {"run": run, "reason": ended.error})
         if ended.state is RunState.CANCELLED:
@@ -249,6 +249,14 @@ class GatewayEvaluator:
     async def _compare(self, base: str, run: str) -> Comparison:
         comparison, _ = await self.comparer.compare([base, run], GATE_REQUEST)
         return comparison
+
+
+def _note_progress(claim: EntryClaim, update: Evaluation) -> None:
+    coverages = [part.coverage for part in update.benchmarks]
+    if coverages:
+        claim.note_progress(
+            sum(each.known for each in coverages), sum(each.planned for each in coverages)
+        )
 
 
 def _note_key(entry: CheckpointEntry) -> str:

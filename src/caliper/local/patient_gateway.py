@@ -45,13 +45,16 @@ class PatientGateway:
                 told = True
             await self.clock.sleep(_PAUSE)
 
-    async def end(self, run: str) -> Evaluation:
+    async def end(
+        self, run: str, on_update: Callable[[Evaluation], None] = lambda _: None
+    ) -> Evaluation:
         """The run once it has ended, however often the gateway goes away meanwhile."""
         told = False
         while True:
             try:
                 async for update in self.gateway.watch(run, _INTERVAL):
                     told = False
+                    on_update(update)
                     if update.state in FINAL_STATES:
                         return update
             except _AWAY as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
@@ -54,17 +54,14 @@ class Vigil:
         held = nullcontext() if self._sources is None else self._sources.held(claim.entry)
         try:
             async with held:
-                first = asyncio.FIRST_COMPLETED
-                done, _ = await asyncio.wait((task, *watches), return_when=first)
-                if task not in done:
-                    for each in done:
-                        each.result()
-                return await task
+                try:
+                    return await _first(task, watches)
+                finally:
+                    # A watch that goes on would write the marker again.
+                    await _stop(task, *watches)
         finally:
             # What is served is put away before anything is told.
-            for each in (task, *watches):
-                each.cancel()
-            await asyncio.gather(task, *watches, return_exceptions=True)
+            await _stop(task, *watches)
 
     @staticmethod
     async def _loss(sources: SourceLeases, claim: EntryClaim) -> None:
@@ -84,3 +81,17 @@ class Vigil:
             if "serve" in suite.values and not claim.is_serving:
                 since = self._clock.monotonic()
         raise BackendRejected(f"not evaluated within {limit:,g} seconds")
+
+
+async def _first(task: asyncio.Task[_Value], watches: Sequence[asyncio.Task[None]]) -> _Value:
+    done, _ = await asyncio.wait((task, *watches), return_when=asyncio.FIRST_COMPLETED)
+    if task not in done:
+        for each in done:
+            each.result()
+    return await task
+
+
+async def _stop(*tasks: asyncio.Task[Any]) -> None:
+    for each in tasks:
+        each.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
