@@ -12,6 +12,7 @@ class MemoryBucket:
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.error: Exception | None = None
+        self.written: list[str] = []
 
     async def version(self, key: str) -> str | None:
         data = self.objects.get(key)
@@ -25,6 +26,13 @@ class MemoryBucket:
         if self.error is not None:
             raise self.error
         return sorted(key for key in self.objects if key.startswith(prefix))
+
+    async def put(self, key: str, data: bytes) -> None:
+        self.written.append(key)
+        self.objects[key] = data
+
+    async def delete(self, key: str) -> None:
+        self.objects.pop(key, None)
 
     async def close(self) -> None:
         pass

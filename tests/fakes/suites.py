@@ -34,6 +34,7 @@ class FakeEvaluator:
 
     def __init__(self, headlines: Callable[[str], float] = lambda _: 50.0) -> None:
         self.evaluated: list[tuple[str, str, str]] = []
+        self.abandoned: list[str] = []
         self.errors: dict[str, list[Exception]] = {}
         self.hold: asyncio.Event | None = None
         self.began, self.done = asyncio.Event(), asyncio.Event()
@@ -61,6 +62,9 @@ class FakeEvaluator:
         fields = {"figures": (figure,), "is_complete": True, "run": f"{name}-run", "asked": 10}
         fields |= self.spent.to_json()
         return EntryResult(EntryCause.SUCCESS if base else EntryCause.NO_GATE, fields)
+
+    async def abandon(self, entry: CheckpointEntry) -> None:
+        self.abandoned.append(entry.checkpoint.name)
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         if len(self.evaluated) == self.wanted:

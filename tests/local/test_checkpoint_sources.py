@@ -5,12 +5,12 @@ from pathlib import Path
 from uuid import uuid4
 
 from tests.fakes import tiny
-from tests.fakes.stores import MemoryStore
+from tests.fakes.caption_buckets import MemoryBucket
 from tests.servers.access import access_to
 
 from caliper.adapters.stores.source_bucket import SourceBucket
 from caliper.core.checkpoints import CheckpointRevision
-from caliper.local.checkpoint_sources import LocalSources
+from caliper.local.checkpoint_sources import BucketSources, LocalSources
 from caliper.local.sources import Delivery, WatchedFolder
 from caliper.pipeline.suites.notifications import BucketPlace
 
@@ -23,7 +23,7 @@ async def test_a_folder_is_looked_at_and_marked_where_nobody_takes_it_for_a_chec
     tmp_path: Path,
 ) -> None:
     file = tiny.text(tmp_path / "step-1" / "weights", "a")
-    checkpoint, sources = Delivery(str(file.parent)).read(), LocalSources({})
+    checkpoint, sources = Delivery(str(file.parent)).read(), LocalSources(lambda _: None)
     before = await sources.signature(checkpoint)
     await sources.mark(checkpoint.source, "nightly", "text")
     marker = tmp_path / ".step-1.nightly.caliper-lease"
@@ -47,9 +47,21 @@ async def test_a_folder_is_looked_at_and_marked_where_nobody_takes_it_for_a_chec
     assert list(tmp_path.parent.glob(tmp_path.name)) == []
 
 
+async def test_a_folder_in_a_bucket_is_lost_with_its_last_object() -> None:
+    bucket, checkpoint = MemoryBucket(), found("s3://models/step-1")
+    sources = BucketSources({"models": bucket}.get)
+    await bucket.put("step-1/captions.jsonl", b"1")
+    assert await sources.signature(checkpoint)
+    await bucket.delete("step-1/captions.jsonl")
+    assert await sources.signature(checkpoint) == ""
+    assert await sources.loss(checkpoint) == "s3://models/step-1 was removed"
+    # In an installation a path is that of another machine.
+    assert await sources.signature(found("/checkpoints/step-1")) is None
+
+
 async def test_an_object_is_looked_at_by_its_etag_or_that_of_its_manifest() -> None:
-    bucket = MemoryStore()
-    sources = LocalSources({"models": bucket})
+    bucket = MemoryBucket()
+    sources = LocalSources({"models": bucket}.get)
     for source, key in (("s3://models/a/1.bin", "a/1.bin"), ("s3://models/b/", "b/manifest.json")):
         checkpoint = found(source)
         await bucket.put(key, b"1")
@@ -71,7 +83,7 @@ async def test_a_marker_in_a_real_bucket_is_no_checkpoint(minio: str) -> None:
     with access.connections() as pool:
         access.client(pool).make_bucket(access.bucket)
     bucket = SourceBucket(access)
-    sources = LocalSources({access.bucket: bucket})
+    sources = LocalSources({access.bucket: bucket}.get)
     source = f"s3://{access.bucket}/run/step=1.ckpt"
     assert await sources.signature(found(source)) == ""
     for text in ("first", "second"):

@@ -2,17 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes import tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
+from tests.fakes.decided import judge
 from tests.fakes.installation import installation
+from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
 from tests.fakes.suite_folders import suite as written
@@ -23,9 +26,11 @@ from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
 from caliper.core.run import RunState
+from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
-from caliper.local.gateway_evaluator import GatewayEvaluator, check_installed
+from caliper.local.gateway_evaluator import GatewayEvaluator
+from caliper.local.installed_suites import check_installed
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.comparing.comparer import Comparer
@@ -36,9 +41,10 @@ from caliper.pipeline.suites.loop import SuiteLoop
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground
-from caliper.wiring.service_settings import CaptionerSettings
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 CAPTIONS = EXAMPLES / "captions"
+SCENES = 100
 
 
 @dataclass
@@ -49,17 +55,22 @@ class Installed:
     evaluator: GatewayEvaluator
     bucket: MemoryBucket
     events: list[tuple[str, str]] = field(default_factory=list)
+    note: Callable[[], dict[str, Any]] = dict
 
     async def applied(self, folder: Path, **more: Any) -> Suite:
         suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
         await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
         return suite
 
-    async def one(self, suite: Suite, checkpoint: CheckpointRevision) -> EntryResult:
-        entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+    async def one(
+        self, suite: Suite, checkpoint: CheckpointRevision, number: int = 0
+    ) -> EntryResult:
+        new = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+        entry = replace(new, round=number)
         store, clock = self.ground.store, self.ground.clock
         registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
         claim = EntryClaim(registry, StoredEntry(entry, None), lease)
+        self.note = lease.note
         return await self.evaluator.evaluate(suite, claim, BaselineChoice())
 
     async def decided(self) -> list[CheckpointEntry]:
@@ -76,12 +87,14 @@ class Installed:
 
 @asynccontextmanager
 async def installed(
-    folder: Path, captioner: CaptionerSettings | None = None
+    folder: Path,
+    captioner: CaptionerSettings | None = None,
+    examiner: JudgeSettings | None = None,
 ) -> AsyncIterator[Installed]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda _: bucket)
-    async with installation(ground, captioner=captioner) as gateway:
+    async with installation(ground, examiner, captioner=captioner) as gateway:
         evaluator = GatewayEvaluator(
             gateway, ground.store, comparer, captions, SystemClock(), print
         )
@@ -119,6 +132,92 @@ async def test_decided_as_in_a_folder(there: Installed, tmp_path: Path) -> None:
         assert set(installed_one.figures) == set(local.figures)
         for name in ("version", "state", "is_complete", "findings", "reason", "asked", "calls"):
             assert getattr(installed_one, name) == getattr(local, name), name
+
+
+async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    steps = {100: 10, 200: 10, 300: 60}
+    for step, mistakes in steps.items():
+        _write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, mistakes)
+    more = {"judging": "sequential", "alarms": "suite", "margin": 20.0}
+    async with ChatServer(otherwise=judge) as chat:
+        settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
+        async with installed(tmp_path, examiner=settings) as there:
+            part = {"data": str(tmp_path / "data")}
+            suite = await there.applied(tmp_path, benchmarks={"capability": part}, **more)
+            registry = SuiteRegistry(there.ground.store, there.ground.clock)
+            for step in steps:
+                checkpoint = there.bucket.deliver(step, tmp_path / "checkpoints" / f"step-{step}")
+                await registry.register(suite, checkpoint)
+            entries = await there.decided()
+        asked = len(chat.requests)
+        assert asked == sum(each.calls for each in entries)
+        assert [str(each.state) for each in entries] == ["evaluated", "passed", "regressed"]
+        assert all(each.saved > SCENES / 2 for each in entries[1:])
+        # 5% of the baseline was judged again, and it is paid for once.
+        assert [each.calls - each.asked for each in entries] == [0, SCENES // 20, 0]
+        part |= {"judge": f"tgi:{chat.url}"}
+        written(tmp_path, benchmarks={"capability": part}, anchors=False, **more)
+        caliper = Command(tmp_path)
+        await asyncio.to_thread(caliper, *RUN, code=1)
+        told = (await asyncio.to_thread(caliper, "trend", "nightly", "--json", code=0)).told
+        assert len(chat.requests) == 2 * asked
+    for one, fields in zip(entries, told, strict=True):
+        local = CheckpointEntry.from_json(fields)
+        assert local.run == f"{local.checkpoint.name}-{one.run}"
+        for name in ("state", "is_complete", "findings", "reason", "asked", "saved", "calls"):
+            assert getattr(one, name) == getattr(local, name), name
+
+
+def _write_scene_captions(folder: Path, step: int, mistakes: int) -> None:
+    rows = (
+        {
+            "file_id": f"s{number:05}",
+            "caption": f"a {'mistake' if is_wrong else 'park'} {step} {number}",
+        }
+        for number in range(SCENES)
+        for is_wrong in (number < mistakes,)
+    )
+    tiny.lines(folder / "scene.jsonl", rows)
+
+
+async def test_the_run_of_an_abandoned_checkpoint_is_cancelled(tmp_path: Path) -> None:
+    asked, may = asyncio.Event(), asyncio.Event()
+
+    async def slow(server: ChatServer, request: Any, body: Any) -> Any:
+        asked.set()
+        await may.wait()
+        return await steadfast(server, request, body)
+
+    async with ChatServer(otherwise=slow) as chat:
+        settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
+        async with installed(tmp_path, examiner=settings) as there:
+            suite = await there.applied(tmp_path)
+            checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
+            entry = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+            evaluation = asyncio.create_task(there.one(suite, checkpoint))
+            await asked.wait()
+            evaluation.cancel()
+            await asyncio.gather(evaluation, return_exceptions=True)
+            gateway = there.evaluator.gateway
+            (run,) = (await gateway.list()).evaluations
+            assert run.state is RunState.RUNNING
+            abandonment = asyncio.create_task(there.evaluator.abandon(entry))
+            async for update in gateway.watch(run.spec.run_id, 0.1):
+                if update.state is RunState.CANCELLING:
+                    break
+            may.set()
+            await abandonment
+            assert there.evaluator.spent.calls > 0
+            again = await there.one(suite, checkpoint, entry.round + 1)
+            assert again.fields["run"] == run.spec.run_id
+            paid = there.evaluator.spent
+            assert paid.calls > 0
+            # Evaluated once more, it asks for nothing, and costs nothing.
+            there.evaluator.spent = Spending()
+            await there.one(suite, checkpoint, entry.round + 2)
+            assert there.evaluator.spent == Spending()
+            assert (await gateway.get(run.spec.run_id)).state is RunState.FINISHED
 
 
 async def test_captions_that_are_not_there(there: Installed, tmp_path: Path) -> None:
@@ -164,6 +263,8 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
         suite = await there.applied(tmp_path, benchmarks=captioned)
         checkpoint = CheckpointRevision("/checkpoints/1", REVISION, "step-1", 1)
         assert (await there.one(suite, checkpoint)).cause is EntryCause.NO_GATE
+        noted = there.note()
+        assert noted["done"] == noted["whole"] > 0
         with pytest.raises(InvalidInput, match=r"captioner: the captioner serves .*, not revis"):
             await there.one(suite, replace(checkpoint, revision="other", name="step-2"))
         (other,) = (await there.evaluator.gateway.list(name="step-2")).evaluations
@@ -173,10 +274,11 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"judging": "sequential"}, "judging"),
         ({"retention": {"keep": 3}}, "retention"),
         ({"serve": {"endpoint": "http://127.0.0.1:1"}}, "serve"),
         ({"anchors": True}, "anchors"),
+        ({"budget": {"month": {"money": 5}}}, "budget.month.money"),
+        ({"budget": {"month": {"tokens": 5}}}, "budget.month.tokens"),
         ({"judge": "tgi:http://127.0.0.1:1#m"}, "benchmarks.capability.judge"),
         ({"captioner": "tgi:http://127.0.0.1:1#{name}"}, "benchmarks.capability.captioner"),
         ({"embedder": "minilm:model"}, "benchmarks.capability.embedder"),

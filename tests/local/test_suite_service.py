@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prometheus_client import generate_latest
+from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.clock import FakeClock
 from tests.fakes.suites import FakeEvaluator, checkpoint, suite
 
@@ -16,6 +17,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import StreamUnavailable
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice
+from caliper.local.checkpoint_sources import BucketSources
 from caliper.local.notify import permitted_targets
 from caliper.local.suite_service import SuiteController
 from caliper.pipeline.suites.arrivals import Arrivals
@@ -44,10 +46,13 @@ async def test_all_suites_are_evaluated_after_an_outage(tmp_path: Path) -> None:
     registry = SuiteRegistry(ground.store, clock)
     for name in ("daily", "nightly"):
         await registry.apply(suite(name))
-        await registry.register(suite(name), checkpoint(1))
+        await registry.register(suite(name), checkpoint(1, source="s3://models/step-1"))
     # It harms only itself.
     await ground.store.put("suites/broken/suite.json", b"{")
     evaluator, told, outages = FakeEvaluator(), Told(6), [StreamUnavailable("no broker")]
+
+    bucket = MemoryBucket()
+    sources = BucketSources({"models": bucket}.get)
 
     async def open_arrivals(_: AsyncExitStack) -> Arrivals:
         if outages:
@@ -58,12 +63,16 @@ async def test_all_suites_are_evaluated_after_an_outage(tmp_path: Path) -> None:
 
         return none
 
-    controller = SuiteController(ground, evaluator, lambda _: {"told": told}, open_arrivals)
+    controller = SuiteController(
+        ground, evaluator, lambda _: {"told": told}, open_arrivals, sources
+    )
     running = asyncio.create_task(controller.run())
     await told.done.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert sorted(evaluator.evaluated) == [("daily", "step-1", ""), ("nightly", "step-1", "")]
+    assert set(bucket.written) == {f".step-1.{name}.caliper-lease" for name in ("daily", "nightly")}
+    assert bucket.objects == {}
     kinds = {(each.suite, str(each.kind)) for each in told.notices}
     wanted = ("registered", "started", "decided")
     assert kinds == {(name, kind) for name in ("daily", "nightly") for kind in wanted}

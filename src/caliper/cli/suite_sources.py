@@ -108,7 +108,7 @@ async def open_sources(
     async def arrivals() -> Sequence[CheckpointRevision | SourceLoss]:
         return [arrival for source in sources for arrival in await source()]
 
-    return arrivals, loss_of, LocalSources(buckets)
+    return arrivals, loss_of, LocalSources(buckets.get)
 
 
 async def _nothing_lost(_: CheckpointRevision) -> str:

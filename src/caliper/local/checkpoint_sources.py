@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -13,12 +13,18 @@ from caliper.core.keys import digest
 from caliper.local.sources import is_gone, signature_of
 from caliper.pipeline.suites.notifications import MANIFEST, MARKER
 
+_FOLDER = "folder"
+
 
 class MarkedBucket(Protocol):
     """A bucket as far as checkpoints in it are looked after; see `SourceBucket`."""
 
     async def version(self, key: str) -> str | None:
         """The ETag of an object, None if it does not exist. Raises StoreUnavailable."""
+        ...
+
+    async def keys(self, prefix: str) -> list[str]:
+        """The keys that begin with a prefix. Raises StoreUnavailable."""
         ...
 
     async def put(self, key: str, data: bytes) -> None:
@@ -30,43 +36,38 @@ class MarkedBucket(Protocol):
         ...
 
 
-class LocalSources:
-    """ports.sources.CheckpointSources: paths, and s3://BUCKET/KEY in the `buckets` by name. The
-    marker of SUITE beside step-1 is .step-1.SUITE.caliper-lease.
+class BucketSources:
+    """ports.sources.CheckpointSources: s3://BUCKET/KEY in the buckets that `bucket_of` finds by
+    name, an object or a folder. Others are not looked after. The marker of SUITE beside step-1 is
+    .step-1.SUITE.caliper-lease.
     """
 
-    def __init__(self, buckets: Mapping[str, MarkedBucket]) -> None:
-        self._buckets = buckets
+    def __init__(self, bucket_of: Callable[[str], MarkedBucket | None]) -> None:
+        self._bucket_of = bucket_of
 
     async def signature(self, checkpoint: CheckpointRevision) -> str | None:
-        """Sizes and times of its files; of an object, or the manifest in a folder, the ETag."""
-        if not checkpoint.is_uri:
-            files = await asyncio.to_thread(signature_of, Path(checkpoint.source))
-            return digest([list(file) for file in files])
+        """The ETag of an object, or of the manifest in a folder; that there are others in one."""
         bucket, key = self._place(checkpoint.source)
-        return None if bucket is None else await bucket.version(_object(key)) or ""
+        if bucket is None:
+            return None
+        etag = await bucket.version(_object(key))
+        if etag is None and not key.endswith("/") and await bucket.keys(f"{key}/"):
+            return _FOLDER
+        return etag or ""
 
     async def loss(self, checkpoint: CheckpointRevision) -> str:
         """Why it is another checkpoint now, or none."""
-        if not checkpoint.is_uri:
-            return await asyncio.to_thread(is_gone, checkpoint)
         there = await self.signature(checkpoint)
         return f"{checkpoint.source} " + ("holds another version now" if there else "was removed")
 
     async def mark(self, source: str, suite: str, text: str) -> None:
         """Write the marker. Raises StoreUnavailable."""
-        if not is_uri(source):
-            await asyncio.to_thread(_write, Path(_marker(source, suite)), text)
-            return
         bucket, key = self._place(source)
         if bucket is not None:
             await bucket.put(_marker(key, suite), text.encode())
 
     async def unmark(self, source: str, suite: str) -> None:
         """Remove the marker. Raises StoreUnavailable."""
-        if not is_uri(source):
-            await asyncio.to_thread(_remove, Path(_marker(source, suite)))
-            return
         bucket, key = self._place(source)
         if bucket is not None:
             await bucket.delete(_marker(key, suite))
@@ -74,7 +75,38 @@ class LocalSources:
     def _place(self, uri: str) -> tuple[MarkedBucket | None, str]:
         scheme, _, rest = uri.partition("://")
         name, _, key = rest.partition("/")
-        return (self._buckets.get(name) if scheme == "s3" and key else None), key
+        return (self._bucket_of(name) if scheme == "s3" and key else None), key
+
+
+class LocalSources(BucketSources):
+    """Also paths."""
+
+    async def signature(self, checkpoint: CheckpointRevision) -> str | None:
+        """Of a path, sizes and times of its files."""
+        if checkpoint.is_uri:
+            return await super().signature(checkpoint)
+        files = await asyncio.to_thread(signature_of, Path(checkpoint.source))
+        return digest([list(file) for file in files])
+
+    async def loss(self, checkpoint: CheckpointRevision) -> str:
+        """Why it is another checkpoint now, or none."""
+        if checkpoint.is_uri:
+            return await super().loss(checkpoint)
+        return await asyncio.to_thread(is_gone, checkpoint)
+
+    async def mark(self, source: str, suite: str, text: str) -> None:
+        """Write the marker. Raises StoreUnavailable."""
+        if is_uri(source):
+            await super().mark(source, suite, text)
+        else:
+            await asyncio.to_thread(_write, Path(_marker(source, suite)), text)
+
+    async def unmark(self, source: str, suite: str) -> None:
+        """Remove the marker. Raises StoreUnavailable."""
+        if is_uri(source):
+            await super().unmark(source, suite)
+        else:
+            await asyncio.to_thread(_remove, Path(_marker(source, suite)))
 
 
 def _object(key: str) -> str:

@@ -3,86 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import (
-    BackendOverloaded,
-    BackendTimeout,
-    BackendUnavailable,
-    InvalidInput,
-    NotFound,
-)
-from caliper.core.run import FINAL_STATES, RunState
+from caliper.core.errors import BackendError, InvalidInput, NotComparable, NotFound
+from caliper.core.report import Report
+from caliper.core.run import RunState
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions, is_empty
-from caliper.local.config import BenchmarkConfig, RunConfig, check_config
-from caliper.local.request import part_request, run_request
+from caliper.local.config import RunConfig, check_config
+from caliper.local.installed_suites import benchmark_request, check_installed
+from caliper.local.judged_again import share_again
+from caliper.local.patient_gateway import CANCELLATION_PATIENCE, PatientGateway
+from caliper.local.request import run_request
 from caliper.local.setup import open_sources
 from caliper.local.suite_config import suite_run
-from caliper.local.suite_decisions import EvaluatedRun, decide
+from caliper.local.suite_decisions import EvaluatedRun, decide, decide_by_look, sequential_plan
+from caliper.pipeline.aggregation.known_questions import is_deterministic
+from caliper.pipeline.aggregation.sequential import SequentialPlan, stored_captions
 from caliper.pipeline.asking.token_budget import spent_tokens
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import GATE_REQUEST
-from caliper.pipeline.planning.resolution import BenchmarkRequest
+from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
-from caliper.pipeline.store.supplies import check_digest
+from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-_INTERVAL, _PAUSE = 1.0, 5.0
-_PATIENCE = 3600.0
-"""Seconds for which a gateway that does not answer is waited for before a run is begun."""
-_AWAY = (BackendUnavailable, BackendTimeout, BackendOverloaded)
 _WITHOUT_CALLS = ("lexical", "replay")
-_OF_A_MACHINE = ("tgi:", "triton:", "replay:", "http:", "https:")
-_Result = TypeVar("_Result")
-
-
-def check_installed(suite: Suite) -> None:
-    """Raise InvalidInput, naming the field, for a suite that an installation cannot evaluate."""
-    config = check_config(suite.values["run"], file=f"suite {suite.name}")
-    refusals: dict[str, tuple[bool, str]] = {
-        "judging": ("judging" in suite.values, "an installation judges in full so far"),
-        "serve": (
-            suite.values.get("serve") is not None,
-            "an installation serves no checkpoints: supply their captions, or name its captioner",
-        ),
-        "retention": (
-            suite.keep is not None,
-            "an installation removes runs by CALIPER_GATEWAY_RETENTION_DAYS",
-        ),
-        "pack": (config.pack is not None, "an installation has its own prompts"),
-        "anchors": (
-            config.anchors is not None,
-            "whether anchors are judged, an installation's judges are told by its own settings",
-        ),
-    }
-    for name, part in config.benchmarks.items():
-        for role in ("judge", "reader", "captioner"):
-            spec = getattr(part, role) or ""
-            message = f"name it as the installation's {role} names itself, not by {spec:.60}"
-            is_foreign = spec.startswith(_OF_A_MACHINE)
-            refusals[f"benchmarks.{name}.{role}"] = (is_foreign, message)
-        for server in ("tagger", "embedder"):
-            is_own = getattr(part, server) != BenchmarkConfig.model_fields[server].default
-            refusals[f"benchmarks.{name}.{server}"] = (is_own, "it is that of the installation")
-    for place, (is_refused, message) in refusals.items():
-        if is_refused:
-            raise InvalidInput(f"not with --server: {message}", field=place)
 
 
 @dataclass(slots=True)
@@ -103,6 +66,10 @@ class GatewayEvaluator:
     warn: Callable[[str], None]
     spent: Spending = field(default_factory=Spending)
 
+    @property
+    def _patient(self) -> PatientGateway:
+        return PatientGateway(self.gateway, self.clock, self.warn)
+
     async def evaluate(
         self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
@@ -120,141 +87,198 @@ class GatewayEvaluator:
         run = await self._begun(entry)
         if not run:
             check_installed(suite)
-            requests = await self._requests(suite, entry.checkpoint)
-            if requests is None:
+            request = await self._request(suite, entry.checkpoint)
+            if request is None:
                 reason = f"there are no captions at {entry.checkpoint.source}"
                 return EntryResult(EntryCause.LOSS, {"reason": reason})
-            run = await self._begin(entry, *requests)
+            plan = await self._sequential_plan(suite, entry, baseline)
+            run = await self._begin(entry, request, plan)
         await claim.note_run(run)
-        ended = await self._end(run)
+        ended = await self._patient.end(run, partial(_note_progress, claim))
+        await self._pay(entry, ended)
         if ended.state is RunState.FAILED:
             return EntryResult(EntryCause.FAILURE, {"run": run, "reason": ended.error})
         if ended.state is RunState.CANCELLED:
             return EntryResult(EntryCause.DOUBT, {"run": run, "reason": f"run {run} was cancelled"})
         evaluated = await self._evaluated(ended)
-        cause, decided = await decide(suite, evaluated, baseline, self._compare)
+        base = baseline.entry
+        if base is not None and ended.spec.judging and not evaluated.report.partial:
+            look = partial(self.gateway.look, base.run, run)
+            cause, decided = await decide_by_look(lambda: self._patient.call(look), evaluated, base)
+        else:
+            cause, decided = await decide(suite, evaluated, baseline, self._compare)
         return EntryResult(cause, evaluated.fields | decided)
+
+    async def abandon(self, entry: CheckpointEntry) -> None:
+        """Cancel the run of an entry, so that it costs no more calls. Raises StoreUnavailable."""
+        note = await self._note(entry)
+        run = str(note.get("run") or note.get("again") or "")
+        if not run:
+            return
+        try:
+            await self._patient.call(lambda: self.gateway.cancel(run), CANCELLATION_PATIENCE)
+            # What was in flight is paid, too.
+            async with asyncio.timeout(CANCELLATION_PATIENCE):
+                await self._pay(entry, await self._patient.end(run))
+        except NotFound:
+            return
+        except TimeoutError:
+            self.warn(f"run {run} is still being cancelled: its cost is not in the account")
+        except BackendError as error:
+            self.warn(f"run {run} goes on, it could not be cancelled: {error}")
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Do nothing: the gateway removes old runs."""
 
     async def _begun(self, entry: CheckpointEntry) -> str:
         """The run that an earlier loop began for this round of an entry; empty if none did."""
-        note = await read_replaceable(self.store, _note_key(entry))
-        if note.get("round") != entry.round:
+        run = str((await self._note(entry)).get("run") or "")
+        if not run:
             return ""
-        run = str(note.get("run", ""))
         try:
-            await self._patiently(lambda: self.gateway.get(run))
+            await self._patient.call(lambda: self.gateway.get(run))
         except NotFound:
             return ""
         return run
 
+    async def _note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
+        note = await read_replaceable(self.store, _note_key(entry))
+        return note if note.get("round") == entry.round else {}
+
+    async def _sequential_plan(
+        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+    ) -> SequentialPlan | None:
+        """How to stop early; None if the suite does not, or there is nothing to compare with. Some
+        of the baseline is judged again first.
+        """
+        if "judging" not in suite.values or baseline.entry is None:
+            return None
+        run = baseline.entry.run
+        try:
+            found = await self._patient.call(lambda: self.gateway.get(run))
+        except NotFound:
+            # Removed since: the comparison says so.
+            return None
+        base = StoredRun(found.spec, self.store, partial(stored_captions, self.store))
+        accounts = SuiteAccounts(self.store, self.clock, suite.name)
+        plan = await sequential_plan(suite, entry, base, accounts)
+        if is_deterministic(base.spec):
+            return plan
+        return replace(plan, repeats=await self._repeats(suite, entry, base))
+
+    async def _repeats(
+        self, suite: Suite, entry: CheckpointEntry, base: StoredRun
+    ) -> StoredRun | None:
+        """A run that judges some of the baseline again; None if it cannot, and the judge counts as
+        one that flips half of its verdicts.
+        """
+        texts, parts = await base.captions(await base.open()), []
+        config = share_again(suite, base.spec)
+        for name in config.benchmarks:
+            upload = partial(self.gateway.upload, name, texts.get(name, {}))
+            digest = await self._patient.call(upload)
+            parts.append(replace(benchmark_request(suite, config, name), captions=digest))
+        start = partial(self.gateway.start, run_request(config, config.label, parts))
+        started, is_new = await self._patient.call(start)
+        again = started.spec.run_id
+        await write_json(self.store, _note_key(entry), again=again, round=entry.round)
+        ended = await self._patient.end(again)
+        if is_new:
+            self.spent += await self._spending(ended)
+        if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
+            self.warn(f"run {again}, which judges some of {base.spec.name} again: {ended.state}")
+            return None
+        return replace(base, spec=ended.spec)
+
     async def _begin(
-        self, entry: CheckpointEntry, config: RunConfig, parts: Sequence[BenchmarkRequest]
+        self, entry: CheckpointEntry, request: EvaluationRequest, plan: SequentialPlan | None
     ) -> str:
-        request = run_request(config, config.label, parts)
-        started, is_new = await self._patiently(lambda: self.gateway.start(request))
+        judging = None if plan is None else plan.criterion
+        sequential = replace(request, judging=judging)
+        try:
+            started, is_new = await self._patient.call(lambda: self.gateway.start(sequential))
+        except NotComparable:
+            # In full, so that the next one has a baseline.
+            started, is_new = await self._patient.call(lambda: self.gateway.start(request))
         run = started.spec.run_id
         if foreign := _foreign_captioner(started, entry.checkpoint):
             if is_new:
                 await self.gateway.cancel(run)
             raise InvalidInput(foreign, field="captioner")
-        await write_json(self.store, _note_key(entry), run=run, round=entry.round)
+        before = await read_replaceable(self.store, _note_key(entry))
+        paid = before.get("paid") if before.get("run") == run else None
+        await write_json(self.store, _note_key(entry), run=run, round=entry.round, paid=paid)
         return run
 
-    async def _requests(
+    async def _request(
         self, suite: Suite, checkpoint: CheckpointRevision
-    ) -> tuple[RunConfig, list[BenchmarkRequest]] | None:
+    ) -> EvaluationRequest | None:
         """What is asked of the gateway, with the captions uploaded; None if there are none."""
         stored = check_config(suite.values["run"], file=f"suite {suite.name}")
         if all(part.captioner is not None for part in stored.benchmarks.values()):
             config = suite_run(suite, checkpoint)
-            return config, [_request(suite, config, name) for name in config.benchmarks]
+            parts = [benchmark_request(suite, config, name) for name in config.benchmarks]
+            return run_request(config, config.label, parts)
         async with self.captions.fetched(checkpoint) as here:
             if is_empty(Path(here.source)):
                 return None
             config = suite_run(suite, here)
             parts = [await self._with_captions(suite, config, name) for name in config.benchmarks]
-        return config, parts
+        return run_request(config, config.label, parts)
 
     async def _with_captions(self, suite: Suite, config: RunConfig, name: str) -> BenchmarkRequest:
-        request, part = _request(suite, config, name), config.benchmarks[name]
+        request, part = benchmark_request(suite, config, name), config.benchmarks[name]
         if part.captions is None:
             return request
         texts = (await asyncio.to_thread(open_sources, name, part)).captions or {}
-        digest = await self._patiently(lambda: self.gateway.upload(name, texts))
+        digest = await self._patient.call(lambda: self.gateway.upload(name, texts))
         return replace(request, captions=digest)
-
-    async def _patiently(self, call: Callable[[], Awaitable[_Result]]) -> _Result:
-        """The result of a call that may be repeated, once the gateway answers."""
-        deadline, told = self.clock.monotonic() + _PATIENCE, False
-        while True:
-            try:
-                return await call()
-            except _AWAY as error:
-                if self.clock.monotonic() >= deadline:
-                    raise
-                if not told:
-                    self.warn(f"waiting for the gateway: {error}")
-                told = True
-            await self.clock.sleep(_PAUSE)
-
-    async def _end(self, run: str) -> Evaluation:
-        """The run once it has ended, however often the gateway goes away meanwhile."""
-        told = False
-        while True:
-            try:
-                async for update in self.gateway.watch(run, _INTERVAL):
-                    told = False
-                    if update.state in FINAL_STATES:
-                        return update
-            except _AWAY as error:
-                if not told:
-                    self.warn(f"run {run} goes on; waiting for the gateway: {error}")
-                told = True
-            await self.clock.sleep(_PAUSE)
 
     async def _evaluated(self, ended: Evaluation) -> EvaluatedRun:
         run = ended.spec.run_id
-        data = await self._patiently(lambda: self.gateway.report(run, partial=True))
+        report = await self._report(run)
+        return EvaluatedRun(run, report, self.spent.calls, self.spent.tokens)
+
+    async def _report(self, run: str) -> Report:
+        data = await self._patient.call(lambda: self.gateway.report(run, partial=True))
         # In a thread: it has all figures of all tasks.
-        report = await asyncio.to_thread(read_report, data.decode(), f"run {run}")
+        return await asyncio.to_thread(read_report, data.decode(), f"run {run}")
+
+    async def _pay(self, entry: CheckpointEntry, ended: Evaluation) -> None:
+        """Add what a run has cost since it was paid for this entry last, in an earlier round."""
+        run, spent = ended.spec.run_id, await self._spending(ended)
+        note = await read_replaceable(self.store, _note_key(entry))
+        paid = Spending.from_json(note.get("paid") or {})
+        new = spent.calls - paid.calls, spent.tokens - paid.tokens
+        self.spent += Spending(*(max(0, each) for each in new))
+        fields = {"run": run, "round": entry.round, "paid": spent.to_json()}
+        await write_json(self.store, _note_key(entry), **fields)
+
+    async def _spending(self, ended: Evaluation) -> Spending:
+        """What a run has cost so far."""
         asked = sum(
             part.coverage.known - part.coverage.undrawn
-            for part in report.benchmarks
+            for part in ended.benchmarks
             if _calls_a_model(ended, part.name)
         )
         calls = asked if ended.reuse is None else max(0, asked - ended.reuse.verdicts)
-        self.spent = Spending(calls, await spent_tokens(run_store(self.store, run)))
-        return EvaluatedRun(run, report, self.spent.calls, self.spent.tokens)
+        return Spending(calls, await spent_tokens(run_store(self.store, ended.spec.run_id)))
 
     async def _compare(self, base: str, run: str) -> Comparison:
         comparison, _ = await self.comparer.compare([base, run], GATE_REQUEST)
         return comparison
 
 
+def _note_progress(claim: EntryClaim, update: Evaluation) -> None:
+    coverages = [part.coverage for part in update.benchmarks]
+    if coverages:
+        claim.note_progress(
+            sum(each.known for each in coverages), sum(each.planned for each in coverages)
+        )
+
+
 def _note_key(entry: CheckpointEntry) -> str:
     return f"suites/{entry.suite}/begun/{entry.version}/{entry.checkpoint.revision}.json"
-
-
-def _request(suite: Suite, config: RunConfig, name: str) -> BenchmarkRequest:
-    """The request of a benchmark whose files are named by digest. Raises InvalidInput."""
-    part = config.benchmarks[name]
-    try:
-        digests = {field: check_digest(text, field) for field, text in _named_files(part)}
-    except InvalidInput as error:
-        message = "it was applied without its data: apply it again, with --server"
-        raise InvalidInput(message, file=f"suite {suite.name}", field=error.field) from error
-    answerers = {role: spec for role in ("judge", "reader") if (spec := getattr(part, role))}
-    request = part_request(name, part, digests, part.captioner, answerers)
-    nodes = suite.values.get("taxonomies", {}).get(name, {})
-    return replace(request, taxonomy={domain: tuple(each) for domain, each in nodes.items()})
-
-
-def _named_files(part: BenchmarkConfig) -> Iterator[tuple[str, str]]:
-    files = {"data": part.data, "qa_data": part.qa, "qa_replies": part.qa_replies}
-    return ((field, str(file)) for field, file in files.items() if isinstance(file, Path))
 
 
 def _calls_a_model(ended: Evaluation, name: str) -> bool:

@@ -12,8 +12,9 @@ from caliper.analysis.gate import Policy
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat
+from caliper.core.run import RunSpec
 from caliper.core.suites import Suite
-from caliper.local.config import BenchmarkConfig, RunConfig, check_config
+from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import RunDirectory
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.wiring.models import ModelRoom
@@ -44,30 +45,33 @@ async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:
     Raises InvalidInput for captions that cannot be written as they are supplied, and what
     `RunDirectory.captions` raises.
     """
-    config = check_config(suite.values["run"], file=f"suite {suite.name}")
+    config = share_again(suite, base.read_spec())
     captions = await base.captions(await base.stored_run.open())
     folder = base.path / "again"
     parts = {
-        name: _part(name, part, captions.get(name, {}), folder)
+        name: part.model_copy(
+            update={"captions": _write(name, captions.get(name, {}), folder / "captions" / name)}
+        )
         for name, part in config.benchmarks.items()
+    }
+    return config.model_copy(update={"benchmarks": parts, "out": place_again(base)})
+
+
+def share_again(suite: Suite, base: RunSpec) -> RunConfig:
+    """The configuration of a run that judges some of a baseline once more, without its captions."""
+    config = check_config(suite.values["run"], file=f"suite {suite.name}")
+    parts = {
+        name: part.model_copy(update=_OF_A_CAPTIONER) for name, part in config.benchmarks.items()
     }
     update = {
         "benchmarks": parts,
-        "name": base.read_spec().name,
-        "out": place_again(base),
+        "name": base.name,
         "judge_share": SHARE,
         # Its replies are its own: none of the baseline's is used again.
         "replicate": config.replicate + 1,
         "anchors": False,
     }
     return config.model_copy(update=update)
-
-
-def _part(
-    name: str, part: BenchmarkConfig, texts: Mapping[str, str], folder: Path
-) -> BenchmarkConfig:
-    captions = _write(name, texts, folder / "captions" / name)
-    return part.model_copy(update={**_OF_A_CAPTIONER, "captions": captions})
 
 
 def _write(name: str, texts: Mapping[str, str], place: Path) -> Path:

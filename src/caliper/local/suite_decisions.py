@@ -6,18 +6,29 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from caliper.adapters.phrases import state
+from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
-from caliper.core.checkpoints import EntryFigure
+from caliper.analysis.sequential import Look, spent_alpha
+from caliper.analysis.significance import LEVEL
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
 from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.core.suites import Suite
 from caliper.local.suite_config import suite_policy
+from caliper.pipeline.aggregation.sequential import (
+    SequentialPlan,
+    decision_of,
+    describe,
+    finding_json,
+)
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import gate_comparison
+from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.wiring.models import ModelRoom
 
 CAUSES = {
     Decision.PASSED: EntryCause.SUCCESS,
@@ -98,6 +109,36 @@ async def decide(
     reason = "" if gated.decision is Decision.PASSED else "; ".join(map(_describe, decisive))
     findings = tuple(map(_finding_json, gated.findings))
     return CAUSES[gated.decision], {**against, "reason": reason, "findings": findings}
+
+
+async def sequential_plan(
+    suite: Suite, entry: CheckpointEntry, base: StoredRun, accounts: SuiteAccounts
+) -> SequentialPlan:
+    """How the run of a checkpoint stops early, without what was judged again of the baseline.
+    Raises StoreUnavailable.
+    """
+    policy, margin = suite_policy(suite), suite.values["margin"]
+    level = LEVEL if policy is None else policy.level
+    alarm_level = None
+    if "alarms" in suite.values:
+        number = await accounts.comparison_number(suite.version, entry.checkpoint.revision)
+        alarm_level = spent_alpha(level, number)
+    return SequentialPlan(base, policy, margin, level, None, ModelRoom.rules(), alarm_level)
+
+
+async def decide_by_look(
+    last_look: Callable[[], Awaitable[Look]], evaluated: EvaluatedRun, base: CheckpointEntry
+) -> tuple[EntryCause, dict[str, Any]]:
+    """The decision of the look that ended a run, or of the last one."""
+    against: dict[str, Any] = {"baseline": base.checkpoint.revision}
+    if warnings := stuffing_warnings(evaluated.report):
+        return EntryCause.DOUBT, {**against, "reason": "; ".join(warnings)}
+    look, counts = await last_look(), evaluated.counts
+    told = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
+    told += f", reused {counts['reused']:,}" if counts["reused"] else ""
+    reason = "; ".join(filter(None, (describe(look), told)))
+    findings = tuple(map(finding_json, look.checks))
+    return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
 
 
 def _headline_policy(comparison: Comparison, margin: float) -> Policy:

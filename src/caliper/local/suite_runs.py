@@ -8,12 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from caliper.adapters.phrases import stuffing_warnings
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.analysis.sequential import spent_alpha
-from caliper.analysis.significance import LEVEL
+from caliper.analysis.sequential import Look
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
@@ -28,15 +25,10 @@ from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
-from caliper.local.suite_config import suite_policy, suite_run
-from caliper.local.suite_decisions import CAUSES, EvaluatedRun, decide
+from caliper.local.suite_config import suite_run
+from caliper.local.suite_decisions import EvaluatedRun, decide, decide_by_look, sequential_plan
 from caliper.pipeline.aggregation.known_questions import is_deterministic
-from caliper.pipeline.aggregation.sequential import (
-    SequentialPlan,
-    decision_of,
-    describe,
-    finding_json,
-)
+from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
@@ -49,7 +41,6 @@ from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
 from caliper.wiring.hosts import HostRoom
-from caliper.wiring.models import ModelRoom
 from caliper.wiring.prices import read_prices, spending, unpriced
 from caliper.wiring.settings import access, decoders
 
@@ -93,7 +84,8 @@ class LocalEvaluator:
         run = EvaluatedRun(name, result.report, *costs)
         by_look = "judging" in result.report.spec and not result.report.partial
         if plan is not None and baseline.entry is not None and by_look:
-            cause, decided = await _decide_by_look(plan, run, baseline.entry)
+            look = partial(_look, plan, result.directory)
+            cause, decided = await decide_by_look(look, run, baseline.entry)
         else:
             cause, decided = await decide(suite, run, baseline, _compare)
         return EntryResult(cause, run.fields | decided)
@@ -110,17 +102,10 @@ class LocalEvaluator:
         """
         if "judging" not in suite.values or baseline.entry is None:
             return None
-        policy, margin = suite_policy(suite), suite.values["margin"]
-        level = LEVEL if policy is None else policy.level
-        alarm_level = None
-        if "alarms" in suite.values:
-            accounts = SuiteAccounts(suite_store(), self._clock, suite.name)
-            revision = entry.checkpoint.revision
-            number = await accounts.comparison_number(suite.version, revision)
-            alarm_level = spent_alpha(level, number)
-        directory, rules = RunDirectory(DEFAULT_ROOT / baseline.entry.run), ModelRoom.rules()
+        directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
         base = directory.stored_run
-        plan = SequentialPlan(base, policy, margin, level, None, rules, alarm_level)
+        accounts = SuiteAccounts(suite_store(), self._clock, suite.name)
+        plan = await sequential_plan(suite, entry, base, accounts)
         if is_deterministic(base.spec):
             return plan
         result = await self._evaluate(suite, await config_again(suite, directory))
@@ -185,6 +170,9 @@ class LocalEvaluator:
                     f"{part.name}: {model.name} has no revision: no verdict of it is reused"
                 )
 
+    async def abandon(self, entry: CheckpointEntry) -> None:
+        """Do nothing: a run of this process ends with its evaluation."""
+
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Remove the run directories that neither the suite keeps nor another one has."""
         if not outdated_runs(suite, entries):
@@ -235,19 +223,7 @@ async def _compare(base: str, run: str) -> Comparison:
     return await compare_runs([each.stored_run for each in directories], GATE_REQUEST)
 
 
-async def _decide_by_look(
-    plan: SequentialPlan, evaluated: EvaluatedRun, base: CheckpointEntry
-) -> tuple[EntryCause, dict[str, Any]]:
-    """The decision of the look that ended a run, or of the last one."""
-    against: dict[str, Any] = {"baseline": base.checkpoint.revision}
-    if warnings := stuffing_warnings(evaluated.report):
-        return EntryCause.DOUBT, {**against, "reason": "; ".join(warnings)}
-    directory = RunDirectory(DEFAULT_ROOT / evaluated.name)
+async def _look(plan: SequentialPlan, path: Path) -> Look:
+    directory = RunDirectory(path)
     run = await directory.stored_run.open()
-    look = await plan.look(run, await directory.captions(run))
-    counts = evaluated.counts
-    told = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
-    told += f", reused {counts['reused']:,}" if counts["reused"] else ""
-    reason = "; ".join(filter(None, (describe(look), told)))
-    findings = tuple(map(finding_json, look.checks))
-    return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
+    return await plan.look(run, await directory.captions(run))

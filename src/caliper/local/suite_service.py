@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from caliper.adapters.notices.topic import TopicTarget
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -15,6 +16,7 @@ from caliper.adapters.streams import kafka_topics
 from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.checkpoint_sources import BucketSources
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.notify import TOPIC_NAME, permitted_targets
 from caliper.pipeline.comparing.comparer import Comparer
@@ -25,7 +27,9 @@ from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.notifications import BucketNotifications, BucketPlace
 from caliper.pipeline.suites.outbox import Outbox, Targets
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.ports.notices import NoticeTarget
+from caliper.ports.sources import CheckpointSources
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground, ground_of, kafka_access, store_access
 from caliper.wiring.service_settings import SuitesSettings
@@ -33,6 +37,8 @@ from caliper.wiring.settings import variable
 from caliper.wiring.startup import with_metrics
 
 _LOG = logging.getLogger(__name__)
+_BUCKETS = 16
+"""How many buckets stay open to look after checkpoints in them."""
 _PAUSE = 5.0
 """Seconds between two tries while store or stream are down."""
 
@@ -46,6 +52,7 @@ class SuiteController:
         evaluator: CheckpointEvaluator,
         targets: Targets,
         open_arrivals: Callable[[AsyncExitStack], Awaitable[Arrivals]],
+        sources: CheckpointSources,
     ) -> None:
         self._ground, self._evaluator = ground, evaluator
         assert ground.whole is not None  # noqa: S101 - the store of an installation is
@@ -53,6 +60,7 @@ class SuiteController:
         self._outbox = Outbox(self._store, ground.clock, targets)
         self._latest = LatestScores(ground.telemetry)
         self._open_arrivals = open_arrivals
+        self._sources = SourceLeases(self._store, ground.clock, sources, _LOG.warning)
 
     async def run(self) -> None:
         """Go on until it is cancelled; what an outage interrupts, the next turn takes up."""
@@ -73,7 +81,8 @@ class SuiteController:
                 _LOG.warning("%s", error)
         async with AsyncExitStack() as stack:
             arrivals = await self._open_arrivals(stack)
-            loop = SuiteLoop(store, clock, self._evaluator, self._on_event, arrivals)
+            sources = self._sources
+            loop = SuiteLoop(store, clock, self._evaluator, self._on_event, arrivals, sources)
             await self._outbox.run_beside((), loop.run((), once=False))
 
     def _on_event(self, event: SuiteEvent) -> None:
@@ -94,6 +103,7 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     )
     topic, folder = TopicTarget(ground.stream), settings.notify_files
     place = _place(settings)
+    sources = BucketSources(lru_cache(maxsize=_BUCKETS)(partial(_bucket, settings)))
 
     warned = set[str]()
 
@@ -119,7 +129,7 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
         notifications = BucketNotifications(log, place, objects, ground.store, _LOG.warning)
         return (await stack.enter_async_context(notifications)).arrivals
 
-    controller = SuiteController(ground, evaluator, targets, open_arrivals)
+    controller = SuiteController(ground, evaluator, targets, open_arrivals, sources)
     parts = ServiceParts(
         (),
         tasks=(controller.run,),

@@ -169,7 +169,7 @@ async def test_two_loops_share_the_work(around: Surroundings) -> None:
     assert [name for _, name, _ in around.evaluator.evaluated] == [f"step-{n}" for n in range(6)]
 
 
-async def test_a_result_that_comes_after_a_skip_is_not_used(around: Surroundings) -> None:
+async def test_a_skip_ends_an_evaluation(around: Surroundings) -> None:
     await around.applied()
     around.arriving = [checkpoint(1)]
     around.evaluator.hold = asyncio.Event()
@@ -177,9 +177,24 @@ async def test_a_result_that_comes_after_a_skip_is_not_used(around: Surroundings
     await around.evaluator.began.wait()
     (stored,), _ = await around.registry.entries("nightly")
     await around.registry.change_entry(stored.key, EntryCause.SKIP)
-    around.evaluator.hold.set()
     await loop
     assert await around.states() == {"step-1": EntryState.SKIPPED}
+    assert around.evaluator.abandoned == ["step-1"]
+
+
+async def test_only_what_nobody_goes_on_with_is_abandoned(around: Surroundings) -> None:
+    await around.applied(timeout=100)
+    around.arriving = [checkpoint(1)]
+    around.evaluator.hold = asyncio.Event()
+    interrupted = asyncio.create_task(around.once())
+    await around.evaluator.began.wait()
+    interrupted.cancel()
+    await asyncio.gather(interrupted, return_exceptions=True)
+    assert await around.states() == {"step-1": EntryState.REGISTERED}
+    assert around.evaluator.abandoned == []
+    await around.once()
+    assert await around.states() == {"step-1": EntryState.FAILED}
+    assert around.evaluator.abandoned == ["step-1"]
 
 
 async def test_open_entries_move_to_the_new_version_of_a_suite(around: Surroundings) -> None:

@@ -78,6 +78,7 @@ async def test_a_source_that_is_lost_ends_its_evaluation(
     await loop
     (entry,) = await around.entries()
     assert (entry.state, entry.reason) == (EntryState.SOURCE_GONE, sources.lost)
+    assert around.evaluator.abandoned == ["step-1"]
     assert around.evaluator.evaluated == []
     assert around.events[-1] == ("step-1", "source-gone")
     assert sources.markers == {}

@@ -52,6 +52,14 @@ class EntryClaim:
         """The run begins, in this directory or with this id. Raises StoreUnavailable."""
         await self.move(EntryCause.START, run=run)
 
+    async def is_given_up(self) -> bool:
+        """Whether somebody skipped the entry meanwhile. Raises DataLoss, StoreUnavailable."""
+        found = await self._registry.read(self._stored.key)
+        if found is None:
+            return False
+        # After another loop took it over, it is not given up.
+        return found.entry.state is EntryState.SKIPPED or found.entry.round != self.entry.round
+
     async def move(self, cause: EntryCause, **fields: Any) -> CheckpointEntry | None:
         """Change the entry; None if it is no longer that of this claim. Raises DataLoss,
         StoreUnavailable.

@@ -23,9 +23,11 @@ from caliper.core.suites import Suite
 from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.vigil import SourceLost, Vigil
+from caliper.pipeline.suites.vigil import EntrySkipped, SourceLost, Vigil
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
+
+_GIVEN_UP = (EntryCause.LOSS, EntryCause.FAILURE, EntryCause.SKIP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,12 @@ class CheckpointEvaluator(Protocol):
         """
         ...
 
+    async def abandon(self, entry: CheckpointEntry) -> None:
+        """End what goes on elsewhere for an entry that nobody evaluates any more. Raises
+        StoreUnavailable.
+        """
+        ...
+
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Put away what the suite does not keep, now that one of these entries was decided."""
         ...
@@ -78,7 +86,10 @@ class EntryEvaluation:
             return EntryResult(EntryCause.BUDGET, {"reason": refusal})
         self._evaluator.spent = Spending()
         try:
-            return await self._outcome(suite, claim, choice)
+            result = await self._outcome(suite, claim, choice)
+            if result.cause in _GIVEN_UP:
+                await self._evaluator.abandon(claim.entry)
+            return result
         finally:
             with suppress(StoreUnavailable):
                 await accounts.end(claim.entry, month, self._evaluator.spent)
@@ -93,8 +104,8 @@ class EntryEvaluation:
         try:
             work = partial(self._evaluator.evaluate, suite, claim, choice)
             return await self._vigil.over(suite, claim, work)
-        except SourceLost as error:
-            return EntryResult(EntryCause.LOSS, {"reason": str(error)})
+        except (SourceLost, EntrySkipped) as error:
+            return EntryResult(error.cause, {"reason": str(error)})
         except (StoreUnavailable, LeaseLost):
             raise
         except BackendRejected as error:

@@ -1,13 +1,14 @@
-"""What ends an evaluation from outside: its source is lost, or its time is over."""
+"""What ends an evaluation from outside: a lost source, a skip, or the end of its time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
-from caliper.core.errors import BackendRejected, InvalidInput
+from caliper.core.entry_states import EntryCause
+from caliper.core.errors import BackendRejected, CaliperError, InvalidInput
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.source_leases import SourceLeases
@@ -16,11 +17,21 @@ from caliper.ports.clock import Clock
 LONGEST = 86_400.0
 """Seconds that an evaluation may take, if its suite names no other limit."""
 _PACE = 1.0
+_LOOKS = 5
+"""Paces between two looks whether an entry was skipped."""
 _Value = TypeVar("_Value")
 
 
 class SourceLost(Exception):
     """The source of a checkpoint is gone, or holds another one."""
+
+    cause = EntryCause.LOSS
+
+
+class EntrySkipped(Exception):
+    """Somebody skipped a checkpoint while it was evaluated."""
+
+    cause = EntryCause.SKIP
 
 
 class Vigil:
@@ -32,12 +43,13 @@ class Vigil:
     async def over(
         self, suite: Suite, claim: EntryClaim, work: Callable[[], Coroutine[Any, Any, _Value]]
     ) -> _Value:
-        """The result of the work, which is ended early for a lost source or after its time. Raises
-        SourceLost, BackendRejected, InvalidInput, StoreUnavailable, and what the work raises.
+        """The result of the work, which is ended early for a lost source, a skip or after its time.
+        Raises SourceLost, EntrySkipped, BackendRejected, InvalidInput, StoreUnavailable, and what
+        the work raises.
         """
         limit = _limit(suite)
         task = asyncio.create_task(work())
-        watches = [asyncio.create_task(self._overtime(suite, claim, limit))]
+        watches = [asyncio.create_task(self._limits(suite, claim, limit))]
         if self._sources is not None:
             watches.append(asyncio.create_task(self._loss(self._sources, claim)))
         held = nullcontext() if self._sources is None else self._sources.held(claim.entry)
@@ -46,20 +58,26 @@ class Vigil:
                 try:
                     return await _first_result(task, watches)
                 finally:
-                    # What is served is put away before its source may be, and anything is told.
-                    await _ended(task, *watches)
+                    # What is served is put away before its source may be, and anything is told; a
+                    # watch that goes on would write the marker again.
+                    await _stop(task, *watches)
         finally:
-            await _ended(task, *watches)
+            await _stop(task, *watches)
 
     @staticmethod
     async def _loss(sources: SourceLeases, claim: EntryClaim) -> None:
         raise SourceLost(await sources.loss(claim.entry))
 
-    async def _overtime(self, suite: Suite, claim: EntryClaim, limit: float) -> None:
+    async def _limits(self, suite: Suite, claim: EntryClaim, limit: float) -> None:
         """One that waits for a slot has not begun: what serves it has limits of its own."""
-        since = self._clock.monotonic()
+        since, paces = self._clock.monotonic(), 0
         while self._clock.monotonic() - since < limit:
             await self._clock.sleep(_PACE)
+            paces += 1
+            # A store that is away for a while ends nothing here.
+            with suppress(CaliperError):
+                if paces % _LOOKS == 0 and await claim.is_given_up():
+                    raise EntrySkipped
             if "serve" in suite.values and not claim.is_serving:
                 since = self._clock.monotonic()
         raise BackendRejected(f"not evaluated within {limit:,g} seconds")
@@ -83,7 +101,7 @@ async def _first_result(
     return await task
 
 
-async def _ended(*tasks: asyncio.Task[Any]) -> None:
+async def _stop(*tasks: asyncio.Task[Any]) -> None:
     for each in tasks:
         each.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
