@@ -35,7 +35,7 @@ from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
-from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
@@ -175,20 +175,28 @@ class LocalEvaluator:
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Remove the run directories that neither the suite keeps nor another one has."""
-        if not outdated_runs(suite, entries):
+        # Only what is a run below our folder, whatever an entry says.
+        outdated = {
+            run
+            for run in outdated_runs(suite, entries)
+            if Path(run).name == run and (DEFAULT_ROOT / run / "run.yaml").is_file()
+        }
+        if not outdated:
             return
         registry = SuiteRegistry(suite_store(), self._clock)
         # Read again: somebody may have tagged or retried one since.
-        stored, _ = await registry.entries(suite.name)
-        outdated = set(outdated_runs(suite, [each.entry for each in stored]))
+        present = list(entries)
+        for place, each in enumerate(entries):
+            if each.run in outdated:
+                found = await registry.read(StoredEntry(each, None).key)
+                present[place] = each if found is None else found.entry
+        outdated &= set(outdated_runs(suite, present))
         for name in await registry.names():
             if name != suite.name:
                 stored, _ = await registry.entries(name)
                 outdated -= {each.entry.run for each in stored}
         for run in outdated:
-            # Only what is a run below our folder, whatever an entry says.
-            if Path(run).name == run and (DEFAULT_ROOT / run / "run.yaml").is_file():
-                await asyncio.to_thread(shutil.rmtree, DEFAULT_ROOT / run, ignore_errors=True)
+            await asyncio.to_thread(shutil.rmtree, DEFAULT_ROOT / run, ignore_errors=True)
 
 
 def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:

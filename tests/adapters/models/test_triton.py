@@ -189,7 +189,7 @@ async def test_what_does_not_fit_is_told_at_start_up(opened: Opening, rest: str,
 
 
 @pytest.mark.parametrize(
-    ("rest", "known"), [("nobody", "captioner, sentences"), ("captioner@7", "known: 1")]
+    ("rest", "known"), [("nobody", "captioner, clip_like"), ("captioner@7", "known: 1")]
 )
 async def test_an_unknown_model_or_version_is_answered_with_those_that_are_known(
     opened: Opening, rest: str, known: str
