@@ -60,8 +60,6 @@ _SIDE = rf"{_WORDY}+(?:-[a-z]+){{0,2}}"
 _RULES = re.compile(
     "|".join(
         (
-            # In one step what nothing else begins with.
-            r"\s+|[a-z]{1,2}(?=\s)",
             # Lengths are bounded where a long caption could take quadratic time.
             r"</?[a-z][a-z0-9]*(?:\s(?=[^<>]{0,200}=)[^<>]{1,200}|\s{0,9}/?)>",
             r"https?://[^\s\"<>|()]+[^\s\"<>|().!?,;:'-]",
