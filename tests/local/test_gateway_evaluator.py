@@ -43,6 +43,7 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
+pytestmark = pytest.mark.rest
 CAPTIONS = EXAMPLES / "captions"
 SCENES = 100
 
