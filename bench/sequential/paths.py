@@ -170,9 +170,9 @@ def _known(scenario: Scenario, total: Array, draw: Generator) -> tuple[Populatio
     population = Population(
         np.full(strata, asked),
         np.full(strata, whole),
-        reused * means[..., 1],
-        reused * means[..., 2],
-        base,
+        paired * reused * means[..., 1],
+        paired * reused * means[..., 2],
+        paired * base,
         noise,
         paired,
     )
@@ -189,13 +189,4 @@ def _known(scenario: Scenario, total: Array, draw: Generator) -> tuple[Populatio
         transform[..., control, 0] = -(on_c * means[..., correct] + on_h * means[..., hit])
     if not paired:
         transform[..., 1, 1] = -1
-        population = Population(
-            population.open,
-            population.whole,
-            np.zeros(strata),
-            np.zeros(strata),
-            np.zeros(strata),
-            noise,
-            paired=False,
-        )
     return population, transform, truth

@@ -11,7 +11,7 @@ from tests.servers.access import access_to
 from caliper.adapters.stores.source_bucket import SourceBucket
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.local.checkpoint_sources import BucketSources, LocalSources
-from caliper.local.sources import Delivery, WatchedFolder
+from caliper.local.sources import NamedSource, WatchedFolder
 from caliper.pipeline.suites.notifications import BucketPlace
 
 
@@ -23,7 +23,7 @@ async def test_a_folder_is_looked_at_and_marked_where_nobody_takes_it_for_a_chec
     tmp_path: Path,
 ) -> None:
     file = tiny.text(tmp_path / "step-1" / "weights", "a")
-    checkpoint, sources = Delivery(str(file.parent)).read(), LocalSources(lambda _: None)
+    checkpoint, sources = NamedSource(str(file.parent)).read(), LocalSources(lambda _: None)
     before = await sources.signature(checkpoint)
     await sources.mark(checkpoint.source, "nightly", "text")
     marker = tmp_path / ".step-1.nightly.caliper-lease"

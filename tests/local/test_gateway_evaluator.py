@@ -30,7 +30,7 @@ from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.gateway_evaluator import GatewayEvaluator
-from caliper.local.installed_suites import check_installed
+from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.comparing.comparer import Comparer

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import tiny
 
 from caliper.core.errors import InvalidInput
-from caliper.local.sources import Delivery, WatchedFolder, digest_of, is_gone
+from caliper.local.sources import NamedSource, WatchedFolder, digest_of, is_gone
 
 
 def write(folder: Path, name: str, text: str = "a") -> Path:
@@ -26,32 +26,32 @@ def test_a_revision_is_of_the_files_wherever_they_are(tmp_path: Path) -> None:
 
 
 def test_a_delivery_is_named_after_its_source(tmp_path: Path) -> None:
-    delivered = Delivery(str(write(tmp_path, "step_7"))).read()
+    delivered = NamedSource(str(write(tmp_path, "step_7"))).read()
     assert (delivered.name, delivered.step, delivered.is_digest) == ("step_7", None, True)
-    assert Delivery(str(tmp_path / "step_7"), step=3).read().step == 3
+    assert NamedSource(str(tmp_path / "step_7"), step=3).read().step == 3
 
 
 def test_what_cannot_be_a_checkpoint_is_refused(tmp_path: Path) -> None:
     for delivery, told in (
-        (Delivery("hf://org/model"), "a URI needs --revision"),
-        (Delivery(str(tmp_path / "none")), "no such file"),
-        (Delivery(str(tmp_path)), "there are no files in it"),
-        (Delivery("hf://org/model", revision="a/b"), "revision"),
+        (NamedSource("hf://org/model"), "a URI needs --revision"),
+        (NamedSource(str(tmp_path / "none")), "no such file"),
+        (NamedSource(str(tmp_path)), "there are no files in it"),
+        (NamedSource("hf://org/model", revision="a/b"), "revision"),
     ):
         with pytest.raises(InvalidInput, match=told):
             delivery.read()
-    named = Delivery("hf://org/model-12", revision="abc").read()
+    named = NamedSource("hf://org/model-12", revision="abc").read()
     assert (named.source, named.name) == ("hf://org/model-12", "model-12")
     assert is_gone(named) == ""
 
 
 def test_a_source_that_was_removed_or_changed_is_gone(tmp_path: Path) -> None:
     path = write(tmp_path, "step-1")
-    delivered = Delivery(str(path)).read()
+    delivered = NamedSource(str(path)).read()
     assert is_gone(delivered) == ""
     tiny.text(path / "captions.json", "b")
     assert "holds other files now" in is_gone(delivered)
-    assert is_gone(Delivery(str(path), revision="commit").read()) == ""
+    assert is_gone(NamedSource(str(path), revision="commit").read()) == ""
     shutil.rmtree(path)
     assert "does not exist any more" in is_gone(delivered)
 

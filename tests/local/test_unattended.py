@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
-from tests.fakes.clock import FakeClock, IdleClock
+from tests.fakes.clock import FakeClock, IdleClock, ImmediateExecutor
 from tests.fakes.outboxes import ALL
 from tests.fakes.serving import FakeServer, Killed, World
 from tests.fakes.stores import MemoryStore
@@ -53,18 +52,6 @@ class Month(IdleClock):
         day = self.seconds / DAY
         wrong = HOUR * (8 <= day < 10) - HOUR * (15 <= day < 17)
         return super().now() + timedelta(seconds=wrong)
-
-
-class NoThreads(ThreadPoolExecutor):
-    """Works at once: while a thread worked, hours would pass on the clock."""
-
-    def submit(self, fn: Any, /, *arguments: Any, **fields: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        try:
-            done.set_result(fn(*arguments, **fields))
-        except Exception as error:  # noqa: BLE001 - it is its future's
-            done.set_exception(error)
-        return done
 
 
 class ProcessStore:
@@ -265,7 +252,7 @@ async def test_a_month_leaves_little_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asyncio.get_running_loop().set_default_executor(NoThreads())
+    asyncio.get_running_loop().set_default_executor(ImmediateExecutor())
     monkeypatch.setattr(history, "PAGE", 25)
     monkeypatch.setattr(outbox, "_PACE", HOUR / 4)
     trainer = Trainer()

@@ -22,7 +22,7 @@ from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.keys import fields_of
 from caliper.local.registration import administration, register
-from caliper.local.sources import Delivery
+from caliper.local.sources import NamedSource
 from caliper.pipeline.suites.administration import EntryListing
 from caliper.pipeline.suites.time_line import time_line
 
@@ -67,7 +67,7 @@ class DeliveryOptions:
 def add(options: DeliveryOptions) -> int:
     """Register the checkpoint, and show its entries."""
     tags = tuple(options.tags or ())
-    delivery = Delivery(options.source, options.revision, options.name, options.step, tags)
+    delivery = NamedSource(options.source, options.revision, options.name, options.step, tags)
     entries = asyncio.run(register(delivery, options.suites or (), options.server))
     _show(entries, json=options.json)
     return Exit.DONE

@@ -21,7 +21,7 @@ from caliper.core.rows import Row
 from caliper.core.run import check_name
 from caliper.core.suites import Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config
-from caliper.local.installed_suites import check_installed
+from caliper.local.installation_requests import check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources
 from caliper.local.taxonomy import taxonomy_of

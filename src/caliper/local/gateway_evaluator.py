@@ -21,7 +21,7 @@ from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions, is_empty
 from caliper.local.config import RunConfig, check_config
-from caliper.local.installed_suites import benchmark_request, check_installed
+from caliper.local.installation_requests import benchmark_request, check_installed
 from caliper.local.judged_again import share_again
 from caliper.local.patient_gateway import CANCELLATION_PATIENCE, PatientGateway
 from caliper.local.request import run_request

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.lazy import lazy_module
-from caliper.local.sources import Delivery
+from caliper.local.sources import NamedSource
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -43,9 +43,9 @@ async def administration(
 
 
 async def register(
-    delivery: Delivery, names: Sequence[str] = (), server: str | None = None
+    delivery: NamedSource, names: Sequence[str] = (), server: str | None = None
 ) -> list[CheckpointEntry]:
-    """The entry of a checkpoint in each suite that takes it. Raises what `Delivery.read` and
+    """The entry of a checkpoint in each suite that takes it. Raises what `NamedSource.read` and
     `Administration.register` raise.
     """
     async with administration(server) as book:
@@ -71,6 +71,6 @@ def register_checkpoint(
     all that are not retired take it. Blocks, and may be called where an event loop runs. Raises
     CaliperError.
     """
-    delivery = Delivery(fspath(source), revision, step=step, tags=tuple(tags))
+    delivery = NamedSource(fspath(source), revision, step=step, tags=tuple(tags))
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, register(delivery, suites, server)).result()

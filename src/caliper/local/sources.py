@@ -18,7 +18,7 @@ Signature = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class NamedSource:
     """A checkpoint as somebody names it: a path, or a URI with a `revision`. What is not given is
     taken from the source: the digest of its files, and its name.
     """
@@ -146,7 +146,7 @@ class WatchedFolder:
             if signature and is_settled and self._read.get(name) != signature:
                 self._read[name] = signature
                 try:
-                    found.append(Delivery(str(self.path / name)).read())
+                    found.append(NamedSource(str(self.path / name)).read())
                 except InvalidInput as error:
                     self.warn(str(error))
         self._seen = signatures

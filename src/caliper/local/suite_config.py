@@ -55,23 +55,7 @@ def read_suite(path: Path) -> Suite:
     root, values = read_document(path)
     if not isinstance(values, dict):
         raise InvalidInput("expected a mapping with the keys name and benchmarks", file=str(path))
-    own = {key: value for key, value in values.items() if key not in _RUN_KEYS}
-    try:
-        keys = SuiteKeys.model_validate(own)
-    except ValidationError as error:
-        first, *rest = error.errors()[0]["loc"]
-        nested: dict[Any, type[Strict]] = {
-            "budget": MonthlyBudget if rest[1:] else SuiteBudget,
-            "retention": SuiteRetention,
-            "notify": NotifyTarget,
-            "serve": ServeConfig,
-        }
-        known = (
-            nested.get(first, SuiteKeys).model_fields
-            if rest
-            else {*SuiteKeys.model_fields, *_RUN_KEYS}
-        )
-        raise first_problem(error, known, str(path), root) from error
+    keys = _keys_of(values, path, root)
     captions = _captions_of(values.get("benchmarks"), path, root)
     run = {key: value for key, value in values.items() if key in _RUN_KEYS}
     if isinstance(run.get("benchmarks"), dict):
@@ -291,3 +275,23 @@ def _lacks_revision(spec: str) -> bool:
     if kind == "tgi":
         return not parse_endpoints(rest)[0].revision
     return kind == "triton" and "revision=" not in rest
+
+
+def _keys_of(values: dict[str, Any], path: Path, root: yaml.Node | None) -> SuiteKeys:
+    own = {key: value for key, value in values.items() if key not in _RUN_KEYS}
+    try:
+        return SuiteKeys.model_validate(own)
+    except ValidationError as error:
+        first, *rest = error.errors()[0]["loc"]
+        nested: dict[Any, type[Strict]] = {
+            "budget": MonthlyBudget if rest[1:] else SuiteBudget,
+            "retention": SuiteRetention,
+            "notify": NotifyTarget,
+            "serve": ServeConfig,
+        }
+        known = (
+            nested.get(first, SuiteKeys).model_fields
+            if rest
+            else {*SuiteKeys.model_fields, *_RUN_KEYS}
+        )
+        raise first_problem(error, known, str(path), root) from error

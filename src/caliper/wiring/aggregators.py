@@ -73,17 +73,13 @@ def aggregator_parts(
         lambda: seats.share,
     )
 
-    async def follow(follower: Follower) -> None:
-        await seats.entered.wait()
-        await follower.run()
-
     async def check_topics() -> None:
         for follower in followers:
             await follower.check()
 
     tasks: list[Callable[[], Awaitable[None]]] = [
         seats.keep,
-        *(partial(follow, follower) for follower in followers),
+        *(partial(_follow, seats, follower) for follower in followers),
         dispatcher.run,
     ]
     if telemetry is not SILENT:
@@ -98,6 +94,11 @@ def aggregator_parts(
         close=ground.close,
     )
     return parts, scores
+
+
+async def _follow(seats: Seats, follower: Follower) -> None:
+    await seats.entered.wait()
+    await follower.run()
 
 
 def _outlets(ground: Ground) -> Outlets:

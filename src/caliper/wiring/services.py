@@ -175,6 +175,19 @@ async def captioner_parts(
     return parts, StageDescription(identities, pack.digest)
 
 
+def _plan_stage(ground: Ground, planner: Planner) -> Stage:
+    async def plan(attempt: Attempt) -> None:
+        await planner.plan(ground.codec.read_plan_job(attempt.data))
+
+    async def give_up(data: MessageValue, error: BaseException) -> None:
+        _LOG.error("a plan job became a dead letter: %s", error)
+        with suppress(InvalidInput, NotFound):
+            await planner.give_up(ground.codec.read_plan_job(data), error)
+
+    limits = WorkerLimits(_CONCURRENT_PLANS, pause=_PAUSE)
+    return Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
+
+
 def gateway_parts(
     ground: Ground,
     stages: StageDirectory,
@@ -190,18 +203,8 @@ def gateway_parts(
     outside = Outside(
         ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores
     )
-    planner = Planner(ground.store, ground.stream, ground.codec, runs, supplies)
-
-    async def plan(attempt: Attempt) -> None:
-        await planner.plan(ground.codec.read_plan_job(attempt.data))
-
-    async def give_up(data: MessageValue, error: BaseException) -> None:
-        _LOG.error("a plan job became a dead letter: %s", error)
-        with suppress(InvalidInput, NotFound):
-            await planner.give_up(ground.codec.read_plan_job(data), error)
-
-    limits, telemetry = WorkerLimits(_CONCURRENT_PLANS, pause=_PAUSE), ground.telemetry
-    stage = Stage(PLAN_JOBS, (plan, give_up), ground, limits, telemetry.stage("gateway"))
+    stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
+    telemetry = ground.telemetry
     meter = BacklogMeter(ground.stream, ground.clock, telemetry)
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())

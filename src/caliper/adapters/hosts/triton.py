@@ -23,6 +23,7 @@ from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInpu
 from caliper.ports.serving import CheckpointEndpoint, Note, Trace
 
 _UNLOADED_WITHIN = 120.0
+_CHANGING = {"LOADING", "UNLOADING"}
 _FAILURES = (InferenceServerException, AioRpcError)
 
 
@@ -118,8 +119,9 @@ async def unload(trace: Trace, access: HostAccess) -> None:
         async with asyncio.timeout(_UNLOADED_WITHIN), _client(access, trace["target"]) as client:
             while states := await _states(client, model, options):
                 problem = ", ".join(sorted(states))
-                # Again: it may have been loading when it was asked before.
-                await client.unload_model(model, **options)
+                # One that is loading or going is awaited: a Triton that was asked then has ended.
+                if states - _CHANGING:
+                    await client.unload_model(model, **options)
                 await asyncio.sleep(PACE)
     except TimeoutError as error:
         raise BackendUnavailable(f"Triton does not unload {model}: {problem}") from error

@@ -13,7 +13,7 @@ ROW_BYTES = _ROW.size
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PackRow:
     """Where a pack has the data of a key."""
 
     key: bytes
@@ -46,12 +46,12 @@ def encode(frames: list[Frame]) -> tuple[bytes, bytes]:
     return bytes(rows), b"".join((SIGNATURE, rows, *(frame.data for frame in frames)))
 
 
-def all_rows(rows: bytes) -> Iterator[Row]:
+def all_rows(rows: bytes) -> Iterator[PackRow]:
     """All rows in their encoded form."""
-    return (Row(*fields) for fields in _ROW.iter_unpack(rows))
+    return (PackRow(*fields) for fields in _ROW.iter_unpack(rows))
 
 
-def search(rows: bytes, key: bytes) -> Row | None:
+def search(rows: bytes, key: bytes) -> PackRow | None:
     """The row of a key."""
     low, high = 0, len(rows) // _ROW.size
     while low < high:
@@ -59,6 +59,6 @@ def search(rows: bytes, key: bytes) -> Row | None:
         place = middle * _ROW.size
         found = rows[place : place + len(key)]
         if found == key:
-            return Row(*_ROW.unpack_from(rows, place))
+            return PackRow(*_ROW.unpack_from(rows, place))
         low, high = (middle + 1, high) if found < key else (low, middle)
     return None

@@ -26,7 +26,7 @@ from caliper.pipeline.store.pack_rows import (
     ROW_BYTES,
     SIGNATURE,
     Frame,
-    Row,
+    PackRow,
     all_rows,
     encode,
     search,
@@ -142,7 +142,7 @@ class Packs:
                 # A pack that has it too is newer, and large, or this reply was purged.
                 del self._pack_of[row.key]
 
-    def _find_small(self, key: bytes) -> tuple[str, Row] | None:
+    def _find_small(self, key: bytes) -> tuple[str, PackRow] | None:
         name = self._pack_of.get(key)
         row = search(self._small[name], key) if name else None
         return (name, row) if name and row else None
@@ -151,7 +151,7 @@ class Packs:
         """List the packs again before the next use."""
         self._listed = -FRESH - 1
 
-    async def find(self, key: bytes) -> tuple[str, Row] | None:
+    async def find(self, key: bytes) -> tuple[str, PackRow] | None:
         """The pack and row of a key, None if it is in none. Raises StoreUnavailable."""
         await self.names()
         best, held = self._find_small(key), 0
@@ -174,7 +174,7 @@ class Packs:
                 return False
         return True
 
-    async def read(self, name: str, row: Row) -> bytes | None:
+    async def read(self, name: str, row: PackRow) -> bytes | None:
         """The data of a row; empty, and a warning, if they are damaged; None if the pack is gone,
         as it was merged. Raises StoreUnavailable.
         """
