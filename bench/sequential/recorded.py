@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,9 @@ import numpy as np
 from caliper.analysis.drawing import BLOCKS, Unit
 from caliper.analysis.sequential.bound import SPREAD, p_value
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT, StopCheck
-from caliper.analysis.sequential.estimate import FOLDS, estimate
 from caliper.analysis.sequential.known import KnownScores, Scores, strata_of
 from caliper.analysis.sequential.measure import Measure
-from caliper.analysis.sequential.replicates import (
-    _RAW,
-    _blocks,
-    _counts,
-    _difference,
-    _Sittings,
-    _swapped,
-)
+from caliper.analysis.sequential.sittings import Sittings, path_differences, path_looks
 
 _CHUNK = 200
 
@@ -93,7 +86,7 @@ def redraw_pair(
     check = StopCheck("average", dict.fromkeys(strata, 1 / len(strata)), measure, margin)
     sittings = _pair_sittings(pair, units, check)
     weights, draw = np.array(list(check.weights.values())), np.random.default_rng(0)
-    truth = _difference(sittings, check, sittings.straight[None], weights)[0]
+    truth = path_differences(sittings, check, sittings.straight[None], weights)[0]
     wrong = np.zeros(2)
     for start in range(0, paths, _CHUNK):
         count = min(_CHUNK, paths - start)
@@ -104,7 +97,7 @@ def redraw_pair(
     return RedrawnErrors(alarms, passes, float(truth), changed)
 
 
-def _pair_sittings(pair: RecordedPair, units: Sequence[Unit], check: StopCheck) -> _Sittings:
+def _pair_sittings(pair: RecordedPair, units: Sequence[Unit], check: StopCheck) -> Sittings:
     before, after = (
         check.measure.pairs(scores[unit.index] or 0.0 for unit in units)
         for scores in (pair.before, pair.after)
@@ -112,7 +105,7 @@ def _pair_sittings(pair: RecordedPair, units: Sequence[Unit], check: StopCheck) 
     kinds, numbers = np.unique(np.hstack((before, after)), axis=0, return_inverse=True)
     known = KnownScores(pair.before, repeats=pair.repeats, deterministic=not pair.repeats)
     strata = strata_of(units, list(check.weights), check.measure, known)
-    return _Sittings(
+    return Sittings(
         np.array([strata.codes[unit.index] for unit in units]),
         np.unique([unit.medium for unit in units], return_inverse=True)[1],
         numbers,
@@ -123,7 +116,7 @@ def _pair_sittings(pair: RecordedPair, units: Sequence[Unit], check: StopCheck) 
 
 
 def _chunk_errors(
-    sittings: _Sittings,
+    sittings: Sittings,
     check: StopCheck,
     extent: tuple[int, float, float],
     draw: np.random.Generator,
@@ -131,25 +124,14 @@ def _chunk_errors(
     """How many paths raise an alarm, and how many pass."""
     paths, alpha, truth = extent
     kinds = np.repeat(sittings.straight[None], paths, axis=0)
-    counts = _counts(sittings, kinds, _blocks(sittings, paths, draw))
-    products = (sittings.kinds[:, :, None] * sittings.kinds[:, None, :]).reshape(-1, _RAW**2)
-    sums = (counts @ products).reshape(*counts.shape[:3], _RAW, _RAW)
-    population, transform = _swapped(sittings, check, sums.sum(axis=1))
-    differs = (sittings.kinds[:, 1:3] != sittings.kinds[:, 3:]).any(axis=1)
-    discordant = (counts @ differs).sum(axis=-1).cumsum(axis=1)
-    weights = np.array(list(check.weights.values()))
     spread = SPREAD * (check.margin or 0.0) ** 2
-    folds = np.zeros((paths, FOLDS, len(weights), 4, 4))
     first = np.full((2, paths), BLOCKS)
     # At the last look all is known, and the candidate is at the margin: nothing can be found.
-    for block in range(BLOCKS - 1):
-        folds[:, block % FOLDS] += transform @ sums[:, block] @ transform.swapaxes(-1, -2)
-        found = estimate(folds, population, check.measure)
-        variance = found.variance(population) @ weights**2
-        distance = found.difference @ weights - truth
-        enough = discordant[:, block] >= LEAST_DISCORDANT
+    for block, look in enumerate(islice(path_looks(sittings, check, kinds, draw), BLOCKS - 1)):
+        distance = look.difference - truth
+        enough = look.discordant >= LEAST_DISCORDANT
         for side, signed in enumerate((-distance, distance)):
-            sure = enough & (p_value(signed, variance, spread) < alpha)
+            sure = enough & (p_value(signed, look.variance, spread) < alpha)
             first[side] = np.where(sure, np.minimum(first[side], block), first[side])
     alarms, passes = first
     return np.array([((alarms <= passes) & (alarms < BLOCKS)).sum(), (passes < alarms).sum()])

@@ -13,18 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from caliper.analysis.drawing import BLOCKS, Unit, block_ends
+from caliper.analysis.drawing import BLOCKS, Unit
 from caliper.analysis.sequential.bound import SPREAD, p_value
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT, StopCheck
-from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.known import KnownScores, Scores, strata_of
-from caliper.analysis.sequential.measure import Array, Codes
+from caliper.analysis.sequential.measure import Array
+from caliper.analysis.sequential.sittings import Sittings, path_differences, path_looks
 
 REDRAWS = 10_000
 _CHUNK = 200
-_RAW = 5
 _ROUNDING = 1e-12
 
 
@@ -46,20 +44,6 @@ class Redraws:
     alarms_at_margin: float
     passes_at_margin: float
     drawn: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Sittings:
-    """Questions with both verdicts. `straight` and `turned` number the kind of a question, a row
-    (1, c, h, c, h) of `kinds`, with its verdicts in order and swapped.
-    """
-
-    strata: Codes
-    media: Codes
-    straight: Codes
-    turned: Codes
-    kinds: Array
-    population: Population
 
 
 def redraw(
@@ -92,7 +76,7 @@ def redraw(
     ]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     alarms, at_margin, passes, drawn, swapped = columns
-    observed = _difference(sittings, check, sittings.straight[None], weights)[0]
+    observed = path_differences(sittings, check, sittings.straight[None], weights)[0]
     extreme = np.count_nonzero(np.abs(swapped) >= abs(observed) - _ROUNDING)
     return Redraws(
         len(both),
@@ -106,9 +90,7 @@ def redraw(
     )
 
 
-def _sittings(
-    units: Sequence[Unit], check: StopCheck, verdicts: tuple[Scores, Scores]
-) -> _Sittings:
+def _sittings(units: Sequence[Unit], check: StopCheck, verdicts: tuple[Scores, Scores]) -> Sittings:
     before, after = (
         check.measure.pairs(scores[unit.index] or 0.0 for unit in units) for scores in verdicts
     )
@@ -116,7 +98,7 @@ def _sittings(
     kinds, numbers = np.unique(rows, axis=0, return_inverse=True)
     known = KnownScores(verdicts[0], repeats=verdicts[1])
     strata = strata_of(units, list(check.weights), check.measure, known)
-    return _Sittings(
+    return Sittings(
         np.array([strata.codes[unit.index] for unit in units]),
         np.unique([unit.medium for unit in units], return_inverse=True)[1],
         numbers[: len(units)],
@@ -127,7 +109,7 @@ def _sittings(
 
 
 def _chunk(
-    sittings: _Sittings,
+    sittings: Sittings,
     check: StopCheck,
     weights: Array,
     extent: tuple[int, float],
@@ -137,28 +119,17 @@ def _chunk(
     paths, alpha = extent
     swap = draw.random((paths, int(sittings.media.max()) + 1)) < 0.5
     kinds = np.where(swap[:, sittings.media], sittings.turned, sittings.straight)
-    counts = _counts(sittings, kinds, _blocks(sittings, paths, draw))
-    products = (sittings.kinds[:, :, None] * sittings.kinds[:, None, :]).reshape(-1, _RAW**2)
-    sums = (counts @ products).reshape(*counts.shape[:3], _RAW, _RAW)
-    population, transform = _swapped(sittings, check, sums.sum(axis=1))
-    differs = (sittings.kinds[:, 1:3] != sittings.kinds[:, 3:]).any(axis=1)
-    discordant = (counts @ differs).sum(axis=-1).cumsum(axis=1)
     margin = check.margin or 0.0
-    folds = np.zeros((paths, FOLDS, len(weights), 4, 4))
-    least = np.ones((4, BLOCKS, paths))
-    for block in range(BLOCKS):
-        folds[:, block % FOLDS] += transform @ sums[:, block] @ transform.swapaxes(-1, -2)
-        found = estimate(folds, population, check.measure)
-        difference = found.difference @ weights
-        variance = found.variance(population) @ weights**2
-        enough = (discordant[:, block] >= LEAST_DISCORDANT) | (block == BLOCKS - 1)
+    least, drawn = np.ones((4, BLOCKS, paths)), np.ones(BLOCKS)
+    for block, look in enumerate(path_looks(sittings, check, kinds, draw)):
+        enough = (look.discordant >= LEAST_DISCORDANT) | (block == BLOCKS - 1)
+        difference, drawn[block] = look.difference, look.drawn
         distances = (-difference - margin, difference + margin, -difference, difference)
         for place, distance in enumerate(distances):
-            p = p_value(distance, variance, SPREAD * margin**2)
+            p = p_value(distance, look.variance, SPREAD * margin**2)
             least[place, block] = np.where(enough, p, 1)
     certain = np.minimum.accumulate(least, axis=1) < alpha
     ended = certain[0] | certain[1]
-    drawn = counts.sum(axis=(0, 2, 3)).cumsum() / counts.sum()
     ended[-1] = True
     # At the margin, the finding that comes first counts.
     alarm = np.where(certain[2].any(axis=0), certain[2].argmax(axis=0), BLOCKS)
@@ -167,62 +138,4 @@ def _chunk(
     last = ended.argmax(axis=0)
     alarms = certain[0][last, np.arange(paths)]
     shares = (np.asarray(one, dtype=np.float64) for one in (alarms, falls, passes, drawn[last]))
-    return (*shares, _difference(sittings, check, kinds, weights))
-
-
-def _blocks(sittings: _Sittings, paths: int, draw: Generator) -> Codes:
-    """The block in which each question is drawn, shape (paths, n); spread as in `draw_order`."""
-    blocks = np.zeros((paths, len(sittings.strata)), dtype=np.intp)
-    for stratum in range(int(sittings.strata.max()) + 1):
-        chosen = np.flatnonzero(sittings.strata == stratum)
-        media = np.unique(sittings.media[chosen], return_inverse=True)[1]
-        ordered = np.sort(media)
-        first = np.searchsorted(ordered, media)
-        size = np.searchsorted(ordered, media, side="right") - first
-        ranks = _ranks(media + draw.random((paths, len(chosen)))) - first
-        offsets = draw.random((paths, int(media.max()) + 1))[:, media]
-        places = _ranks((ranks + offsets) / size)
-        blocks[:, chosen] = np.searchsorted(block_ends(len(chosen)), places, side="right")
-    return blocks
-
-
-def _ranks(values: Array) -> Codes:
-    order = np.argsort(values, axis=-1)
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(values.shape[-1])[None], axis=-1)
-    return ranks
-
-
-def _counts(sittings: _Sittings, kinds: Codes, blocks: Codes) -> NDArray[np.int64]:
-    """How many questions of each kind, shape (paths, blocks, strata, kinds)."""
-    paths, strata, number = len(kinds), int(sittings.strata.max()) + 1, len(sittings.kinds)
-    place = (np.arange(paths)[:, None] * BLOCKS + blocks) * strata + sittings.strata
-    counts = np.bincount(
-        (place * number + kinds).ravel(), minlength=paths * BLOCKS * strata * number
-    )
-    return counts.reshape(paths, BLOCKS, strata, number)
-
-
-def _swapped(sittings: _Sittings, check: StopCheck, total: Array) -> tuple[Population, Array]:
-    """What is known of each path, and the matrix that makes g of raw sums."""
-    means = total[..., 0, :] / sittings.population.open[:, None]
-    base, on_correct, on_hit = check.measure.at(means[..., 1], means[..., 2])
-    transform = np.zeros((*means.shape[:2], 4, _RAW))
-    transform[..., 0, 0] = transform[..., 1, 3] = transform[..., 2, 4] = 1
-    transform[..., 3, 1], transform[..., 3, 2] = on_correct, on_hit
-    transform[..., 3, 0] = -(on_correct * means[..., 1] + on_hit * means[..., 2])
-    one = sittings.population
-    none = np.zeros_like(one.open)
-    return Population(one.open, one.whole, none, none, base, one.noise), transform
-
-
-def _difference(
-    sittings: _Sittings, check: StopCheck, kinds: Codes, weights: Array
-) -> NDArray[np.float64]:
-    """The difference over all questions, shape (paths,)."""
-    counts = _counts(sittings, kinds, np.zeros_like(kinds)).sum(axis=1)
-    means = counts @ sittings.kinds / sittings.population.open[:, None]
-    before = check.measure.at(means[..., 1], means[..., 2])[0]
-    after = check.measure.at(means[..., 3], means[..., 4])[0]
-    difference: Array = (after - before) @ weights
-    return difference
+    return (*shares, path_differences(sittings, check, kinds, weights))
