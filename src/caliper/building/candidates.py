@@ -102,14 +102,15 @@ def read_assessed(rows: Iterable[Row]) -> list[AssessedCandidate]:
 def _unique(rows: Iterable[Row]) -> Iterator[tuple[Row, Candidate]]:
     seen: set[str] = set()
     for row in rows:
-        candidate = _candidate(row)
+        candidate = candidate_of(row)
         if candidate.id in seen:
             raise row.error("id", f"the candidate {candidate.id} appears twice")
         seen.add(candidate.id)
         yield row, candidate
 
 
-def _candidate(row: Row) -> Candidate:
+def candidate_of(row: Row) -> Candidate:
+    """The candidate in a row. Raises InvalidInput naming file, line and field."""
     image, question, answer = (_short(row, name) for name in ("image", "question", "answer"))
     choices = _texts(row, "choices")
     if not 2 <= len(choices) <= MOST_CHOICES:

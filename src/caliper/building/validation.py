@@ -1,0 +1,52 @@
+"""Validators that look at the picture decide what people need not review (paper 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+
+FLAGS = (
+    "The question is ambiguous, or more than one option is correct",
+    "The image does not show what the question asks about",
+    "A description of the image could not be expected to answer the question",
+    "None of the options above is correct",
+)
+"""The meta-flags that a validator may choose instead of an option, as shown: the paper's
+Ambiguous_Question, Unanswerable_From_Image, Not_Suitable_For_Caption_Eval and None_Of_The_Above.
+"""
+UNSEEN = "no validator has looked at it"
+
+Choices = Mapping[str, Mapping[str, str]]
+"""The chosen options or flags by validator and candidate; empty if unreadable."""
+
+
+def decide(
+    candidates: Sequence[Candidate], chosen: Choices, *, reject: bool = False
+) -> list[AssessedCandidate]:
+    """Accept the questions that all validators answer as written; people review the others.
+
+    With `reject`, those for which all validators choose the same flag are rejected at once. The
+    paper has people look at them, who may repair them.
+    """
+    return [_decide(candidate, chosen, reject=reject) for candidate in candidates]
+
+
+def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> AssessedCandidate:
+    picks = {name: picked.get(candidate.id, "") for name, picked in chosen.items()}
+    if not picks:
+        return AssessedCandidate(candidate, Decision.REVIEW, (UNSEEN,))
+    if all(pick == candidate.answer for pick in picks.values()):
+        return AssessedCandidate(candidate, Decision.ACCEPT)
+    reasons = tuple(
+        f"{name}: {_told(pick)}" for name, pick in picks.items() if pick != candidate.answer
+    )
+    condemned = len(set(picks.values())) == 1 and next(iter(picks.values())) in FLAGS
+    decision = Decision.REJECT if reject and condemned else Decision.REVIEW
+    return AssessedCandidate(candidate, decision, reasons)
+
+
+def _told(pick: str) -> str:
+    if not pick:
+        return "no readable answer"
+    return pick if pick in FLAGS else f"answers {pick}"
