@@ -19,6 +19,7 @@ from caliper.core.question import Vector
 
 Similarities = npt.NDArray[np.float64]
 Group = tuple[int, ...]
+SIMILARITY, COHESION = 0.90, 0.85
 ANOTHER_ANSWER = "a near duplicate has another answer"
 
 
@@ -28,8 +29,8 @@ class GroupingOptions:
     each other. In a group, none may be less similar than `cohesion`.
     """
 
-    similarity: float = 0.90
-    cohesion: float = 0.85
+    similarity: float = SIMILARITY
+    cohesion: float = COHESION
     neighbours: int = 10
 
 
