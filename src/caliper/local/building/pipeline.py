@@ -33,6 +33,8 @@ QUESTIONS, FORMATS, BLIND, DUPLICATES, VALIDATORS, BALANCE = STEPS = (
     *("1-questions", "2-formats", "3-blind", "4-duplicates", "5-validators", "6-balance"),
 )
 _TABLE = Layout(FileFormat.TABLE)
+_RULES = "lexical"
+"""The kind of the embedder that compares spelling."""
 _EMBEDDED = 256
 """Texts per call of an embedder."""
 
@@ -223,16 +225,21 @@ class Build:
             remarks=tuple(remarks),
         )
 
-    async def _duplicates(self, fates: Sequence[Fate]) -> StepResult:
-        candidates = _candidates(fates)
+    async def _duplicates(self, before: Sequence[Fate]) -> StepResult:
+        candidates = _candidates(before)
         embedder = await self._embedder()
         vectors: dict[str, Vector] = {}
         for start in range(0, len(candidates), _EMBEDDED):
             batch = candidates[start : start + _EMBEDDED]
             found = await embedder.embed(list(map(text_of, batch)))
             vectors |= {each.id: tuple(vector) for each, vector in zip(batch, found, strict=True)}
-        dropped = drop_duplicates(candidates, vectors, self._options.grouping)
-        return StepResult(DUPLICATES, dropped, (embedder.identity.label,))
+        fates = drop_duplicates(
+            candidates,
+            vectors,
+            self._options.grouping,
+            by_spelling=embedder.identity.kind == _RULES,
+        )
+        return StepResult(DUPLICATES, fates, (embedder.identity.label,))
 
     async def _validators(self, fates: Sequence[Fate]) -> StepResult:
         options, candidates = self._options, _candidates(fates)
