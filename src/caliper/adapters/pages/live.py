@@ -251,6 +251,6 @@ def _card(run: str, row: VerdictRow, page: VerdictPage) -> Card:
     return Card(row, caption, glance, pictures)
 
 
-def render_trouble(title: str, message: str, ways: Trail = ()) -> str:
+def render_trouble(title: str, message: str, ways: Trail = (), home: Trail = (RUNS,)) -> str:
     """Render an error page with links that lead on."""
-    return render("trouble.html", live=True, trail=trail(), title=title, message=message, ways=ways)
+    return render("trouble.html", live=True, trail=home, title=title, message=message, ways=ways)
