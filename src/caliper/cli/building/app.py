@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from caliper.cli.building.captionqa import BuildFlags, build_captionqa
+from caliper.cli.building.finish import command as finish
 from caliper.cli.options import command_taking
 
 app = typer.Typer(help="Build a benchmark of your own, and review it.", no_args_is_help=True)
@@ -26,3 +27,4 @@ steps again whose inputs changed.
 """,
     )
 )
+app.command("finish")(finish)

@@ -5,6 +5,7 @@ steps/*.jsonl      every candidate that came into a step, and why it was dropped
 runs/              the runs of the steps that ask models, as those of evaluations
 candidates.jsonl   the candidates that are left, with the validators' decisions: for review
 reviews/*.jsonl    people's verdicts
+captionqa.json     the reviewed questions, as a dataset; card.md is its data card
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.adapters.files import encode_text, store_error, write_atomically, write_text
-from caliper.building.candidates import AssessedCandidate, assessed_lines, read_assessed
+from caliper.building.candidates import AssessedCandidate, assessed_lines
 from caliper.building.steps import StepResult, fate_lines, read_fates, restored
 from caliper.core.errors import InvalidInput, RunInUse
 from caliper.core.keys import text_digest
@@ -117,7 +118,3 @@ class BuildDirectory:
     def write_candidates(self, candidates: Sequence[AssessedCandidate]) -> None:
         """Write the candidates for review. Raises StoreFull or StoreUnavailable."""
         write_text(self.candidates, assessed_lines(candidates))
-
-    def read_candidates(self) -> list[AssessedCandidate]:
-        """The candidates for review. Raises InvalidInput naming file, line and field."""
-        return read_assessed(line_rows(self.candidates))

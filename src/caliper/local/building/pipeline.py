@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
+from caliper.benchmarks.captionqa.domains import is_domain_name
 from caliper.building.asking.questions import ModelStep, answering_row, writing_row
 from caliper.building.balance import balance
 from caliper.building.blind import filter_blind, is_asked
@@ -69,6 +70,9 @@ class Build:
         self._models, self._embedder, self._show = models, embedder, show
         taxonomies = [read_domains(path) for path in options.taxonomies]
         domain, nodes = merged(taxonomies, options.domain)
+        if not is_domain_name(domain):
+            message = f"expected small letters, digits, '-' and '_', found {domain!r:.60}"
+            raise InvalidInput(message, file=str(options.taxonomies[0]), field="domain")
         self._categories = tuple(map(category_of, nodes))
         self._pictures: Mapping[str, str] = {}
         self._stored = directory.read()
