@@ -179,11 +179,7 @@ class Build:
         models: list[str] = []
         if options.questions is not None:
             rows = DatasetFiles(options.questions).rows(_TABLE)
-            candidates += read_candidates(rows)
-            for candidate in candidates:
-                if candidate.image not in self._pictures:
-                    message = f"no picture {candidate.image!r:.80} in {options.images}"
-                    raise InvalidInput(message, file=str(options.questions), field="image")
+            candidates += read_candidates(rows, self._pictures)
         rows_to_write = [
             writing_row(image, self._categories, options.most) for image in self._pictures
         ]
