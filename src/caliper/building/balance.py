@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from caliper.building.candidates import Candidate
-from caliper.building.steps import Fate, keep_all
+from caliper.building.steps import Fate
 
 
-def balance(candidates: Sequence[Candidate], most: int | None, seed: int) -> tuple[Fate, ...]:
+def balance(fates: Sequence[Fate], most: int | None, seed: int) -> tuple[Fate, ...]:
     """Keep at most `most` candidates per category, spread over the pictures, drawn by `seed`.
 
     Each picture gives its first question of a category before any gives its second. Which ones,
     depends on the seed and the ids alone.
     """
     if most is None:
-        return keep_all(candidates)
-    drawn = sorted(candidates, key=lambda each: _rank(seed, each))
+        return tuple(fates)
+    drawn = sorted((fate.candidate for fate in fates), key=lambda each: _rank(seed, each))
     turns = Counter[tuple[str, str]]()
     queues: dict[str, list[tuple[int, int, Candidate]]] = {}
     for place, candidate in enumerate(drawn):
@@ -31,10 +32,10 @@ def balance(candidates: Sequence[Candidate], most: int | None, seed: int) -> tup
         for _, _, candidate in sorted(queue, key=lambda entry: entry[:2])[:most]
     }
     return tuple(
-        Fate(candidate)
-        if candidate.id in kept
-        else Fate(candidate, "category is full", candidate.category)
-        for candidate in candidates
+        fate
+        if fate.candidate.id in kept
+        else replace(fate, dropped="category is full", detail=fate.candidate.category)
+        for fate in fates
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -79,12 +79,18 @@ def _line(fields: Mapping[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
-def read_candidates(rows: Iterable[Row]) -> Iterator[Candidate]:
+def read_candidates(
+    rows: Iterable[Row], images: Container[str] | None = None
+) -> Iterator[Candidate]:
     """Candidates from rows with the fields of `Candidate`; `id` and `flags` may be left out.
 
-    Raises InvalidInput naming file, line and field, also for a candidate that appears twice.
+    Raises InvalidInput naming file, line and field, also for a candidate that appears twice, and
+    for one whose picture is none of `images`, if given.
     """
-    return (candidate for _, candidate in _unique(rows))
+    for row, candidate in _unique(rows):
+        if images is not None and candidate.image not in images:
+            raise row.error("image", f"no such picture: {candidate.image!r:.80}")
+        yield candidate
 
 
 def read_assessed(rows: Iterable[Row]) -> list[AssessedCandidate]:

@@ -16,9 +16,16 @@ import numpy.typing as npt
 from caliper.building.candidates import Candidate
 from caliper.building.steps import Fate
 from caliper.core.question import Vector
+from caliper.lexical.text import words_of
+from caliper.lexical.vocabulary import word_set
+from caliper.lexical.words import concept
 
+_IDLE = word_set("""
+    a an the what which is are was were be do does did have has had of it its this that there ? . ,
+""")
 Similarities = npt.NDArray[np.float64]
 Group = tuple[int, ...]
+SIMILARITY, COHESION = 0.90, 0.85
 ANOTHER_ANSWER = "a near duplicate has another answer"
 
 
@@ -28,8 +35,8 @@ class GroupingOptions:
     each other. In a group, none may be less similar than `cohesion`.
     """
 
-    similarity: float = 0.90
-    cohesion: float = 0.85
+    similarity: float = SIMILARITY
+    cohesion: float = COHESION
     neighbours: int = 10
 
 
@@ -38,12 +45,23 @@ def text_of(candidate: Candidate) -> str:
     return "\n".join((candidate.question, *candidate.choices))
 
 
+def subject(candidate: Candidate) -> tuple[str, ...]:
+    """What a question asks for: the meanings of its words, in order, without idle ones."""
+    return tuple(concept(word) for word in words_of(candidate.question) if word not in _IDLE)
+
+
 def drop_duplicates(
-    candidates: Sequence[Candidate], vectors: Mapping[str, Vector], options: GroupingOptions
+    candidates: Sequence[Candidate],
+    vectors: Mapping[str, Vector],
+    options: GroupingOptions,
+    *,
+    by_spelling: bool = False,
 ) -> tuple[Fate, ...]:
     """Drop all but the medoid of each group of near duplicates of a picture.
 
-    `vectors` are the embeddings of `text_of`, by candidate.
+    `vectors` are the embeddings of `text_of`, by candidate. If they compare nothing but spelling,
+    questions of different subjects are no duplicates: "How many cups?" is spelled much like "How
+    many cats?", with the same options.
     """
     by_image: dict[str, list[int]] = {}
     for place, candidate in enumerate(candidates):
@@ -51,6 +69,9 @@ def drop_duplicates(
     fates = [Fate(candidate) for candidate in candidates]
     for places in by_image.values():
         similar = similarities([vectors[candidates[place].id] for place in places])
+        if by_spelling:
+            subjects = [subject(candidates[place]) for place in places]
+            similar *= [[one == other for other in subjects] for one in subjects]
         for group in groups_of(similar, options):
             best = places[medoid(similar, group)]
             for member in group:

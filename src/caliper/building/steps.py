@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from caliper.building.candidates import Candidate, candidate_of
+from caliper.core.keys import fields_of
 from caliper.core.rows import Row
 
 _MOST_EXAMPLES = 3
@@ -17,12 +18,14 @@ _MOST_EXAMPLES = 3
 @dataclass(frozen=True, slots=True)
 class Fate:
     """A candidate after a step. `dropped` is the reason for which it was dropped, empty if it
-    stays; `detail` says more for people.
+    stays; `detail` says more for people. `decision` and `reasons` are the validators'.
     """
 
     candidate: Candidate
     dropped: str = ""
     detail: str = ""
+    decision: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +83,38 @@ def keep_all(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
 def fate_lines(fates: Iterable[Fate]) -> str:
     """The fates as JSON Lines, for `read_fates`."""
     return "".join(
-        json.dumps(
-            asdict(fate.candidate) | {"dropped": fate.dropped, "detail": fate.detail},
-            ensure_ascii=False,
-        )
-        + "\n"
+        json.dumps({**asdict(fate.candidate), **_own(fate)}, ensure_ascii=False) + "\n"
         for fate in fates
     )
+
+
+def _own(fate: Fate) -> dict[str, Any]:
+    fields = fields_of(fate)
+    del fields["candidate"]
+    return fields
 
 
 def read_fates(rows: Iterable[Row]) -> tuple[Fate, ...]:
     """The fates in rows of a step's file. Raises InvalidInput naming file, line and field."""
     return tuple(
-        Fate(candidate_of(row), str(row.fields.get("dropped", "")), str(row.fields.get("detail")))
+        Fate(
+            candidate=candidate_of(row),
+            dropped=str(row.fields.get("dropped", "")),
+            detail=str(row.fields.get("detail", "")),
+            decision=str(row.fields.get("decision", "")),
+            reasons=tuple(map(str, row.fields.get("reasons", ()))),
+        )
         for row in rows
     )
 
 
-def restored(name: str, summary: Mapping[str, Any], fates: Sequence[Fate]) -> StepResult:
-    """The step whose `summary` and fates were stored."""
+def restored(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResult:
+    """The step with that summary, as `StepResult.summary` gives it, and those fates."""
     return StepResult(
-        name=name,
+        name=str(summary["step"]),
         fates=tuple(fates),
-        models=tuple(summary.get("models", ())),
-        prompts=dict(summary.get("prompts", {})),
-        remarks=tuple(summary.get("remarks", ())),
-        skipped=str(summary.get("skipped", "")),
+        models=tuple(summary["models"]),
+        prompts=dict(summary["prompts"]),
+        remarks=tuple(summary["remarks"]),
+        skipped=str(summary["skipped"]),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+from caliper.building.steps import Fate
 
 FLAGS = (
     "The question is ambiguous, or more than one option is correct",
@@ -23,27 +24,37 @@ Choices = Mapping[str, Mapping[str, str]]
 
 def decide(
     candidates: Sequence[Candidate], chosen: Choices, *, reject: bool = False
-) -> list[AssessedCandidate]:
+) -> tuple[Fate, ...]:
     """Accept the questions that all validators answer as written; people review the others.
 
-    With `reject`, those for which all validators choose the same flag are rejected at once. The
-    paper has people look at them, who may repair them.
+    With `reject`, those for which all validators choose the same flag are dropped. The paper has
+    people look at them, who may repair them.
     """
-    return [_decide(candidate, chosen, reject=reject) for candidate in candidates]
+    return tuple(_decide(candidate, chosen, reject=reject) for candidate in candidates)
 
 
-def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> AssessedCandidate:
+def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     picks = {name: picked.get(candidate.id, "") for name, picked in chosen.items()}
     if not picks:
-        return AssessedCandidate(candidate, Decision.REVIEW, (UNSEEN,))
+        return Fate(candidate, decision=Decision.REVIEW, reasons=(UNSEEN,))
     if all(pick == candidate.answer for pick in picks.values()):
-        return AssessedCandidate(candidate, Decision.ACCEPT)
+        return Fate(candidate, decision=Decision.ACCEPT)
     reasons = tuple(
         f"{name}: {_told(pick)}" for name, pick in picks.items() if pick != candidate.answer
     )
-    condemned = len(set(picks.values())) == 1 and next(iter(picks.values())) in FLAGS
-    decision = Decision.REJECT if reject and condemned else Decision.REVIEW
-    return AssessedCandidate(candidate, decision, reasons)
+    flags = set(picks.values()) & set(FLAGS)
+    if reject and len(set(picks.values())) == 1 and flags:
+        return Fate(candidate, "same flag of all validators", flags.pop(), Decision.REJECT, reasons)
+    return Fate(candidate, decision=Decision.REVIEW, reasons=reasons)
+
+
+def assessed(fates: Sequence[Fate]) -> list[AssessedCandidate]:
+    """The candidates of these fates that stay, with the validators' decisions."""
+    return [
+        AssessedCandidate(fate.candidate, Decision(fate.decision), fate.reasons)
+        for fate in fates
+        if not fate.dropped
+    ]
 
 
 def _told(pick: str) -> str:
