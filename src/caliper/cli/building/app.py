@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from caliper.cli.building.agreement import agreement
 from caliper.cli.building.captionqa import BuildFlags, build_captionqa
 from caliper.cli.building.finish import command as finish
+from caliper.cli.building.review import command as review
 from caliper.cli.options import command_taking
 
 app = typer.Typer(help="Build a benchmark of your own, and review it.", no_args_is_help=True)
@@ -27,4 +29,6 @@ steps again whose inputs changed.
 """,
     )
 )
+app.command("review")(review)
+app.command("agreement")(agreement)
 app.command("finish")(finish)
