@@ -16,7 +16,7 @@ from caliper.building.reviews import (
     ReviewDecision,
     ReviewState,
     ReviewVerdict,
-    check_edit,
+    apply_edit,
     last_reviews,
     merge,
     read_reviews,
@@ -163,8 +163,7 @@ def test_lines_are_read_as_they_were_written() -> None:
         ("round", 3, "expected 1 or 2, found 3"),
         ("id", None, "missing"),
         ("choices", "a", "expected a list of texts, found 'a'"),
-        ("choices", ["a cat 0", "A  Cat 0"], "two options are the same"),
-        ("answer", "a horse", "the answer is none of the options"),
+        ("answer", "a horse", "the answer is none of the choices"),
         ("reason", 1, "expected text, found 1"),
     ],
 )
@@ -174,19 +173,27 @@ def test_a_wrong_line_is_named(field: str, value: object, told: str) -> None:
     assert str(caught.value) == f"ana.jsonl:7: {field}: {told}"
 
 
+def test_edits_are_tidy_and_keep_the_id() -> None:
+    texts = apply_edit(ASKED, " Who\n is it? ", ("A. a cat", "B. a dog"), "B. a dog")
+    assert texts == replace(
+        ASKED, question="Who is it?", choices=("a cat", "a dog"), answer="a dog"
+    )
+
+
 @pytest.mark.parametrize(
-    ("question", "choices", "answer", "field"),
+    ("question", "choices", "answer", "told"),
     [
-        (" ", ("a", "b"), "a", "question"),
-        ("What?", ("a",), "a", "choices"),
-        ("What?", ("a", " "), "a", "choices"),
-        ("What?", ("a", "b" * 3000), "a", "question"),
-        ("What?", ("a", "b"), "c", "answer"),
+        ("", ("a", "b"), "a", "no question"),
+        ("What is it?", ("a",), "a", "number of options: 1 options"),
+        ("What is it?", ("a", "b" * 3000), "a", "a text is longer than 2,000 characters"),
+        ("What is it?", ("a cat", "A  Cat."), "a cat", "equal options: a cat; A Cat."),
+        ("What is it?", ("a cat", "a dog"), "a horse", "answer is no option: a horse"),
+        ("Is the cat a cat?", ("a cat", "a dog"), "a cat", "answer in the question: a cat"),
     ],
 )
-def test_edits_are_checked(
-    question: str, choices: tuple[str, ...], answer: str, field: str
+def test_edits_keep_the_rules_of_formats(
+    question: str, choices: tuple[str, ...], answer: str, told: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        check_edit(question, choices, answer)
-    assert caught.value.field == field
+        apply_edit(ASKED, question, choices, answer)
+    assert str(caught.value) == told

@@ -18,13 +18,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from caliper.analysis.agreement import Agreement, RatedQuestion, measure_agreement
-from caliper.building.candidates import (
-    LONGEST_TEXT,
-    MOST_CHOICES,
-    AssessedCandidate,
-    Candidate,
-    Decision,
-)
+from caliper.building.candidates import LONGEST_TEXT, AssessedCandidate, Candidate, Decision
+from caliper.building.formats import fault, tidied
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
@@ -108,11 +103,8 @@ def _review(row: Row) -> Review:
         time=_note(row, "time"),
         round=int(number),
     )
-    if review.verdict is ReviewVerdict.EDIT:
-        try:
-            check_edit(review.question, review.choices, review.answer)
-        except InvalidInput as error:
-            raise row.error(error.field, error.message) from error
+    if review.verdict is ReviewVerdict.EDIT and review.answer not in choices:
+        raise row.error("answer", "the answer is none of the choices")
     return review
 
 
@@ -123,21 +115,19 @@ def _note(row: Row, name: str) -> str:
     return value
 
 
-def check_edit(question: str, choices: Sequence[str], answer: str) -> None:
-    """Raise InvalidInput with its field for an edit that is no usable question."""
-    if not question.strip():
-        raise InvalidInput("the question is empty", field="question")
-    if not 2 <= len(choices) <= MOST_CHOICES:
-        message = f"expected 2 to {MOST_CHOICES} options, found {len(choices)}"
-        raise InvalidInput(message, field="choices")
-    if not all(choice.strip() for choice in choices):
-        raise InvalidInput("an option is empty", field="choices")
+def apply_edit(
+    candidate: Candidate, question: str, choices: Sequence[str], answer: str
+) -> Candidate:
+    """The candidate with other texts, under its id. Raises InvalidInput if they break a rule of
+    formats.
+    """
+    texts = tidied(replace(candidate, question=question, choices=tuple(choices), answer=answer))
     if max(map(len, (question, *choices))) > LONGEST_TEXT:
-        raise InvalidInput(f"a text is longer than {LONGEST_TEXT:,} characters", field="question")
-    if len({_same(choice).casefold() for choice in choices}) < len(choices):
-        raise InvalidInput("two options are the same", field="choices")
-    if answer not in choices:
-        raise InvalidInput("the answer is none of the options", field="answer")
+        raise InvalidInput(f"a text is longer than {LONGEST_TEXT:,} characters")
+    reason, detail = fault(texts)
+    if reason:
+        raise InvalidInput(f"{reason}: {detail}" if detail else reason)
+    return replace(texts, id=candidate.id)
 
 
 def standing_reviews(reviews: Iterable[Review]) -> list[Review]:

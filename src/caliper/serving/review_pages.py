@@ -25,7 +25,7 @@ from caliper.adapters.pages.review import (
 )
 from caliper.building.candidates import LONGEST_TEXT, Candidate
 from caliper.building.review_round import ReviewRound
-from caliper.building.reviews import Review, ReviewVerdict, check_edit, review_verdict
+from caliper.building.reviews import Review, ReviewVerdict, apply_edit, review_verdict
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.serving.pages import page_response, picture_response
 
@@ -130,10 +130,8 @@ class ReviewPages:
         edit = form.edit
         if not 0 <= edit.answer < len(edit.choices):
             raise InvalidInput("choose the option that is right")
-        answer = edit.choices[edit.answer]
         choices = tuple(filter(None, edit.choices))
-        check_edit(edit.question, choices, answer)
-        texts = replace(candidate, question=edit.question, choices=choices, answer=answer)
+        texts = apply_edit(candidate, edit.question, choices, edit.choices[edit.answer])
         line = self._line(ReviewVerdict.EDIT, texts, number)
         return replace(line, verdict=review_verdict(candidate, line))
 

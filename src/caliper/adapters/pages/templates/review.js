@@ -7,7 +7,10 @@
 
   const open = (panel) => {
     for (const each of panels) each.open = each === panel;
-    panel.querySelector("textarea, input[type=radio]").focus();
+    const field = panel.querySelector("textarea, input[type=radio]");
+    field.focus();
+    // Texts are changed at their end more often than before their start.
+    if (field.type === "textarea") field.setSelectionRange(field.value.length, field.value.length);
   };
   const close = () => {
     for (const each of panels) each.open = false;
