@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from caliper.cli.building.agreement import agreement
-from caliper.cli.building.captionqa import BuildFlags, build_captionqa
+from caliper.cli.building.captionqa import BuildFlags, BuildInputs, build_captionqa
 from caliper.cli.building.finish import command as finish
 from caliper.cli.building.review import command as review
 from caliper.cli.options import command_taking
@@ -21,6 +21,7 @@ def _group() -> None:
 app.command("captionqa")(
     command_taking(
         build_captionqa,
+        BuildInputs,
         BuildFlags,
         help_text="""Build the questions of a new domain of CaptionQA, from a taxonomy and pictures.
 

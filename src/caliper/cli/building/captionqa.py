@@ -17,10 +17,9 @@ from caliper.building.blind import VOTES
 from caliper.building.duplicates import COHESION, SIMILARITY, GroupingOptions
 from caliper.cli.building.show import BuildView
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Concurrency, EmbedderSpec, MaxCalls, Out, Seed, Server, Set
+from caliper.cli.flags import Concurrency, EmbedderSpec, Seed, Server, Set
 from caliper.cli.options import OutputOptions, split_settings
 from caliper.cli.progress import run_watcher
-from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.model_steps import ModelSteps, StepRun
@@ -38,7 +37,10 @@ if TYPE_CHECKING:
 else:
     remote = lazy_module("caliper.cli.building.remote")
 
-_SPEC = "tgi:URL\\[#model], triton:..., replay:DIR, or with --server the installation's captioner."
+_SPECS = (
+    "SPEC is tgi:URL\\[#model], triton:HOST:PORT/MODEL, replay:DIR, or with --server the name of "
+    "the installation's captioner."
+)
 _CONCURRENCY = 64
 
 
@@ -47,29 +49,40 @@ def _flag(*names: str, text: str, metavar: str | None = None, **limits: Any) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class BuildFlags(OutputOptions):
-    """The flags of `caliper build captionqa`."""
+class BuildInputs:
+    """What every build needs."""
 
     taxonomy: Annotated[
-        list[Path] | None,
-        _flag("--taxonomy", text="A YAML or JSON file of the domain's nodes; several are merged."),
-    ] = None
-    images: Annotated[Path | None, _flag("--images", text="The folder of pictures.")] = None
+        list[Path],
+        _flag(
+            "--taxonomy",
+            metavar="FILE",
+            text="A YAML or JSON file of the domain's nodes; several are merged.",
+        ),
+    ]
+    images: Annotated[Path, _flag("--images", text="The folder of pictures.")]
+    out: Annotated[Path, _flag("--out", text="The directory of the build.")]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFlags(OutputOptions):
+    """The options of `caliper build captionqa`."""
+
     domain: Annotated[str, _flag("--domain", text="The domain, if the taxonomy has several.")] = ""
     questions: Annotated[
         Path | None, _flag("--questions", text="Candidates that exist already: JSON Lines.")
     ] = None
     generator: Annotated[
         list[str] | None,
-        _flag("--generator", metavar="SPEC", text=f"Writes questions; repeatable. {_SPEC}"),
+        _flag("--generator", metavar="SPEC", text=f"Writes questions; repeatable. {_SPECS}"),
     ] = None
     blind: Annotated[
         str | None,
-        _flag("--blind", metavar="SPEC", text=f"Must not answer without the picture. {_SPEC}"),
+        _flag("--blind", metavar="SPEC", text="Should not be able to answer without the picture."),
     ] = None
     validator: Annotated[
         list[str] | None,
-        _flag("--validator", metavar="SPEC", text=f"Checks against the picture; two. {_SPEC}"),
+        _flag("--validator", metavar="SPEC", text="Answers with the picture; give two."),
     ] = None
     embedder: EmbedderSpec = "ngram"
     most: Annotated[
@@ -100,20 +113,18 @@ class BuildFlags(OutputOptions):
     ] = None
     seed: Seed = None
     settings: Set = None
-    max_calls: MaxCalls = None
+    max_calls: Annotated[
+        int | None,
+        _flag("--max-calls", text="Stop before more model calls than this are planned.", min=1),
+    ] = None
     concurrency: Concurrency = None
     server: Server = None
-    out: Out = None
 
-    def options(self) -> BuildOptions:
+    def options(self, inputs: BuildInputs) -> BuildOptions:
         """What the build is made from. Raises InvalidInput naming the flag."""
-        if not self.taxonomy or self.images is None or self.out is None:
-            given = {"taxonomy": self.taxonomy, "images": self.images, "out": self.out}
-            missing = next(name for name, value in given.items() if not value)
-            raise InvalidInput(f"give --{missing}", field=missing)
         return BuildOptions(
-            taxonomies=tuple(self.taxonomy),
-            images=self.images,
+            taxonomies=tuple(inputs.taxonomy),
+            images=inputs.images,
             domain=self.domain,
             questions=self.questions,
             generators=tuple(self.generator or ()),
@@ -130,22 +141,23 @@ class BuildFlags(OutputOptions):
         )
 
 
-def build_captionqa(flags: BuildFlags) -> int:
+def build_captionqa(inputs: BuildInputs, flags: BuildFlags) -> int:
     """Build, show every step, and return 1 if a step stopped the build."""
-    options, view = flags.options(), BuildView(flags)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        result = runner.run(_build(options, flags, view))
+    options, view = flags.options(inputs), BuildView(flags)
+    directory = BuildDirectory(inputs.out)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, directory.claim():
+        result = runner.run(_build(options, directory, flags, view))
     view.end(result)
     return Exit.NO if result.stopped else Exit.DONE
 
 
-async def _build(options: BuildOptions, flags: BuildFlags, view: BuildView) -> BuildResult:
+async def _build(
+    options: BuildOptions, directory: BuildDirectory, flags: BuildFlags, view: BuildView
+) -> BuildResult:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     # SIGTERM interrupts like Ctrl-C, keeping the work done.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    assert flags.out is not None  # noqa: S101 - `options` has checked it
-    directory = BuildDirectory(flags.out)
     room = ModelRoom(access(_CONCURRENCY), SystemClock())
 
     async def run(config: RunConfig) -> StepRun:
@@ -155,24 +167,23 @@ async def _build(options: BuildOptions, flags: BuildFlags, view: BuildView) -> B
             return await remote.run_there(chosen, flags.server, flags)
         return await run_here(chosen, flags)
 
-    with directory.claim():
-        models = ModelSteps(
-            run=run,
-            runs=directory.runs,
-            images=options.images,
-            pack=shipped_pack(),
-            seed=options.seed,
-            settings=options.settings,
-            calls=flags.max_calls,
+    models = ModelSteps(
+        run=run,
+        runs=directory.runs,
+        images=options.images,
+        pack=shipped_pack(),
+        seed=options.seed,
+        settings=options.settings,
+        calls=flags.max_calls,
+    )
+    try:
+        build = Build(
+            options, directory, models, lambda: room.embedder(options.embedder), view.step
         )
-        try:
-            build = Build(
-                options, directory, models, lambda: room.embedder(options.embedder), view.step
-            )
-            pictures = await asyncio.to_thread(picture_digests, options.images, decoders().limits)
-            return await build.run(pictures)
-        finally:
-            await room.close()
+        pictures = await asyncio.to_thread(picture_digests, options.images, decoders().limits)
+        return await build.run(pictures)
+    finally:
+        await room.close()
 
 
 async def run_here(config: RunConfig, shown: OutputOptions) -> StepRun:
