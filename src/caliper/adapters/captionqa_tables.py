@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from caliper.adapters.phrases import number, with_interval
+from caliper.adapters.ranking_tables import ranking_table
 from caliper.adapters.text_tables import (
     TableSection,
     TextRow,
@@ -17,7 +18,6 @@ from caliper.analysis.captionqa.difficulty import Difficulty, DifficultySplit
 from caliper.analysis.captionqa.errors import ErrorAnalysis, ErrorCounts
 from caliper.analysis.captionqa.prompts import STATES, PromptChange, PromptComparison
 from caliper.analysis.captionqa.ranking_stability import RankingStability, SubsetStability
-from caliper.analysis.captionqa.rankings import RankingPair
 from caliper.analysis.captionqa.utility_gap import UtilityGap
 from caliper.benchmarks.captionqa.domains import TITLES
 
@@ -90,7 +90,7 @@ def _stability(found: RankingStability | None) -> Iterator[TextTable]:
         yield TextTable("With fewer questions", heads, tuple(map(_subset, found.subsets)), note)
     for setup in found.setups:
         title = f"With another setup: {'; '.join(setup.differing)}"
-        yield _ranking(title, setup.ranking, ("score", "score there"))
+        yield ranking_table(title, setup.ranking, ("score", "score there"))
 
 
 def _subset(subset: SubsetStability) -> TextRow:
@@ -101,29 +101,6 @@ def _subset(subset: SubsetStability) -> TextRow:
         with_interval(subset.spearman),
         value_text(subset.same_best),
     )
-
-
-def _ranking(title: str, ranking: RankingPair, values: tuple[str, str]) -> TextTable:
-    found = ranking.correlation
-    note = found.remark or (
-        f"Kendall's tau {with_interval(found.kendall)}, "
-        f"Spearman's rho {with_interval(found.spearman)}."
-    )
-    if found.remark and found.kendall.value is not None:
-        note = (
-            f"Kendall's tau {number(found.kendall.value)}, Spearman's rho "
-            f"{number(found.spearman.value)}; {found.remark}."
-        )
-    rows = (
-        (
-            change.name,
-            number(change.before),
-            number(change.after),
-            f"{change.place_before} \N{RIGHTWARDS ARROW} {change.place_after}",
-        )
-        for change in ranking.changes
-    )
-    return TextTable(title, ("", *values, "place"), tuple(rows), note)
 
 
 def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
@@ -142,7 +119,7 @@ def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
     yield TextTable("Gaps", heads, tuple(rows), note)
     if found.ranking is not None:
         title = "Ranking on the image and on the caption"
-        yield _ranking(title, found.ranking, ("on image", "on caption"))
+        yield ranking_table(title, found.ranking, ("on image", "on caption"))
 
 
 def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from caliper.cli.analyze_capability import capability
 from caliper.cli.analyze_captionqa import captionqa
 
 app = typer.Typer(help="The analyses of a benchmark's paper.", no_args_is_help=True)
+app.command("capability")(capability)
 app.command("captionqa")(captionqa)
 
 

@@ -26,7 +26,7 @@ def runs_by_setup(
 ) -> dict[tuple[str, ...], list[StoredRun]]:
     """Runs of the benchmark `name` by what differs from the setup of the first run, which has ().
 
-    `ignored` are settings that belong to the captions. Raises InvalidInput for no run, and for a
+    `ignored` are names of what belongs to the captions. Raises InvalidInput for no run, and for a
     run without the benchmark.
     """
     if not runs:
@@ -44,9 +44,7 @@ def _distinctions(
     """What differs between the setups of two runs, apart from their captions."""
     reports = [empty_report(_part_of(spec, name)) for spec in (first, other)]
     return tuple(
-        each
-        for each in incomparable(setup_differences(*reports))
-        if each.kind != "setting" or each.name not in ignored
+        each for each in incomparable(setup_differences(*reports)) if each.name not in ignored
     )
 
 
