@@ -10,6 +10,7 @@ import numpy as np
 from caliper.analysis.capability.verdict_sets import (
     AnnotatedElement,
     JudgedRun,
+    MediaAnswers,
     Scores,
     VerdictSet,
 )
@@ -21,11 +22,13 @@ from caliper.core.preparation import Preparation
 from caliper.core.question import Item, Question, Source
 from caliper.core.tally import Tally
 
-_SCORES = {"R": 1.0, "W": -1.0, "S": 0.0, "-": np.nan, "1": 1.0, "0": 0.0}
+_SCORES = {"R": 1.0, "W": -1.0, "S": 0.0, "-": np.nan, "1": 1.0, "0": 0.0, ".": np.nan}
 
 
 def letters(text: str) -> Scores:
-    """R(ight), W(rong) or S(ilent) about a caption, 1 or 0 about the media, - without a score."""
+    """R(ight), W(rong) or S(ilent) about a caption, 1 or 0 about the media; - without a score, . if
+    not asked.
+    """
     return np.array([_SCORES[letter] for letter in text])
 
 
@@ -50,14 +53,15 @@ def judged(
     """A run whose captions are as long as `words`; runs with equal `captions` have the same."""
     asked = asked or elements(len(repeats[0]))
     scores = np.array([letters(each) for each in repeats])
-    answers = letters(known) if known else None
+    asked_about = np.array([letter != "." for letter in known], dtype=np.bool_)
+    answers = MediaAnswers(asked_about, letters(known)) if known else None
     samples = [each.sample for each in asked]
     return JudgedRun(
         name=name,
         model=name.partition(",")[0],
         scores=scores,
         tally=_tally(asked, scores, answers),
-        known=answers,
+        answers=answers,
         words=dict(zip(samples, words, strict=False)),
         digests=dict.fromkeys(samples, captions or name),
         preparation=preparation,
@@ -83,19 +87,21 @@ def sums_of(cells: Mapping[str, Mapping[str, int]]) -> Tally:
     return tally
 
 
-def _tally(asked: Sequence[AnnotatedElement], scores: Scores, answers: Scores | None) -> Tally:
+def _tally(
+    asked: Sequence[AnnotatedElement], scores: Scores, answers: MediaAnswers | None
+) -> Tally:
     outcomes: list[tuple[Item, Outcomes]] = []
     for place, each in enumerate(asked):
         about = Question(0, ElementQuestion(each.task, "x"), len(scores))
         found = {(0, repeat): _outcome(row[place]) for repeat, row in enumerate(scores)}
         item = Item("capability", each.item, each.sample, each.cluster, (), (about,))
         outcomes.append((item, found))
-        if answers is not None:
+        if answers is not None and answers.asked[place]:
             media = MediaQuestion(each.task, "?", (), "x", each.key)
             asking = Question(0, media, 1)
             key = f"qa/{each.item}"
             item = Item("capability", key, each.sample, each.cluster, (), (asking,), Source.MEDIA)
-            outcomes.append((item, {(0, 0): _outcome(answers[place])}))
+            outcomes.append((item, {(0, 0): _outcome(answers.right[place])}))
     return reduce(outcomes, {})
 
 

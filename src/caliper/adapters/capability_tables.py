@@ -65,14 +65,19 @@ def _hits(found: PrecisionAgainstHits | None) -> Iterator[TextTable]:
     heads = ("", *_HEADS, "wrong %", "not mentioned %", "unscored")
     note = "Of all elements, recall % are stated correctly: the rest is wrong or not mentioned."
     bars = tuple(run.tasks[AVERAGE]["f1"] for run in found.runs)
-    yield TextTable("Averages over tasks", heads, rows, note, "F1", bars)
+    points = tuple(
+        (run.name, run.tasks[AVERAGE]["hit_rate"], run.tasks[AVERAGE]["precision"])
+        for run in found.runs
+    )
+    axes = (_TITLES["hit_rate"], _TITLES["precision"])
+    yield TextTable("Averages over tasks", heads, rows, note, "F1", bars, axes, points)
     for metric, title in _TITLES.items():
         rows = tuple(
             (_task(task), *(with_interval(run.tasks[task][metric]) for run in found.runs))
             for task in found.runs[0].tasks
         )
         yield TextTable(f"{title} by task", ("", *(run.name for run in found.runs)), rows)
-    if found.correlations:
+    if any(each.pearson.value is not None for each in found.correlations):
         rows = tuple(
             (_task(each.task), str(each.runs), *map(with_interval, (each.pearson, each.spearman)))
             for each in found.correlations

@@ -14,7 +14,8 @@ TextRow = tuple[str, ...]
 class TextTable:
     """A table of text. The first column of a row is its label.
 
-    Pages draw `bars`, one per row, under the head `chart`; terminals do without.
+    Pages draw `bars`, one per row, under the head `chart`, and above the table `points`: for each
+    row its figures along both `axes`. Terminals do without.
     """
 
     title: str
@@ -23,6 +24,8 @@ class TextTable:
     note: str = ""
     chart: str = ""
     bars: tuple[Estimate, ...] = ()
+    axes: tuple[str, str] = ("", "")
+    points: tuple[tuple[str, Estimate, Estimate], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

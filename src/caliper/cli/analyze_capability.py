@@ -36,7 +36,7 @@ def capability(
     asked, but leaves out of its caption; judging: the same captions judged again, and by other
     judges; sweeps: runs of one captioner with other frames or another resolution; length: caption
     length against score. A model is a run's label. Runs whose setup differs from the first serve
-    the stability of the judge only. Exit code 3: the runs allow none of the chosen analyses.
+    the stability of the judge only. Exit code 3: no chosen analysis is possible with the runs.
     """
     names = chosen_analyses(only, NAMES)
     stored = [find_run(name).stored_run for name in runs]

@@ -96,8 +96,9 @@ def test_ranking_and_correlation(tables: PrecisionAgainstHits) -> None:
     assert places["Gemini-1.5-pro"] == (3, 1)
     by_task = {each.task: each for each in tables.correlations}
     assert by_task["average"].runs == 13
-    # Who names more characters is more often wrong about them.
-    assert by_task["character_identification"].pearson.value == pytest.approx(-0.5, abs=0.3)
+    # Who names more characters is more often wrong about them; else both grow with the model.
+    assert by_task["character_identification"].spearman.value == pytest.approx(-0.70, abs=0.01)
+    assert by_task["average"].spearman.value == pytest.approx(0.65, abs=0.01)
     assert by_task["average"].pearson.low is not None
 
 

@@ -6,7 +6,7 @@ from tests.fakes.answer_sets import published
 from tests.fakes.verdict_sets import elements, judged, sums_of, verdict_set
 
 from caliper.analysis.capability.known_elements import KnowledgeGap, knowledge_gap
-from caliper.analysis.capability.verdict_sets import JudgedRun
+from caliper.analysis.capability.verdict_sets import JudgedRun, MediaAnswers
 from caliper.benchmarks.capability.tasks import NAMES
 
 EACH = 1000
@@ -47,7 +47,7 @@ def published_run(model: str) -> JudgedRun:
         model,
         np.array([scores], dtype=np.float64),
         sums_of(cells),
-        np.array(known, dtype=np.float64),
+        MediaAnswers(np.ones(len(known), dtype=np.bool_), np.array(known, dtype=np.float64)),
     )
 
 
@@ -97,8 +97,8 @@ def test_what_the_text_says_of_table_6(table_6: KnowledgeGap) -> None:
 
 
 def test_only_elements_with_both_scores_count() -> None:
-    run = judged("a", "RWSR-RSS", known="1110110-")
-    (found,) = knowledge_gap(verdict_set(run, judged("b", "RRRRRRRR"))).runs
+    run = judged("a", "RWSR-RSSR", known="1110110-.")
+    (found,) = knowledge_gap(verdict_set(run, judged("b", "RRRRRRRRR"))).runs
     scene, average = found.tasks
     counts = (scene.told, scene.wrong, scene.silent, scene.guessed, scene.unknown, scene.unscored)
     assert counts == (2, 1, 1, 1, 1, 2)

@@ -14,7 +14,13 @@ def render_analyses(
 ) -> str:
     """Render the page: a section for each analysis. Texts of runs and questions are escaped."""
     return render(
-        "analyses.html", title=title, sections=sections, runs=runs, note=note, axis_of=_axis
+        "analyses.html",
+        title=title,
+        sections=sections,
+        runs=runs,
+        note=note,
+        axis_of=_axis,
+        scatter=charts.scatter,
     )
 
 

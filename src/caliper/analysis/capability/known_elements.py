@@ -18,6 +18,7 @@ from caliper.analysis.capability.verdict_sets import (
     AVERAGE,
     JudgedRun,
     Mask,
+    MediaAnswers,
     VerdictSet,
     values_of,
 )
@@ -32,7 +33,7 @@ class KnownElements:
     """QA accuracy and KT-bar of a task or of the average, and the elements with a score for both.
 
     Of the known ones `told`, `wrong` and `silent`; of the others `guessed`, which the caption
-    states all the same, and `unknown`. `unscored` have an answer or a verdict without a score.
+    states all the same, and `unknown`. `unscored` have no score for the answer or the caption.
     """
 
     task: str
@@ -69,7 +70,9 @@ class KnowledgeGap:
 
 def knowledge_gap(verdicts: VerdictSet) -> KnowledgeGap:
     """KT-bar of the runs that were asked about the media, too."""
-    runs = tuple(_run(run, verdicts) for run in verdicts.runs if run.known is not None)
+    runs = tuple(
+        _run(run, run.answers, verdicts) for run in verdicts.runs if run.answers is not None
+    )
     if not runs:
         return KnowledgeGap(remark=_NONE)
     accuracy = values_of({run.name: run.tasks[-1].qa_accuracy for run in runs})
@@ -87,20 +90,20 @@ def _range(values: dict[str, float]) -> float | None:
     return round(max(values.values()) - min(values.values()), 6) if len(values) > 1 else None
 
 
-def _run(run: JudgedRun, verdicts: VerdictSet) -> RunKnowledge:
+def _run(run: JudgedRun, answers: MediaAnswers, verdicts: VerdictSet) -> RunKnowledge:
     parts = [
-        _elements(run, task, mask)
+        _elements(run, answers, task, mask)
         for task, mask in verdicts.tasks.items()
         if ("tasks", task, "qa_accuracy") in run.figures
     ]
     everything = np.ones(len(verdicts.elements), dtype=np.bool_)
-    return RunKnowledge(run.name, (*parts, _elements(run, AVERAGE, everything)))
+    return RunKnowledge(run.name, (*parts, _elements(run, answers, AVERAGE, everything)))
 
 
-def _elements(run: JudgedRun, task: str, mask: Mask) -> KnownElements:
-    assert run.known is not None  # noqa: S101 - the caller's choice of runs
-    scores = run.scores[:, mask]
-    known = np.broadcast_to(run.known[mask], scores.shape)
+def _elements(run: JudgedRun, answers: MediaAnswers, task: str, mask: Mask) -> KnownElements:
+    here = mask & answers.asked
+    scores = run.scores[:, here]
+    known = np.broadcast_to(answers.right[here], scores.shape)
     figures = run.row(task, "qa_accuracy", "kt_bar")
 
     def count(chosen: Mask) -> int:
@@ -115,5 +118,5 @@ def _elements(run: JudgedRun, task: str, mask: Mask) -> KnownElements:
         silent=count((known == 1) & (scores == 0)),
         guessed=count((known == 0) & (scores == 1)),
         unknown=count((known == 0) & (scores < 1)),
-        unscored=count(np.isnan(known) != np.isnan(scores)),
+        unscored=count(np.isnan(known) | np.isnan(scores)),
     )

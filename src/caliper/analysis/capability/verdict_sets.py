@@ -47,13 +47,22 @@ class AnnotatedElement:
         return self.item, self.ordinal
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MediaAnswers:
+    """Which elements a model was asked about from the media, and whether its answer is `right`:
+    1 or 0, NaN without a score.
+    """
+
+    asked: Mask
+    right: Scores
+
+
 @dataclass(frozen=True, eq=False)
 class JudgedRun:
     """The verdicts of one run. `name` is what it is called among others, `model` the label of its
     checkpoint, `captioner` the identity of what wrote its captions, empty if they were supplied.
 
-    `known` says for each element whether the model answers the question about it right from the
-    media (1 or 0, NaN without an answer), None if it was not asked. `words` and `digests` are the
+    `answers` are None if the model was not asked about the media. `words` and `digests` are the
     length and the hash of each caption by sample. `share` is the share of the questions that was
     drawn, None for all.
     """
@@ -62,7 +71,7 @@ class JudgedRun:
     model: str
     scores: Scores
     tally: Tally
-    known: Scores | None = None
+    answers: MediaAnswers | None = None
     words: Mapping[str, int] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     preparation: Preparation | None = None

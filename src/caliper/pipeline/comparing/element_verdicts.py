@@ -10,6 +10,7 @@ import numpy as np
 from caliper.analysis.capability.verdict_sets import (
     AnnotatedElement,
     JudgedRun,
+    MediaAnswers,
     Scores,
     VerdictSet,
 )
@@ -110,10 +111,8 @@ def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
 
 def _details(spec: RunSpec) -> dict[str, object]:
     preparation = spec.benchmark(NAME).preparation
-    return {
-        **({} if preparation is None else asdict(preparation)),
-        "replicate": spec.replicate,
-    }
+    details = {} if preparation is None else asdict(preparation)
+    return details | ({"replicate": spec.replicate} if spec.replicate else {})
 
 
 async def _verdicts(
@@ -128,7 +127,7 @@ async def _verdicts(
         words, digests = {}, {}
         for sample, text in texts.items():
             words[sample], digests[sample] = len(text.split()), text_digest(text)
-        scores, known, tally = await _scores(run, elements)
+        scores, answers, tally = await _scores(run, elements)
         part = run.spec.benchmark(NAME)
         captioner = part.models.get("captioner") if part.captions is None else None
         judged.append(
@@ -137,7 +136,7 @@ async def _verdicts(
                 run.spec.name,
                 scores,
                 tally,
-                known,
+                answers,
                 words,
                 digests,
                 part.preparation,
@@ -168,32 +167,33 @@ async def _elements(run: RunLedger) -> tuple[AnnotatedElement, ...]:
 
 async def _scores(
     run: RunLedger, elements: Sequence[AnnotatedElement]
-) -> tuple[Scores, Scores | None, Tally]:
+) -> tuple[Scores, MediaAnswers | None, Tally]:
     """The scores by repeat, the answers about the media, and the sums of the run's report."""
     places = {element.key: place for place, element in enumerate(elements)}
     repeats = run.spec.benchmark(NAME).repeats or 1
     scores = np.full((repeats, len(places)), np.nan)
-    known = np.full(len(places), np.nan)
+    answers = MediaAnswers(np.zeros(len(places), dtype=np.bool_), np.full(len(places), np.nan))
     totals = {part.name: Tally() for part in run.spec.benchmarks}
     async for items in run.plan():
         here = [item for item in items if item.benchmark == NAME]
         add_items(totals, run.spec, here, run.ledger)
         for item in here:
-            _enter(run, item, places, (scores, known))
+            _enter(run, item, places, (scores, answers))
     asked = run.spec.benchmark(NAME).qa_data is not None
-    return scores, known if asked else None, totals[NAME]
+    return scores, answers if asked else None, totals[NAME]
 
 
 def _enter(
-    run: RunLedger, item: Item, places: Mapping[_Key, int], arrays: tuple[Scores, Scores]
+    run: RunLedger, item: Item, places: Mapping[_Key, int], found: tuple[Scores, MediaAnswers]
 ) -> None:
-    scores, known = arrays
+    scores, answers = found
     for index, question, repeat in item.positions():
         outcome, payload = run.ledger.outcome(index), question.payload
-        if not isinstance(outcome, Scored):
-            continue
-        if isinstance(payload, MediaQuestion):
-            if payload.joins is not None and payload.joins in places:
-                known[places[payload.joins]] = float(outcome.score)
-        elif (item.key, question.ordinal) in places:
-            scores[repeat, places[item.key, question.ordinal]] = float(outcome.score)
+        score = float(outcome.score) if isinstance(outcome, Scored) else np.nan
+        if not isinstance(payload, MediaQuestion):
+            place = places.get((item.key, question.ordinal))
+            if place is not None:
+                scores[repeat, place] = score
+        elif payload.joins is not None and payload.joins in places:
+            answers.asked[places[payload.joins]] = True
+            answers.right[places[payload.joins]] = score
