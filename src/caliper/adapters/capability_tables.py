@@ -112,33 +112,13 @@ def _kt_bar(found: KnowledgeGap | None) -> Iterator[TextTable]:
 
 
 def _knowledge(run: RunKnowledge) -> TextTable:
-    heads = (
-        "",
-        "QA accuracy",
-        "KT-bar",
-        "told",
-        "wrong",
-        "silent",
-        "guessed",
-        "unknown",
-        "unscored",
-    )
+    counts = ("told", "wrong", "silent", "guessed", "unknown", "unscored")
     rows = tuple(
         (
             _task(each.task),
             with_interval(each.qa_accuracy),
             with_interval(each.kt_bar),
-            *(
-                f"{count:,}"
-                for count in (
-                    each.told,
-                    each.wrong,
-                    each.silent,
-                    each.guessed,
-                    each.unknown,
-                    each.unscored,
-                )
-            ),
+            *(f"{getattr(each, count):,}" for count in counts),
         )
         for each in run.tasks
     )
@@ -146,6 +126,7 @@ def _knowledge(run: RunKnowledge) -> TextTable:
         "Elements that the model knows: told, wrong or left out of the caption. Guessed: told, "
         "though the answer about the media is wrong."
     )
+    heads = ("", "QA accuracy", "KT-bar", *counts)
     bars = tuple(each.kt_bar for each in run.tasks)
     return TextTable(f"By task: {run.name}", heads, rows, note, "KT-bar", bars)
 

@@ -78,6 +78,20 @@ def test_three_judges_agree_together() -> None:
     assert len(found.judges) == 2
 
 
+def test_a_judge_of_other_captions_is_left_out() -> None:
+    captions = ("x", "x", "y")
+    sets = [verdict_set(judged("a", "RRWS", captions=each)) for each in captions]
+    found = judge_stability(sets[0], {("x",): sets[1], ("y",): sets[2]}).agreements[-1]
+    assert (found.agreement.questions, found.agreement.accuracy.value) == (4, 1)
+
+
+def test_judges_without_a_common_model() -> None:
+    found = judge_stability(verdict_set(judged("a", "RW")), {OTHER: verdict_set(judged("b", "RW"))})
+    assert "need the --name" in found.remark
+    assert found.agreements == ()
+    assert found.judges[0].kept == ()
+
+
 def test_elements_are_matched_by_their_key() -> None:
     asked = elements(3)
     first = verdict_set(judged("a", "RWS", asked=asked), asked=asked)

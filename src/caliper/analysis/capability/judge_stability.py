@@ -39,6 +39,7 @@ _NONE = (
     "no captions were judged twice (caliper evaluate capability --repeats 5, --replicate 1, or "
     "another --judge)"
 )
+_OTHER_NAMES = "runs under another judge need the --name that they have under the first one"
 _Differing = tuple[str, ...]
 _Setups = Sequence[tuple[_Differing, VerdictSet]]
 
@@ -131,6 +132,8 @@ def judge_stability(
     agreements = tuple(_agreements(setups)) if others else ()
     judges = tuple(_pair(verdicts, differing, other) for differing, other in others.items())
     remark = "" if repeated or others else _NONE
+    if others and not any(ranking.changes for each in judges for ranking in each.rankings.values()):
+        remark = _OTHER_NAMES
     return JudgeStability(repeated, averages, judges, agreements, remark)
 
 
@@ -144,17 +147,16 @@ def _repeated(verdicts: VerdictSet) -> Iterator[RepeatedJudging]:
         scores = np.concatenate([run.scores for run in runs])
         if len(scores) < 2:
             continue
-        tasks = [_task(task, scores[:, mask]) for task, mask in verdicts.tasks.items()]
         parts = [
-            TaskStability(task, metrics, *_same(verdicts, scores, verdicts.tasks[task]))
-            for task, metrics in tasks
+            TaskStability(task, _metrics(scores[:, mask]), *_same(verdicts, scores, mask))
+            for task, mask in verdicts.tasks.items()
         ]
         everything = np.ones(len(verdicts.elements), dtype=np.bool_)
         whole = TaskStability(AVERAGE, _average(parts), *_same(verdicts, scores, everything))
         yield RepeatedJudging(runs[0].name, len(scores), (*parts, whole))
 
 
-def _task(task: str, scores: Scores) -> tuple[str, dict[str, Fluctuation]]:
+def _metrics(scores: Scores) -> dict[str, Fluctuation]:
     rows = [_sums(row) for row in scores]
     columns = {
         "precision": [precision(sums) for sums in rows],
@@ -162,7 +164,7 @@ def _task(task: str, scores: Scores) -> tuple[str, dict[str, Fluctuation]]:
         "f1": [f1_score(sums) for sums in rows],
         "hit_rate": [share("hit", "scored", sums) for sums in rows],
     }
-    return task, {
+    return {
         name: Fluctuation(
             tuple(map(_round, values)), _round(spread(values)), _round(deviation(values))
         )
@@ -244,10 +246,12 @@ def _agreements(setups: _Setups) -> Iterator[JudgeAgreement]:
         ]
         repeats = min(len(run.scores) for run in runs if run is not None)
         for element in setups[0][1].elements:
-            digests = {run.digests.get(element.sample) for run in runs if run is not None}
-            if len(digests) != 1 or None in digests:
-                continue
-            places = [column.get(element.key) for column in columns]
+            digests = [run.digests.get(element.sample) if run else None for run in runs]
+            caption = next(filter(None, digests), None)
+            places = [
+                column.get(element.key) if caption and digest == caption else None
+                for column, digest in zip(columns, digests, strict=True)
+            ]
             for repeat in range(repeats):
                 labels = tuple(
                     None if run is None or place is None else _label(run.scores[repeat, place])
