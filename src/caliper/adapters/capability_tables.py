@@ -144,7 +144,7 @@ def _judging(found: JudgeStability | None) -> Iterator[TextTable]:
             for each in found.averages
         )
         bars = tuple(each.metrics["f1"] for each in found.averages)
-        yield TextTable("Averages by judge", ("", *_HEADS), rows, "As Fig. A1.", "F1", bars)
+        yield TextTable("Averages by judge", ("", *_HEADS), rows, "As in Fig. A1.", "F1", bars)
     yield from map(_judge_pair, found.judges)
     if found.agreements:
         two = any(each.agreement.cohen for each in found.agreements)
