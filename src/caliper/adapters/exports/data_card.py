@@ -81,7 +81,7 @@ def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
             lines.append(f"- {step.name}, {step.dropped[reason]} {plain(reason)}. Examples:")
             for fate in examples:
                 shown = _example(fate.candidate)
-                lines.append(f"  - {shown} {plain(fate.detail)[:_LONGEST_EXAMPLE]}".rstrip())
+                lines.append(f"  - {shown} {plain(fate.detail[:_LONGEST_EXAMPLE])}".rstrip())
     if lines:
         yield "\n".join(lines)
 
