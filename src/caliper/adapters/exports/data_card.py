@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.phrases import number
-from caliper.analysis.agreement import Coefficient
+from caliper.adapters.phrases import number, with_interval
 from caliper.building.candidates import Candidate
 from caliper.building.reviews import ReviewAgreement, ReviewDecision, ReviewState
 from caliper.building.steps import StepResult
@@ -40,8 +39,8 @@ def card_text(facts: CardFacts) -> str:
     kept = facts.kept
     pictures = len({candidate.image for candidate in kept})
     head = (
-        f"{len(kept):,} multiple-choice questions about {pictures:,} pictures, "
-        f"{number(len(kept) / pictures)} per picture, for CaptionQA's protocol."
+        f"{len(kept):,} multiple-choice questions, {number(len(kept) / pictures)} per picture, for "
+        "CaptionQA's protocol."
     )
     blocks = [f"# CaptionQA: {plain(facts.domain)}", head, *_categories(facts)]
     blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
@@ -123,15 +122,6 @@ def _reviews(facts: CardFacts) -> Iterator[str]:
     if facts.agreement is not None and facts.agreement.whole.questions:
         whole = facts.agreement.whole
         yield (
-            f"Agreement on {whole.questions} questions: {_told(whole.accuracy, 100, '%')} of them, "
-            f"Krippendorff's alpha {_told(whole.alpha)}."
+            f"Agreement on {whole.questions} questions, with 95% intervals: share "
+            f"{with_interval(whole.accuracy)}, Krippendorff's alpha {with_interval(whole.alpha)}."
         )
-
-
-def _told(found: Coefficient, scale: int = 1, unit: str = "") -> str:
-    if found.value is None:
-        return "undefined"
-    text = f"{number(found.value * scale)}{unit}"
-    if found.low is None or found.high is None:
-        return text
-    return f"{text} (95% interval {number(found.low * scale)} to {number(found.high * scale)})"
