@@ -17,8 +17,8 @@ from caliper.building.duplicates import drop_duplicates, text_of
 from caliper.building.formats import check_formats
 from caliper.building.generation import read_questions
 from caliper.building.steps import Fate, StepResult, keep_all
-from caliper.building.taxonomies import category_of, coverage, merged
-from caliper.building.validation import assessed, decide
+from caliper.building.taxonomies import category_of, coverage, merge_taxonomies
+from caliper.building.validation import assess, decide
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
@@ -69,7 +69,7 @@ class Build:
         self._options, self._directory = options, directory
         self._models, self._embedder, self._show = models, embedder, show
         taxonomies = [read_domains(path) for path in options.taxonomies]
-        domain, nodes = merged(taxonomies, options.domain)
+        domain, nodes = merge_taxonomies(taxonomies, options.domain)
         if not is_domain_name(domain):
             message = f"expected small letters, digits, '-' and '_', found {domain!r:.60}"
             raise InvalidInput(message, file=str(options.taxonomies[0]), field="domain")
@@ -99,7 +99,7 @@ class Build:
                 return result
             fates = [fate for fate in step.fates if not fate.dropped]
         result.coverage = coverage(self._categories, (fate.candidate for fate in fates))
-        self._directory.write_candidates(assessed(fates))
+        self._directory.write_candidates(assess(fates))
         self._directory.write({**self._values(), "complete": True})
         return result
 
