@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -25,7 +26,7 @@ from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Vector
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.model_steps import ModelSteps, StepIncomplete
-from caliper.local.building.options import BuildOptions
+from caliper.local.building.options import MOST_PER_PICTURE, BuildOptions
 from caliper.local.taxonomy import read_domains
 from caliper.ports.models import Embedder
 from caliper.version import __version__
@@ -172,6 +173,7 @@ class Build:
         if options.questions is not None:
             rows = DatasetFiles(options.questions).rows(_TABLE)
             candidates += read_candidates(rows, self._pictures)
+        self._check_size(candidates)
         rows_to_write = [
             writing_row(image, self._categories, options.most) for image in self._pictures
         ]
@@ -192,6 +194,16 @@ class Build:
         prompts = self._models.prompt(ModelStep.WRITE) if models else {}
         fates = keep_all(candidates)
         return StepResult(QUESTIONS, fates, tuple(models), prompts, tuple(remarks))
+
+    def _check_size(self, known: Sequence[Candidate]) -> None:
+        """Raise InvalidInput if there may be too many questions about a picture."""
+        options = self._options
+        written = len(self._categories) * options.most * len(options.generators)
+        counts = Counter(candidate.image for candidate in known)
+        most = max(counts.values(), default=0) + written
+        if most > MOST_PER_PICTURE:
+            message = f"up to {most:,} questions about a picture, more than {MOST_PER_PICTURE:,}"
+            raise InvalidInput(message, field="most" if options.generators else "questions")
 
     async def _formats(self, fates: Sequence[Fate]) -> StepResult:
         return StepResult(FORMATS, check_formats(_candidates(fates), self._categories))
