@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 
 CAPTIONS = {"one": "A dog catches a frisbee.", "two": "A doggy. A thing.", "three": "A tree."}
 _QA = {"p": "compreqa_p", "cap": "compreqa_cap"}
@@ -73,6 +74,27 @@ def test_figures_without_a_threshold_are_those_of_the_report(ran: Command) -> No
             assert value == pytest.approx(figures[metric], abs=1e-6), metric
         assert first["left_out"] == last["left_out"] == 0
         assert last["figures"]["s_object"] <= first["figures"]["s_object"]
+
+
+def test_pictures_that_were_not_drawn_are_no_part_of_it(caliper: Command) -> None:
+    scenes = EXAMPLES / "comprecap" / "anno.json"
+    captions = EXAMPLES / "captions" / "careless" / "comprecap.json"
+    flags = ("--data", scenes, "--captions", captions, "--judge-share", "0.5", "--quiet")
+    caliper("evaluate", "comprecap", *flags, "--out", "runs/drawn", code=0)
+    whole = json.loads((caliper.folder / "runs/drawn/report.json").read_text())
+    figures = whole["benchmarks"]["comprecap"]
+    found = caliper("analyze", "comprecap", "drawn", "--threshold", "1", "--json", code=0).told
+    (coverage,) = found["coverage"]["runs"]
+    assert (coverage["pictures"], coverage["unscored"]) == (
+        figures["counts"]["objects"]["n_scored"],
+        0,
+    )
+    assert 0 < coverage["pictures"] < 7
+    judged, strict = (each["runs"][0] for each in found["ablations"]["thresholds"])
+    assert judged["figures"] == {name: pytest.approx(figures[name]) for name in judged["figures"]}
+    counted = figures["counts"]
+    phrases = counted["attribute"]["n_scored"] + counted["relation"]["n_scored"]
+    assert strict["phrases"] == phrases
 
 
 def test_tables_and_a_page(ran: Command) -> None:

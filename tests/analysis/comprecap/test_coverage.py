@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 from tests.fakes.scene_runs import LOST, planned, row, scene, scene_run
 
-from caliper.analysis.comprecap.coverage import RunCoverage, area_coverage, in_band
+from caliper.analysis.comprecap.coverage import PixelCoverage, area_coverage, in_band
 from caliper.analysis.comprecap.scenes import ExaminedScene, SceneSet
 from caliper.core.outcome import Scored
 
 
-def covered(*scenes: ExaminedScene) -> RunCoverage:
+def covered(*scenes: ExaminedScene) -> PixelCoverage:
     (run,) = area_coverage(SceneSet((scene_run("one", *scenes),))).runs
     return run
 

@@ -50,7 +50,7 @@ class AreaBand:
 
 
 @dataclass(frozen=True, slots=True)
-class RunCoverage:
+class PixelCoverage:
     """The three readings of a run's S-Cov, over `pictures` pictures; `unscored` ones have no score
     for some instance.
     """
@@ -68,7 +68,7 @@ class RunCoverage:
 class AreaCoverage:
     """The coverage of all runs."""
 
-    runs: tuple[RunCoverage, ...] = ()
+    runs: tuple[PixelCoverage, ...] = ()
     remark: str = ""
 
 
@@ -89,13 +89,13 @@ def area_coverage(scenes: SceneSet) -> AreaCoverage:
     return AreaCoverage(runs)
 
 
-def _coverage(run: SceneRun) -> RunCoverage:
+def _coverage(run: SceneRun) -> PixelCoverage:
     planned = [scene for scene in run.scenes if scene.measure.atoms]
     means = [_readings(scene) for scene in planned]
     known = [each for each in means if each is not None]
     instances = [each for scene in planned for each in _instances(scene)]
     omitted = sum(_is_omitted(each) for each in instances)
-    return RunCoverage(
+    return PixelCoverage(
         run.name,
         len(known),
         len(means) - len(known),

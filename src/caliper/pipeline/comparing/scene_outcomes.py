@@ -60,6 +60,9 @@ async def _read(stored: StoredRun, ports: MatchingPorts | None, *, partial: bool
             if item.benchmark != NAME:
                 continue
             outcomes = run.ledger.outcomes(item)
+            if not outcomes:
+                # Of a run that is judged in part, whole pictures are not drawn.
+                continue
             if item.source is Source.MEDIA:
                 answers.append((item, outcomes))
                 continue
@@ -69,7 +72,7 @@ async def _read(stored: StoredRun, ports: MatchingPorts | None, *, partial: bool
                 scene = replace(scene, scenes=await matcher.scenes(item, text))
             scenes.append(scene)
     if not scenes:
-        raise InvalidInput(f"{run_name(run.spec)} has no picture", field="RUN")
+        raise InvalidInput(f"{run_name(run.spec)} has no picture that was judged", field="RUN")
     judge = part.models.get("judge")
     ruled = ports is not None and judge is not None and judge.matches(ports.rules)
     tagger = part.models["tagger"].label if "tagger" in part.models else ""
