@@ -46,17 +46,18 @@ def _people(found: HumanCorrelation | None) -> Iterator[TextTable]:
         return
     yield from _correlations("Over models (Table 3)", "models", found.models)
     yield from _correlations("Over captions", "captions", found.captions)
-    metrics = list(dict.fromkeys(name for model in found.scored for name in model.metrics))
-    rows = (
-        (model.name, number(model.human), *(value_text(model.metrics.get(m)) for m in metrics))
-        for model in found.scored
-    )
+    metrics = dict.fromkeys(name for model in found.scored for name in model.metrics)
+    rows = [
+        (metric, *(value_text(model.metrics.get(metric)) for model in found.scored))
+        for metric in metrics
+    ]
+    rows.insert(0, ("people", *(number(model.human) for model in found.scored)))
     whole = TITLES["s_unified"]
     points = tuple(
         (model.name, Estimate(model.human), Estimate(model.metrics.get(whole)))
         for model in found.scored
     )
-    heads = ("", "people", *metrics)
+    heads = ("", *(model.name for model in found.scored))
     axes = ("people's score", whole)
     yield TextTable("Scores (Table S3)", heads, tuple(rows), axes=axes, points=points)
 
@@ -158,23 +159,20 @@ def _ablated(
     """A figure of all runs in each variant, and its ranking against that of the runs as judged."""
     if not variants:
         return
+    figures = (
+        (label, *(value_text(run.figures.get(name)) for run in variant.runs))
+        for variant, label in zip(variants, labels, strict=True)
+    )
+    yield TextTable(title, ("", *(run.name for run in variants[0].runs)), tuple(figures))
     rows = []
     for variant, label in zip(variants, labels, strict=True):
         ranking = variant.rankings[name]
         correlations = [ranking.correlation.kendall, ranking.correlation.spearman]
         correlations += [variant.people[name].kendall] if variant.people else []
         left_out = sum(run.left_out for run in variant.runs)
-        rows.append(
-            (
-                label,
-                *(value_text(run.figures.get(name)) for run in variant.runs),
-                share_text(left_out, sum(run.phrases for run in variant.runs)),
-                f"{ranking.most_moved}",
-                *map(_coefficient, correlations),
-            )
-        )
-    names = [run.name for run in variants[0].runs]
-    heads = ["", *names, "left out %", "places moved", "Kendall's tau", "Spearman's rho"]
+        share = share_text(left_out, sum(run.phrases for run in variant.runs))
+        rows.append((label, share, f"{ranking.most_moved}", *map(_coefficient, correlations)))
+    heads = ["", "left out %", "places moved", "Kendall's tau", "Spearman's rho"]
     heads += ["tau with people"] if variants[0].people else []
     note = (
         "Places, tau and rho: against the ranking as judged. Left out: attributes and relations "
@@ -184,7 +182,7 @@ def _ablated(
     if variants[0].people:
         chart, drawn = "tau with people (Fig. S6)", [each.people[name] for each in variants]
     bars = tuple(_bar(each.kendall) for each in drawn)
-    yield TextTable(title, tuple(heads), tuple(rows), note, chart, bars)
+    yield TextTable(f"Ranking by {title}", tuple(heads), tuple(rows), note, chart, bars)
 
 
 def _coefficient(found: Coefficient) -> str:
