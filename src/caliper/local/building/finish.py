@@ -36,6 +36,9 @@ def finish(directory: BuildDirectory) -> FinishedBuild:
     assessed, reviews = read_review_candidates(path), all_reviews(path)
     with directory.claim():
         build = directory.read()
+        if not build.get("complete"):
+            message = "the build stopped before its last step: run caliper build captionqa again"
+            raise InvalidInput(message, file=str(path))
         facts = CardFacts(
             domain=build["domain"],
             categories=build["categories"],

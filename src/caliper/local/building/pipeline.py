@@ -89,31 +89,9 @@ class Build:
         raise, and InvalidInput for candidates in a file that are broken.
         """
         self._pictures = pictures
-        options, result = self._options, self._result
-        prompt = self._models.prompt
-        seen, settings = [dict(pictures), options.seed], dict(options.settings)
-        steps: tuple[tuple[str, Any, Work], ...] = (
-            (QUESTIONS, self._written_by(prompt(ModelStep.WRITE), seen), self._questions),
-            (FORMATS, [self._categories, __version__], self._formats),
-            (
-                BLIND,
-                [options.blind, options.votes, options.seed, settings, prompt(ModelStep.BLIND)],
-                self._blind,
-            ),
-            (
-                DUPLICATES,
-                [options.embedder, asdict(options.grouping), __version__],
-                self._duplicates,
-            ),
-            (
-                VALIDATORS,
-                [options.validators, options.reject, settings, seen, prompt(ModelStep.VALIDATE)],
-                self._validators,
-            ),
-            (BALANCE, [options.per_category, options.seed, __version__], self._balance),
-        )
+        result = self._result
         fates: Sequence[Fate] = ()
-        for name, inputs, work in steps:
+        for name, inputs, work in self._steps():
             try:
                 step = await self._step(name, inputs, partial(work, fates))
             except StepIncomplete as stop:
@@ -122,7 +100,27 @@ class Build:
             fates = [fate for fate in step.fates if not fate.dropped]
         result.coverage = coverage(self._categories, (fate.candidate for fate in fates))
         self._directory.write_candidates(assessed(fates))
+        self._directory.write({**self._values(), "complete": True})
         return result
+
+    def _steps(self) -> tuple[tuple[str, Any, Work], ...]:
+        """Every step: its name, what it depends on besides the candidates, and what it does."""
+        options, prompt = self._options, self._models.prompt
+        settings, pictures = [dict(options.settings), options.seed], dict(self._pictures)
+        file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
+        written = [options.generators, options.most, settings, prompt(ModelStep.WRITE)]
+        answered = [options.blind, options.votes, settings, prompt(ModelStep.BLIND)]
+        grouped = [options.embedder, asdict(options.grouping), __version__]
+        seen = [options.validators, options.reject, settings, prompt(ModelStep.VALIDATE)]
+        balanced = [options.per_category, options.seed, __version__]
+        return (
+            (QUESTIONS, [file, self._categories, pictures, written], self._questions),
+            (FORMATS, [self._categories, __version__], self._formats),
+            (BLIND, answered, self._blind),
+            (DUPLICATES, grouped, self._duplicates),
+            (VALIDATORS, [seen, pictures], self._validators),
+            (BALANCE, balanced, self._balance),
+        )
 
     async def _step(
         self, name: str, inputs: Any, work: Callable[[], Awaitable[StepResult]]
@@ -165,12 +163,6 @@ class Build:
             # Of a build that is changed, the later steps as they were, until they are done again.
             "steps": [*self._summaries, *self._stored.get("steps", [])[done:]],
         }
-
-    def _written_by(self, prompt: Any, seen: Any) -> Any:
-        options = self._options
-        file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
-        asked = [options.generators, options.most, dict(options.settings), prompt]
-        return [file, self._categories, seen, asked if options.generators else None]
 
     async def _questions(self, _: Sequence[Fate]) -> StepResult:
         options = self._options
