@@ -26,9 +26,9 @@ from caliper.wiring.service_settings import (
     ServerSettings,
     StoreSettings,
     StreamSettings,
-    SuitesSettings,
 )
 from caliper.wiring.settings import Settings
+from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS: dict[str, type[Settings]] = {
     "aggregator": AggregatorSettings,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.fakes import tiny
 from tests.fakes.caption_buckets import MemoryBucket
-from tests.fakes.chat_server import MODEL, REVISION, ChatServer
+from tests.fakes.chat_server import MODEL, REVISION, ChatServer, answer, status
 from tests.fakes.command import Command
 from tests.fakes.decided import judge
 from tests.fakes.installation import installation
@@ -20,32 +20,44 @@ from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
 from tests.fakes.suite_folders import suite as written
 
+from caliper.adapters.media.bounds import DecoderOptions
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.submission import push_suite
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
+from caliper.core.outcome import Reason
 from caliper.core.run import RunState
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.checkpoint_captioner import CheckpointCaptioner
+from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.installation_requests import check_installed
+from caliper.local.patient_gateway import PatientGateway
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
 from caliper.pipeline.suites.loop import SuiteLoop
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.pipeline.suites.slots import slot_states
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.hosts import HostRoom, PermittedHosts
+from caliper.wiring.models import Access
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 pytestmark = pytest.mark.rest
 CAPTIONS = EXAMPLES / "captions"
 SCENES = 100
+ACCESS = Access(in_flight=2, retry_budget=0)
 
 
 @dataclass
@@ -91,15 +103,25 @@ async def installed(
     folder: Path,
     captioner: CaptionerSettings | None = None,
     examiner: JudgeSettings | None = None,
+    served: tuple[str, ...] = (),
 ) -> AsyncIterator[Installed]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda _: bucket)
     async with installation(ground, examiner, captioner=captioner) as gateway:
-        evaluator = GatewayEvaluator(
-            gateway, ground.store, comparer, captions, SystemClock(), print
+        clock, decoders = SystemClock(), Decoders(DecoderOptions(workers=1))
+        assert ground.whole is not None
+        serving = CheckpointServing(
+            ground.whole,
+            clock,
+            HostRoom(ACCESS, PermittedHosts(served, "", "", "")),
+            CheckpointCaptioner(ground, ACCESS, shipped_pack(), decoders, MemoryLimit()),
+            print,
         )
+        requests = CheckpointRequests(PatientGateway(gateway, clock, print), captions, serving)
+        evaluator = GatewayEvaluator(gateway, ground.store, comparer, requests, clock, print)
         yield Installed(ground, evaluator, bucket)
+        await decoders.close()
     await comparer.close()
 
 
@@ -272,11 +294,67 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
         assert other.state in (RunState.CANCELLING, RunState.CANCELLED)
 
 
+async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
+    tmp_path: Path,
+) -> None:
+    """A run that was begun goes on without its server; what had no caption is told."""
+    tiny.write_pictures(tmp_path, 3)
+    part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
+    async with (
+        ChatServer(kind="openai") as chat,
+        installed(tmp_path, served=(chat.url,)) as there,
+    ):
+        serve = {"endpoint": chat.url, "model": MODEL}
+        parts = {"capability": part}
+        suite = await there.applied(tmp_path, benchmarks=parts, serve=serve, margin=None)
+        registry = SuiteRegistry(there.ground.store, there.ground.clock)
+        for step in (1, 2):
+            checkpoint = CheckpointRevision(f"s3://m/{step}", f"rev{step}", f"step-{step}", step)
+            await registry.register(suite, checkpoint)
+        chat.from_now_on(answer("A park."))
+        gateway = there.evaluator.gateway
+        entries = await there.decided()
+        assert [str(each.state) for each in entries] == ["evaluated", "evaluated"]
+        assert [each.calls for each in entries] == [3, 3]
+        assert len(chat.requests) == 6
+        (slot,) = await slot_states(there.ground.store)
+        assert (slot.served, slot.queue) == ("", ())
+        found = (await gateway.get(entries[0].run)).spec.benchmark("capability")
+        assert found.captions is not None
+        # Its server is not called again.
+        await chat.__aexit__()
+        again = await there.one(suite, entries[1].checkpoint)
+        assert again.fields["run"] == entries[1].run
+
+
+async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
+    tiny.write_pictures(tmp_path, 3)
+    part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
+    script = [answer("A park."), answer(""), status(400)]
+    async with (
+        ChatServer(script, kind="openai") as chat,
+        installed(tmp_path, served=(chat.url,)) as there,
+    ):
+        serve = {"endpoint": chat.url, "model": MODEL}
+        suite = await there.applied(tmp_path, benchmarks={"capability": part}, serve=serve)
+        checkpoint = CheckpointRevision("s3://m/1", "rev1", "step-1", 1)
+        result = await there.one(suite, checkpoint)
+        assert result.cause is EntryCause.DOUBT
+        assert result.fields["reason"].endswith("; samples without a caption: 1 backend")
+        (coverage,) = (
+            each.coverage
+            for each in (await there.evaluator.gateway.get(result.fields["run"])).benchmarks
+        )
+        assert (coverage.scored, dict(coverage.unscored)) == (2, {Reason.NO_CAPTION: 1})
+
+
 @pytest.mark.parametrize(
     ("more", "field"),
     [
         ({"retention": {"keep": 3}}, "retention"),
-        ({"serve": {"endpoint": "http://127.0.0.1:1"}}, "serve"),
+        ({"serve": {"command": ["sh"]}}, "serve.command"),
+        ({"serve": {"pod": {"spec": {}}, "namespace": "kube-system"}}, "serve.namespace"),
+        ({"serve": {"pod": {"spec": {}}, "account": "/"}}, "serve.account"),
         ({"anchors": True}, "anchors"),
         ({"budget": {"month": {"money": 5}}}, "budget.month.money"),
         ({"budget": {"month": {"tokens": 5}}}, "budget.month.tokens"),
