@@ -77,6 +77,7 @@ def of_settings(settings: Settings) -> Iterator[Called]:
                 target = settings.peer(peer, place)
                 yield Called(peer, Address.parse(target.address), target.tls)
     if isinstance(settings, SuitesSettings):
+        settings.access()
         target = settings.peer("gateway", settings.gateway)
         yield Called("gateway", Address.parse(target.address), target.tls)
 
