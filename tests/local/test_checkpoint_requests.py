@@ -100,11 +100,12 @@ class Place:
         entry = CheckpointEntry.new(suite.name, suite.version, source, "now")
         lease = Lease(store, clock, "lease")
         claim = EntryClaim(SuiteRegistry(store, clock), StoredEntry(entry, None), lease)
-        decoders, hosts = Decoders(DecoderOptions(workers=1)), self
+        hosts: Any = self
+        decoders = Decoders(DecoderOptions(workers=1))
         captioner = CheckpointCaptioner(
             self.ground, access or Access(retry_budget=0), shipped_pack(), decoders, MemoryLimit()
         )
-        serving = CheckpointServing(store, clock, hosts, captioner, print)  # type: ignore[arg-type]
+        serving = CheckpointServing(store, clock, hosts, captioner, print)
         captions: Any = BucketCaptions(lambda _: MemoryBucket())
         gateway: Any = None
         noted = claim.note_progress
@@ -113,7 +114,7 @@ class Place:
             noted(*arguments, **fields)
             self.told.append(lease.note())
 
-        claim.note_progress = note  # type: ignore[method-assign]
+        claim.note_progress = note
         try:
             return await CheckpointRequests(gateway, captions, serving).served(
                 suite, claim, self.pay
@@ -223,6 +224,8 @@ async def test_a_cap_on_calls_leaves_out_captions_with_their_questions(place_of:
         made = await place.request(await place.applied(budget={"calls": 4}), "one")
         assert len(await place.texts(made)) == len(chat.requests) == 2
         assert made.request.terms.calls == 2
+        with pytest.raises(InvalidInput, match=r"budget\.calls has no room for a caption"):
+            await place.request(await place.applied(budget={"calls": 1}), "one")
 
 
 async def test_a_cap_on_tokens_holds_for_captions(place_of: Places) -> None:

@@ -327,6 +327,40 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         assert again.fields["run"] == entries[1].run
 
 
+class _Interrupted:
+    """A gateway that a process does not live to call."""
+
+    def __init__(self, gateway: Any) -> None:
+        self._gateway = gateway
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gateway, name)
+
+    async def start(self, *_: Any) -> Any:
+        raise asyncio.CancelledError
+
+
+async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: Path) -> None:
+    tiny.write_pictures(tmp_path, 3)
+    part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
+    async with (
+        ChatServer(kind="openai", otherwise=answer("A park.")) as chat,
+        installed(tmp_path, served=(chat.url,)) as there,
+    ):
+        parts, serve = {"capability": part}, {"endpoint": chat.url, "model": MODEL}
+        suite = await there.applied(tmp_path, benchmarks=parts, serve=serve, margin=None)
+        checkpoint = CheckpointRevision("s3://m/1", "rev1", "step-1", 1)
+        gateway, other = there.evaluator.gateway, there.evaluator
+        there.evaluator = replace(other, gateway=_Interrupted(gateway))
+        with pytest.raises(asyncio.CancelledError):
+            await there.one(suite, checkpoint)
+        assert (len(chat.requests), there.evaluator.spent.calls) == (3, 3)
+        there.evaluator = other
+        result = await there.one(suite, checkpoint)
+        assert (result.cause, result.fields["calls"]) == (EntryCause.NO_GATE, 0)
+        assert len(chat.requests) == 3
+
+
 async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
     tiny.write_pictures(tmp_path, 3)
     part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
