@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from caliper.adapters.phrases import number, with_interval
+from caliper.adapters.ranking_tables import ranking_table
+from caliper.adapters.text_tables import (
+    TableSection,
+    TextRow,
+    TextTable,
+    share_text,
+    value_text,
+)
 from caliper.analysis.captionqa.analyses import CaptionAnalyses
 from caliper.analysis.captionqa.difficulty import Difficulty, DifficultySplit
 from caliper.analysis.captionqa.errors import ErrorAnalysis, ErrorCounts
 from caliper.analysis.captionqa.prompts import STATES, PromptChange, PromptComparison
 from caliper.analysis.captionqa.ranking_stability import RankingStability, SubsetStability
-from caliper.analysis.captionqa.rankings import RankingPair
 from caliper.analysis.captionqa.utility_gap import UtilityGap
 from caliper.benchmarks.captionqa.domains import TITLES
-
-_Row = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table of text. The first column of a row is its label."""
-
-    title: str
-    heads: _Row
-    rows: tuple[_Row, ...]
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSection:
-    """The tables of one analysis; `remark` says why there are none, or not all."""
-
-    name: str
-    title: str
-    tables: tuple[TextTable, ...]
-    remark: str = ""
 
 
 def table_sections(analyses: CaptionAnalyses) -> tuple[TableSection, ...]:
@@ -68,23 +52,16 @@ def _place(domain: str, category: str = "") -> str:
     return f"{title}: {category}" if category else title
 
 
-def _share(count: int, whole: int) -> str:
-    return number(100 * count / whole) if whole else ""
-
-
-def _value(value: float | None) -> str:
-    return "" if value is None else number(value)
-
-
 def _difficulty(found: Difficulty | None) -> Iterator[TextTable]:
     if found is None or found.remark:
         return
-    heads: _Row = ("", "questions", "easy %", "medium %", "hard %")
+    heads: TextRow = ("", "questions", "easy %", "medium %", "hard %")
     note = f"By the share of {found.models} models that are right: easy over 80%, hard under 50%."
     yield TextTable("By domain", heads, tuple(map(_split, found.domains)), note)
     yield TextTable("By category", heads, tuple(map(_split, found.categories)))
     rows = (
-        (run.name, _value(run.easy), _value(run.medium), _value(run.hard)) for run in found.runs
+        (run.name, value_text(run.easy), value_text(run.medium), value_text(run.hard))
+        for run in found.runs
     )
     yield TextTable("Accuracy by difficulty", ("", "easy", "medium", "hard"), tuple(rows))
     if found.hardest:
@@ -95,9 +72,9 @@ def _difficulty(found: Difficulty | None) -> Iterator[TextTable]:
         yield TextTable("Hardest questions", ("", "expected", "models right %"), tuple(questions))
 
 
-def _split(split: DifficultySplit) -> _Row:
+def _split(split: DifficultySplit) -> TextRow:
     levels = (split.easy, split.medium, split.hard)
-    shares = (_share(count, split.questions) for count in levels)
+    shares = (share_text(count, split.questions) for count in levels)
     return (_place(split.domain, split.category), f"{split.questions:,}", *shares)
 
 
@@ -113,40 +90,17 @@ def _stability(found: RankingStability | None) -> Iterator[TextTable]:
         yield TextTable("With fewer questions", heads, tuple(map(_subset, found.subsets)), note)
     for setup in found.setups:
         title = f"With another setup: {'; '.join(setup.differing)}"
-        yield _ranking(title, setup.ranking, ("score", "score there"))
+        yield ranking_table(title, setup.ranking, ("score", "score there"))
 
 
-def _subset(subset: SubsetStability) -> _Row:
+def _subset(subset: SubsetStability) -> TextRow:
     return (
         _place(subset.scope),
         f"{subset.share:.0%} of the {subset.unit} ({subset.units:,})",
         with_interval(subset.kendall),
         with_interval(subset.spearman),
-        _value(subset.same_best),
+        value_text(subset.same_best),
     )
-
-
-def _ranking(title: str, ranking: RankingPair, values: tuple[str, str]) -> TextTable:
-    found = ranking.correlation
-    note = found.remark or (
-        f"Kendall's tau {with_interval(found.kendall)}, "
-        f"Spearman's rho {with_interval(found.spearman)}."
-    )
-    if found.remark and found.kendall.value is not None:
-        note = (
-            f"Kendall's tau {number(found.kendall.value)}, Spearman's rho "
-            f"{number(found.spearman.value)}; {found.remark}."
-        )
-    rows = (
-        (
-            change.name,
-            number(change.before),
-            number(change.after),
-            f"{change.place_before} \N{RIGHTWARDS ARROW} {change.place_after}",
-        )
-        for change in ranking.changes
-    )
-    return TextTable(title, ("", *values, "place"), tuple(rows), note)
 
 
 def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
@@ -158,14 +112,14 @@ def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
         parts = {part.domain: part for part in run.domains}
         gaps = [with_interval(parts[name].gap) if name in parts else "" for name in domains]
         whole = run.domains[0]
-        image, caption, score = map(_value, (whole.on_image, whole.on_caption, whole.score_gap))
+        image, caption, score = map(value_text, (whole.on_image, whole.on_caption, whole.score_gap))
         rows.append((run.name, image, caption, *gaps, score))
     heads = ("", "on image", "on caption", *map(_place, domains), "gap of scores")
     note = "Accuracy on the image minus accuracy on the caption, in points (Table 4)."
     yield TextTable("Gaps", heads, tuple(rows), note)
     if found.ranking is not None:
         title = "Ranking on the image and on the caption"
-        yield _ranking(title, found.ranking, ("on image", "on caption"))
+        yield ranking_table(title, found.ranking, ("on image", "on caption"))
 
 
 def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
@@ -179,8 +133,8 @@ def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
                 each.prompt,
                 number(each.words),
                 number(each.accuracy),
-                _value(each.share_of_gain),
-                _value(each.share_of_words),
+                value_text(each.share_of_gain),
+                value_text(each.share_of_words),
             )
             for each in found.prompts
         )
@@ -192,7 +146,7 @@ def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
             (
                 each.name,
                 number(each.words),
-                _value(each.score),
+                value_text(each.score),
                 with_interval(each.pearson),
                 with_interval(each.spearman),
             )
@@ -210,11 +164,11 @@ def _change(change: PromptChange) -> Iterator[TextTable]:
             _place(gain.domain, gain.category),
             f"{gain.questions:,}",
             with_interval(gain.accuracy),
-            _value(gain.coverage),
+            value_text(gain.coverage),
         )
         for gain in change.categories
     ]
-    rows.insert(0, ("Overall", "", with_interval(change.accuracy), _value(change.coverage)))
+    rows.insert(0, ("Overall", "", with_interval(change.accuracy), value_text(change.coverage)))
     heads = ("", "questions", "accuracy", "coverage")
     note = (
         f"Gains in points, over {len(change.models)} model{'s' * (len(change.models) != 1)}. "
@@ -232,13 +186,13 @@ def _change(change: PromptChange) -> Iterator[TextTable]:
 def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
     if found is None:
         return
-    heads: _Row = ("", "coverage", "accuracy", "accuracy of answered", "r over categories")
+    heads: TextRow = ("", "coverage", "accuracy", "accuracy of answered", "r over categories")
     rows = (
         (
             run.name,
-            _value(run.coverage),
-            _value(run.accuracy),
-            _value(run.accuracy_of_answered),
+            value_text(run.coverage),
+            value_text(run.accuracy),
+            value_text(run.accuracy_of_answered),
             with_interval(run.over_categories),
         )
         for run in found.coverage
@@ -255,7 +209,7 @@ def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
         (
             _place(each.domain, each.category),
             f"{each.questions:,}",
-            *map(_value, (each.mean, each.deviation, each.least, each.most, each.cannot)),
+            *map(value_text, (each.mean, each.deviation, each.least, each.most, each.cannot)),
         )
         for each in found.categories
     )
@@ -266,7 +220,7 @@ def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
     yield TextTable("Categories over all runs", heads, tuple(of_categories), note)
 
 
-def _counts(counts: ErrorCounts) -> _Row:
+def _counts(counts: ErrorCounts) -> TextRow:
     kinds = (counts.right, counts.omitted, counts.misleading, counts.forced, counts.unscored)
     seen = ("" if count is None else f"{count:,}" for count in (counts.seen, counts.unseen))
     return (counts.name, *(f"{count:,}" for count in kinds), *seen)

@@ -29,7 +29,7 @@ from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, BenchmarkSpec, RunSpec, refuse_newer
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
-from caliper.pipeline.reports.report_files import captions_of_run
+from caliper.pipeline.reports.report_files import TextsOf, captions_of_run
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED
 from caliper.pipeline.store.supplies import read_own_captions
@@ -66,19 +66,22 @@ class RunDirectory:
         return StoredRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: RunLedger) -> Captions:
-        """The known captions of a run: those in captions.jsonl, and those that its captioner wrote.
-
-        Raises InvalidInput when they cannot be read, StoreUnavailable.
+        """The known captions of a run. Raises InvalidInput when they cannot be read,
+        StoreUnavailable.
         """
-        known = self.read_captions()
+        return await captions_of_run(self.texts_of(run.spec), run)
+
+    def texts_of(self, spec: RunSpec) -> TextsOf:
+        """Finds the captions in captions.jsonl, and those that the run's captioner wrote."""
+        known, store = self.read_captions(), self.store(spec)
 
         async def texts_of(name: str, part: BenchmarkSpec) -> Mapping[str, str]:
             texts = known.get(part.name, {})
             if part.captions is not None:
                 return texts
-            return {**texts, **await read_own_captions(self.store(run.spec), name, part.name)}
+            return {**texts, **await read_own_captions(store, name, part.name)}
 
-        return await captions_of_run(texts_of, run)
+        return texts_of
 
     @contextmanager
     def claim(self, spec: RunSpec) -> Iterator[None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
+from caliper.local.run_removal import remove_run
 from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
@@ -174,7 +174,7 @@ class LocalEvaluator:
         """Do nothing: a run of this process ends with its evaluation."""
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
-        """Remove the run directories that neither the suite keeps nor another one has."""
+        """Remove the runs that neither the suite keeps nor another one has."""
         # Only what is a run below our folder, whatever an entry says.
         outdated = {
             run
@@ -196,7 +196,7 @@ class LocalEvaluator:
                 stored, _ = await registry.entries(name)
                 outdated -= {each.entry.run for each in stored}
         for run in outdated:
-            await asyncio.to_thread(shutil.rmtree, DEFAULT_ROOT / run, ignore_errors=True)
+            await remove_run(RunDirectory(DEFAULT_ROOT / run))
 
 
 def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.pages.charts import Bar, bar, scale
+from caliper.adapters.pages.charts import Bar, Dot, bar, scale, scatter
 from caliper.core.report import Estimate
 
 
@@ -55,3 +55,21 @@ def test_everything_fits_on_few_round_ticks(values: list[float]) -> None:
     assert axis.high >= max(0.0, *values)
     assert 2 <= len(axis.ticks) <= 7
     assert 0.0 in axis.ticks
+
+
+def test_a_scatter_shows_what_its_points_span() -> None:
+    points = [
+        ("a", Estimate(60.0, 55.0, 65.0), Estimate(70.0)),
+        ("b", Estimate(80.0), Estimate(75.0)),
+        ("c", Estimate(60.5), Estimate(70.1)),
+        ("d", Estimate(None), Estimate(70.0)),
+    ]
+    found = scatter(points)
+    assert found is not None
+    assert (found.across.ticks, found.along.ticks[0]) == ((50.0, 60.0, 70.0, 80.0), 70.0)
+    first, second, third = found.dots
+    assert first == Dot("a", 33.333, 100.0, False, (16.667, 50.0), None)
+    # The highest value is on top; names of close points stand apart.
+    assert second.y == found.height(75.0) < third.y < first.y
+    assert [dot.is_below for dot in found.dots] == [False, False, True]
+    assert scatter(points[3:]) is None

@@ -1,22 +1,25 @@
-"""Geometry of the bar charts: positions on a scale, in percent of the width."""
+"""Geometry of the charts: positions on a scale, in percent of the width or height."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from caliper.core.report import Estimate
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 4
+# The room of a name, in percent of a scatter's width and height.
+_CLOSE = (10.0, 3.0)
 # A scale that reaches this far is extended to 100.
 _NEARLY_ALL = 40.0
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """An axis from `low` to `high` that includes zero; `ticks` are round numbers."""
+    """An axis from `low` to `high`; `ticks` are round numbers."""
 
     low: float
     high: float
@@ -39,20 +42,29 @@ class Bar:
 
 
 def scale(estimates: Iterable[Estimate]) -> Scale | None:
-    """The axis that fits all estimates, whiskers included; None without data."""
-    reach = [
-        number
-        for estimate in estimates
-        for number in (estimate.value, estimate.low, estimate.high)
-        if number is not None
-    ]
+    """The axis that fits zero and all estimates, whiskers included; None without data."""
+    reach = _reach(estimates)
     if not reach:
         return None
     least, most = min(0.0, *reach), max(0.0, *reach)
     if least == 0.0 and _NEARLY_ALL <= most <= 100.0:
         most = 100.0
+    return _scale(least, most)
+
+
+def _reach(estimates: Iterable[Estimate]) -> list[float]:
+    return [
+        number
+        for estimate in estimates
+        for number in (estimate.value, estimate.low, estimate.high)
+        if number is not None
+    ]
+
+
+def _scale(least: float, most: float) -> Scale:
     step = _round_step((most - least) / _TICKS or 1.0)
-    first, last = math.floor(least / step), max(math.ceil(most / step), 1)
+    first = math.floor(least / step)
+    last = max(math.ceil(most / step), first + 1)
     ticks = tuple(step * count for count in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], ticks)
 
@@ -72,3 +84,61 @@ def bar(estimate: Estimate, on: Scale) -> Bar | None:
         None if number is None else on.place(number) for number in (estimate.low, estimate.high)
     )
     return Bar(min(zero, end), round(abs(end - zero), 3), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point in percent of the width and height, from the upper left corner, with the ends of its
+    whiskers; None without an interval. `is_below` says where its name fits.
+    """
+
+    name: str
+    x: float
+    y: float
+    is_below: bool
+    across: tuple[float, float] | None
+    along: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Two figures of several things against each other."""
+
+    across: Scale
+    along: Scale
+    dots: tuple[Dot, ...]
+
+    def height(self, value: float) -> float:
+        """The position of a value from above."""
+        return _from_above(self.along, value)
+
+
+def scatter(points: Sequence[tuple[str, Estimate, Estimate]]) -> Scatter | None:
+    """Name, horizontal and vertical figure of each thing; None if nothing has both."""
+    known = [(name, x, y) for name, x, y in points if x.value is not None and y.value is not None]
+    if not known:
+        return None
+    ranges = (_reach(x for _, x, _ in known), _reach(y for _, _, y in known))
+    across, along = (_scale(min(reach), max(reach)) for reach in ranges)
+    dots: list[Dot] = []
+    for name, x, y in known:
+        place = across.place(x.value or 0.0), _from_above(along, y.value or 0.0)
+        # The name of a close neighbour stands above: write this one below.
+        is_below = any(
+            abs(place[0] - dot.x) < _CLOSE[0] and abs(place[1] - dot.y) < _CLOSE[1]
+            for dot in dots
+            if not dot.is_below
+        )
+        whiskers = _whisker(x, across.place), _whisker(y, partial(_from_above, along))
+        dots.append(Dot(name, *place, is_below, *whiskers))
+    return Scatter(across, along, tuple(dots))
+
+
+def _from_above(on: Scale, value: float) -> float:
+    return round(100 - on.place(value), 3)
+
+
+def _whisker(estimate: Estimate, place: Callable[[float], float]) -> tuple[float, float] | None:
+    if estimate.low is None or estimate.high is None:
+        return None
+    return place(estimate.low), place(estimate.high)

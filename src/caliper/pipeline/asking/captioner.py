@@ -140,6 +140,17 @@ def _prompt_json(messages: Sequence[ChatMessage], preparation: Preparation) -> d
     return {"messages": messages_json(messages), "preparation": preparation.to_json()}
 
 
+async def captions_asked_by(store: ObjectStore, run: str) -> list[str]:
+    """The objects with the captions that a run asked for; all are read. Raises StoreUnavailable."""
+    keys = []
+    async for key in store.list("captions/"):
+        data = await store.get(key)
+        cached = None if data is None else _read(data, key, "")
+        if cached is not None and cached[1] == run:
+            keys.append(key)
+    return keys
+
+
 def _object_key(key: str) -> str:
     return f"captions/{key[:2]}/{key}.json"
 

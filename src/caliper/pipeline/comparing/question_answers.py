@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from caliper.analysis.captionqa.answers import AnsweredRun, AnswerSet, AskedQuestion, Scores
-from caliper.analysis.comparability import (
-    Distinction,
-    describe,
-    incomparable,
-    setup_differences,
-)
 from caliper.benchmarks.captionqa.planning import NAME
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.settings import chosen
@@ -21,9 +15,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.comparing.comparison import refuse_partial
-from caliper.pipeline.ledger.declaration import empty_report
-from caliper.pipeline.ledger.report import run_status
+from caliper.pipeline.comparing.setups import open_whole, refuse_equal, run_name, runs_by_setup
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
@@ -47,14 +39,9 @@ async def read_answers(runs: Sequence[StoredRun], *, partial: bool = False) -> A
     label and caption prompt, and when something of a run is lost; NotReady for a run that is not
     complete, unless `partial`; StoreUnavailable.
     """
-    if not runs:
-        raise InvalidInput("expected one or more runs", field="RUN")
-    by_setup: dict[tuple[str, ...], list[StoredRun]] = {}
-    for run in runs:
-        differing = tuple(map(describe, _distinctions(runs[0].spec, run.spec)))
-        by_setup.setdefault(differing, []).append(run)
+    by_setup = runs_by_setup(runs, NAME, _OF_CAPTIONS)
     for members in by_setup.values():
-        _refuse_equal([run.spec for run in members])
+        refuse_equal([run.spec for run in members], _name_and_prompt, _what_is_equal)
     sets = {
         differing: await _answers(members, partial=partial)
         for differing, members in by_setup.items()
@@ -62,34 +49,13 @@ async def read_answers(runs: Sequence[StoredRun], *, partial: bool = False) -> A
     return AnswersBySetup(sets.pop(()), sets)
 
 
-def _distinctions(first: RunSpec, other: RunSpec) -> tuple[Distinction, ...]:
-    """What differs between the setups of two runs, apart from their captions."""
-    reports = [empty_report(_part_of(spec)) for spec in (first, other)]
-    return tuple(
-        each
-        for each in incomparable(setup_differences(*reports))
-        if each.kind != "setting" or each.name not in _OF_CAPTIONS
-    )
+def _name_and_prompt(spec: RunSpec) -> tuple[str, str]:
+    return spec.name, spec.benchmark(NAME).prompt
 
 
-def _part_of(spec: RunSpec) -> RunSpec:
-    parts = tuple(part for part in spec.benchmarks if part.name == NAME)
-    if not parts:
-        raise InvalidInput(f"run {spec.run_id} ({spec.name}) has no CaptionQA", field="RUN")
-    return replace(spec, benchmarks=parts)
-
-
-def _refuse_equal(specs: Sequence[RunSpec]) -> None:
-    seen: dict[tuple[str, str], RunSpec] = {}
-    for spec in specs:
-        prompt = spec.benchmark(NAME).prompt
-        other = seen.setdefault((spec.name, prompt), spec)
-        if other is not spec:
-            raise InvalidInput(
-                f"the runs {other.run_id} and {spec.run_id} have the same label, {spec.name}, and "
-                f"caption prompt, {prompt}: evaluate one of them with another --name",
-                field="RUN",
-            )
+def _what_is_equal(spec: RunSpec) -> str:
+    name, prompt = _name_and_prompt(spec)
+    return f"label, {name}, and caption prompt, {prompt}"
 
 
 async def _answers(runs: Sequence[StoredRun], *, partial: bool) -> AnswerSet:
@@ -97,18 +63,14 @@ async def _answers(runs: Sequence[StoredRun], *, partial: bool) -> AnswerSet:
     places: dict[_Key, int] = {}
     answered = []
     for stored in runs:
-        run = await stored.open()
-        if not partial:
-            state, coverages = run_status(run.spec, run.summary, run.ledger)
-            share = min(coverage.share for coverage in coverages.values())
-            refuse_partial(f"run {run.run} ({run.spec.name})", state, share)
+        run = await open_whole(stored, partial=partial)
         if not questions:
             questions = await _questions(run)
             places = {question.key: place for place, question in enumerate(questions)}
         captions = (await stored.captions(run)).get(NAME, {})
         words = {sample: len(text.split()) for sample, text in captions.items()}
         scores = await _scores(run, places)
-        label, prompt = run.spec.name, run.spec.benchmark(NAME).prompt
+        label, prompt = _name_and_prompt(run.spec)
         on_image = scores[1] if not np.isnan(scores[1]).all() else None
         answered.append(AnsweredRun(label, prompt, scores[0], on_image, words))
     reading = chosen(runs[0].spec.benchmark(NAME).settings, "overall")
@@ -126,7 +88,7 @@ async def _questions(run: RunLedger) -> tuple[AskedQuestion, ...]:
         if question.unscored is None
     ]
     if not questions:
-        who = f"run {run.run} ({run.spec.name})"
+        who = run_name(run.spec)
         raise InvalidInput(f"{who} has no question that can be scored", field="RUN")
     return tuple(questions)
 

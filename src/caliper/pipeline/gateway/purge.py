@@ -24,6 +24,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -35,7 +36,7 @@ from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job, object_key
 from caliper.pipeline.asking.reuse import job_name, reused_jobs
 from caliper.pipeline.planning.publisher import jobs
-from caliper.pipeline.reports.report_files import stored_texts
+from caliper.pipeline.reports.report_files import TextsOf, stored_texts
 from caliper.pipeline.store.plan import read_plan, read_summary
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import (
@@ -47,7 +48,7 @@ from caliper.pipeline.store.runs import (
     refusal_of,
     run_store,
 )
-from caliper.ports.storage import DeletableStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 
 _GRACE = timedelta(hours=1)
 """A run that ended within this time stays: the aggregator may still write about it."""
@@ -196,7 +197,8 @@ async def _with_objects(
 ) -> OldRun:
     first, last = f"runs/{old.run}/{SPEC}", f"runs/{old.run}/{CANCELLED}"
     rest = [key async for key in store.list(f"runs/{old.run}/") if key not in (first, last)]
-    replies = await _own_replies(store, old.spec, others) if old.spec else ()
+    texts_of = partial(stored_texts, store)
+    replies = await own_replies(store, texts_of, old.spec, others) if old.spec else ()
     lead = tuple(entries)
     # Backwards: of numbered objects, the first ones are left.
     # The spec has the place `_SPEC_STEP`.
@@ -208,10 +210,12 @@ async def _with_objects(
     return replace(old, steps=steps, size=size)
 
 
-async def _own_replies(store: DeletableStore, spec: RunSpec, others: OtherRuns) -> Sequence[str]:
+async def own_replies(
+    store: ObjectStore, texts_of: TextsOf, spec: RunSpec, others: OtherRuns
+) -> Sequence[str]:
     """The objects with replies for a run that no run that stays asked for or uses.
 
-    Empty if plan or captions cannot be read.
+    Empty if plan or captions cannot be read. Raises StoreUnavailable.
     """
     own, found = run_store(store, spec.run_id), list[str]()
 
@@ -223,9 +227,7 @@ async def _own_replies(store: DeletableStore, spec: RunSpec, others: OtherRuns) 
         summary = await read_summary(own)
         if summary is None:
             return ()
-        texts = {
-            part.name: await stored_texts(store, spec.run_id, part) for part in spec.benchmarks
-        }
+        texts = {part.name: await texts_of(spec.run_id, part) for part in spec.benchmarks}
         async for items in read_plan(own, summary):
             planned = (_job(spec.run_id, texts, job) for job in jobs(items))
             unused = (job for job in planned if job_name(job) not in others.reused_jobs)

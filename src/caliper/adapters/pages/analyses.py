@@ -1,0 +1,28 @@
+"""The page of a benchmark's analyses: one self-contained file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from caliper.adapters.pages import charts
+from caliper.adapters.pages.page import render
+from caliper.adapters.text_tables import TableSection, TextTable
+
+
+def render_analyses(
+    title: str, sections: Sequence[TableSection], runs: Sequence[str], note: str = ""
+) -> str:
+    """Render the page: a section for each analysis. Texts of runs and questions are escaped."""
+    return render(
+        "analyses.html",
+        title=title,
+        sections=sections,
+        runs=runs,
+        note=note,
+        axis_of=_axis,
+        scatter=charts.scatter,
+    )
+
+
+def _axis(table: TextTable) -> charts.Scale | None:
+    return charts.scale(table.bars)

@@ -1,0 +1,48 @@
+"""Tables of text in sections, for terminals and pages alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from caliper.adapters.phrases import number
+from caliper.core.report import Estimate
+
+TextRow = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text. The first column of a row is its label.
+
+    Pages draw `bars`, one per row, under the head `chart`, and above the table `points`: for each
+    row its figures along both `axes`. Terminals do without.
+    """
+
+    title: str
+    heads: TextRow
+    rows: tuple[TextRow, ...]
+    note: str = ""
+    chart: str = ""
+    bars: tuple[Estimate, ...] = ()
+    axes: tuple[str, str] = ("", "")
+    points: tuple[tuple[str, Estimate, Estimate], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSection:
+    """The tables of one analysis; `remark` says why there are none, or not all."""
+
+    name: str
+    title: str
+    tables: tuple[TextTable, ...]
+    remark: str = ""
+
+
+def share_text(count: int, whole: int) -> str:
+    """A count in percent of the whole; empty without a whole."""
+    return number(100 * count / whole) if whole else ""
+
+
+def value_text(value: float | None) -> str:
+    """A number; empty for None."""
+    return "" if value is None else number(value)

@@ -1,0 +1,113 @@
+"""Precision against hit rate (paper 4.2, Tables 3 to 5): is a model right, and does it tell?
+
+A cautious model is right where it says something and says little; a talkative one hits more and
+errs more. Per run, the metrics of equations 1 to 3 by task and on average; per task, how both go
+together over the runs. Recall is their product, so the table of averages also splits all elements
+into stated, wrong and not mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from caliper.analysis.agreement import Coefficient
+from caliper.analysis.capability.verdict_sets import (
+    AVERAGE,
+    METRICS,
+    Estimates,
+    JudgedRun,
+    VerdictSet,
+    values_of,
+)
+from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings
+from caliper.analysis.correlation import estimate_correlation
+from caliper.core.report import Estimate
+
+_FEW = "two or more runs are needed to compare precision with hit rate over models"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """The metrics of a run by task, the average last, and how many verdicts have no score.
+
+    `wrong` and `not_mentioned` are what is missing from the average recall, in points.
+    """
+
+    name: str
+    tasks: dict[str, Estimates]
+    unscored: int
+    wrong: float | None
+    not_mentioned: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HitCorrelation:
+    """How precision and hit rate of a task go together over `runs` that have both."""
+
+    task: str
+    runs: int
+    pearson: Coefficient
+    spearman: Coefficient
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionAgainstHits:
+    """The metrics of all runs, their correlations by task, and the ranking by the average precision
+    and by the average hit rate.
+    """
+
+    runs: tuple[RunMetrics, ...]
+    correlations: tuple[HitCorrelation, ...] = ()
+    ranking: RankingPair | None = None
+    remark: str = ""
+
+
+def precision_against_hits(verdicts: VerdictSet) -> PrecisionAgainstHits:
+    """The metrics of every run; of two or more also how they go together."""
+    runs = tuple(_metrics(run, verdicts) for run in verdicts.runs)
+    if len(runs) < 2:
+        return PrecisionAgainstHits(runs, remark=_FEW)
+    correlations = tuple(_correlation(task, runs) for task in (*verdicts.tasks, AVERAGE))
+    return PrecisionAgainstHits(
+        runs,
+        correlations,
+        compare_rankings(_averages(runs, "precision"), _averages(runs, "hit_rate")),
+    )
+
+
+def _metrics(run: JudgedRun, verdicts: VerdictSet) -> RunMetrics:
+    tasks = {task: run.row(task, *METRICS) for task in verdicts.tasks}
+    tasks[AVERAGE] = run.averages
+    recall, hit_rate = (run.averages[name].value for name in ("recall", "hit_rate"))
+    wrong = silent = None
+    if recall is not None and hit_rate is not None:
+        wrong, silent = round(hit_rate - recall, 6), round(100 - hit_rate, 6)
+    return RunMetrics(run.name, tasks, unscored(run, verdicts), wrong, silent)
+
+
+def unscored(run: JudgedRun, verdicts: VerdictSet) -> int:
+    """How many verdicts about captions have no score."""
+    counts = (run.estimate("tasks", task, "n_unscored").value for task in verdicts.tasks)
+    return sum(round(count) for count in counts if count is not None)
+
+
+def _averages(runs: tuple[RunMetrics, ...], metric: str) -> dict[str, float]:
+    return values_of({run.name: run.tasks[AVERAGE][metric] for run in runs})
+
+
+def _correlation(task: str, runs: tuple[RunMetrics, ...]) -> HitCorrelation:
+    rows = [run.tasks[task] for run in runs]
+    pairs = both_values(rows, lambda row: row["precision"], lambda row: row["hit_rate"])
+    found = estimate_correlation([x for x, _ in pairs], [y for _, y in pairs], noun="runs")
+    return HitCorrelation(task, len(pairs), found.pearson, found.spearman)
+
+
+def both_values(
+    rows: list[Estimates],
+    first: Callable[[Estimates], Estimate],
+    second: Callable[[Estimates], Estimate],
+) -> list[tuple[float, float]]:
+    """The values of two figures, for the rows that have both."""
+    pairs = ((first(row).value, second(row).value) for row in rows)
+    return [(one, other) for one, other in pairs if one is not None and other is not None]

@@ -1,0 +1,265 @@
+"""How stable the judge is: the same captions judged again, and by other judges (4.3, A.2).
+
+**Repeated judging** (4.3, Fig. 7): per task the greatest figure minus the least over the repeats,
+and the mean of these ranges over tasks; beside them how many elements get the same verdict in all
+repeats, and Fleiss' kappa. Repeats are those of a run (`--repeats 5`), and replicates of it over
+the same captions.
+
+**Several judges** (A.2, Fig. A1): the averages of each model under every judge, how the ranking of
+the models changes, and, per task, how far the judges give the same verdicts about the same
+captions. Other settings count as another judge; what differs is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from caliper.analysis.agreement import Agreement, Coefficient, RatedQuestion, measure_agreement
+from caliper.analysis.capability.verdict_sets import (
+    AVERAGE,
+    METRICS,
+    Estimates,
+    JudgedRun,
+    Mask,
+    Scores,
+    VerdictSet,
+    values_of,
+)
+from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings
+from caliper.benchmarks.capability.metrics import f1_score, mean, precision, share
+from caliper.benchmarks.stability import deviation, spread
+from caliper.core.tally import Sums
+
+LABELS = {1.0: "stated", -1.0: "wrong", 0.0: "not mentioned"}
+ALL = "all"
+_NONE = (
+    "no captions were judged twice (caliper evaluate capability --repeats 5, --replicate 1, or "
+    "another --judge)"
+)
+_OTHER_NAMES = "runs under another judge need the --name that they have under the first one"
+_Differing = tuple[str, ...]
+_Setups = Sequence[tuple[_Differing, VerdictSet]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fluctuation:
+    """A metric over the repeats: a value per repeat, its range, and standard deviation (n - 1).
+
+    Of the average, range and deviation are means over tasks, as in the paper.
+    """
+
+    values: tuple[float | None, ...]
+    range: float | None
+    deviation: float | None
+
+    @property
+    def mean(self) -> float | None:
+        return mean(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStability:
+    """The metrics of a task over the repeats, how many of its `elements` with two or more verdicts
+    have the same in all (`same`), and Fleiss' kappa. The average has those of all elements.
+    """
+
+    task: str
+    metrics: dict[str, Fluctuation]
+    elements: int
+    same: Coefficient
+    fleiss: Coefficient
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedJudging:
+    """The repeats of one run: by task, the average last."""
+
+    name: str
+    repeats: int
+    tasks: tuple[TaskStability, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAverages:
+    """The averages of a model under one judge. `differing` is empty for the first judge."""
+
+    differing: _Differing
+    name: str
+    metrics: Estimates
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePair:
+    """The ranking of the models by each average, under the first judge and under another one.
+
+    `kept` are the metrics by which all models keep their places.
+    """
+
+    differing: _Differing
+    rankings: dict[str, RankingPair]
+    kept: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """How far all judges agree on the elements of a task, or on all."""
+
+    task: str
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeStability:
+    """Stability over repeats and over judges."""
+
+    repeated: tuple[RepeatedJudging, ...] = ()
+    averages: tuple[JudgeAverages, ...] = ()
+    judges: tuple[JudgePair, ...] = ()
+    agreements: tuple[JudgeAgreement, ...] = ()
+    remark: str = ""
+
+
+def judge_stability(
+    verdicts: VerdictSet, others: Mapping[_Differing, VerdictSet]
+) -> JudgeStability:
+    """The stability of the verdicts. `others` are setups by what differs in them."""
+    repeated = tuple(_repeated(verdicts))
+    setups: list[tuple[_Differing, VerdictSet]] = [((), verdicts), *others.items()]
+    averages = tuple(_averages(setups)) if others else ()
+    agreements = tuple(_agreements(setups)) if others else ()
+    judges = tuple(_pair(verdicts, differing, other) for differing, other in others.items())
+    remark = "" if repeated or others else _NONE
+    if others and not any(ranking.changes for each in judges for ranking in each.rankings.values()):
+        remark = _OTHER_NAMES
+    return JudgeStability(repeated, averages, judges, agreements, remark)
+
+
+def _repeated(verdicts: VerdictSet) -> Iterator[RepeatedJudging]:
+    """The repeats of each model's captions; replicates over the same captions join in."""
+    groups: dict[tuple[object, ...], list[JudgedRun]] = {}
+    for run in verdicts.runs:
+        captions = tuple(sorted(run.digests.items())) or (run.name,)
+        groups.setdefault((run.model, captions), []).append(run)
+    for runs in groups.values():
+        scores = np.concatenate([run.scores for run in runs])
+        if len(scores) < 2:
+            continue
+        parts = [
+            TaskStability(task, _metrics(scores[:, mask]), *_same(verdicts, scores, mask))
+            for task, mask in verdicts.tasks.items()
+        ]
+        everything = np.ones(len(verdicts.elements), dtype=np.bool_)
+        whole = TaskStability(AVERAGE, _average(parts), *_same(verdicts, scores, everything))
+        yield RepeatedJudging(runs[0].name, len(scores), (*parts, whole))
+
+
+def _metrics(scores: Scores) -> dict[str, Fluctuation]:
+    rows = [_sums(row) for row in scores]
+    columns = {
+        "precision": [precision(sums) for sums in rows],
+        "recall": [share("correct", "scored", sums) for sums in rows],
+        "f1": [f1_score(sums) for sums in rows],
+        "hit_rate": [share("hit", "scored", sums) for sums in rows],
+    }
+    return {
+        name: Fluctuation(
+            tuple(map(_round, values)), _round(spread(values)), _round(deviation(values))
+        )
+        for name, values in columns.items()
+    }
+
+
+def _sums(scores: Scores) -> Sums:
+    known = scores[~np.isnan(scores)]
+    return {
+        "scored": len(known),
+        "hit": int((known != 0).sum()),
+        "correct": int((known == 1).sum()),
+    }
+
+
+def _average(parts: Sequence[TaskStability]) -> dict[str, Fluctuation]:
+    found = {}
+    for metric in METRICS:
+        columns = [part.metrics[metric] for part in parts]
+        values = zip(*(column.values for column in columns), strict=True)
+        found[metric] = Fluctuation(
+            tuple(_round(mean(each)) for each in values),
+            _round(mean(column.range for column in columns)),
+            _round(mean(column.deviation for column in columns)),
+        )
+    return found
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def _same(verdicts: VerdictSet, scores: Scores, mask: Mask) -> tuple[int, Coefficient, Coefficient]:
+    rated = [
+        RatedQuestion(verdicts.elements[place].cluster, tuple(map(_label, scores[:, place])))
+        for place in np.flatnonzero(mask)
+    ]
+    found = measure_agreement(rated)
+    return found.questions, found.accuracy, found.fleiss
+
+
+def _label(score: float) -> str | None:
+    return LABELS.get(float(score))
+
+
+def _averages(setups: _Setups) -> Iterator[JudgeAverages]:
+    names = dict.fromkeys(run.name for _, each in setups for run in each.runs)
+    for name in names:
+        for differing, verdicts in setups:
+            for run in verdicts.runs:
+                if run.name == name:
+                    yield JudgeAverages(differing, name, run.averages)
+
+
+def _pair(first: VerdictSet, differing: _Differing, other: VerdictSet) -> JudgePair:
+    sides = [
+        {metric: values_of({run.name: run.averages[metric] for run in each.runs})
+         for metric in METRICS}
+        for each in (first, other)
+    ]  # fmt: skip
+    rankings = {metric: compare_rankings(sides[0][metric], sides[1][metric]) for metric in METRICS}
+    kept = (
+        metric
+        for metric, ranking in rankings.items()
+        if ranking.changes
+        and all(change.place_before == change.place_after for change in ranking.changes)
+    )
+    return JudgePair(differing, rankings, tuple(kept))
+
+
+def _agreements(setups: _Setups) -> Iterator[JudgeAgreement]:
+    """How far the setups agree about the captions that two or more of them judged."""
+    by_task: dict[str, list[RatedQuestion]] = {task: [] for task in setups[0][1].tasks}
+    columns = [{each.key: place for place, each in enumerate(set_.elements)} for _, set_ in setups]
+    for name in dict.fromkeys(run.name for _, each in setups for run in each.runs):
+        runs = [
+            next((run for run in verdicts.runs if run.name == name), None) for _, verdicts in setups
+        ]
+        repeats = min(len(run.scores) for run in runs if run is not None)
+        for element in setups[0][1].elements:
+            digests = [run.digests.get(element.sample) if run else None for run in runs]
+            caption = next(filter(None, digests), None)
+            places = [
+                column.get(element.key) if caption and digest == caption else None
+                for column, digest in zip(columns, digests, strict=True)
+            ]
+            for repeat in range(repeats):
+                labels = tuple(
+                    None if run is None or place is None else _label(run.scores[repeat, place])
+                    for run, place in zip(runs, places, strict=True)
+                )
+                by_task[element.task].append(RatedQuestion(element.cluster, labels))
+    everything = [question for questions in by_task.values() for question in questions]
+    for task, questions in (*by_task.items(), (ALL, everything)):
+        found = measure_agreement(questions)
+        if found.questions:
+            yield JudgeAgreement(task, found)

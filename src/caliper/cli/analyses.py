@@ -1,0 +1,82 @@
+"""What the commands of `caliper analyze` have in common: options, and the output of analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from caliper.adapters.files import write_text
+from caliper.adapters.pages.analyses import render_analyses
+from caliper.adapters.text_tables import TableSection, TextTable
+from caliper.cli.console import OUT, plain, write_json
+from caliper.cli.exits import Exit
+from caliper.cli.flags import output_file
+from caliper.core.errors import UnknownName
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN...", help="Run directories, names below runs/, or run ids."),
+]
+Page = Annotated[Path | None, output_file("--html", "them as a page")]
+
+
+def only_option(names: Collection[str]) -> Any:
+    """The option that chooses analyses among these."""
+    text = f"Only this one: {', '.join(names)}; repeatable."
+    return typer.Option("--only", metavar="NAME", help=text)
+
+
+def chosen_analyses(only: Sequence[str] | None, names: tuple[str, ...]) -> Sequence[str]:
+    """The analyses chosen by `only`, or all. Raises UnknownName."""
+    for name in only or ():
+        if name not in names:
+            raise UnknownName("analysis", name, names)
+    return only or names
+
+
+def write_analyses(
+    analyses: DataclassInstance, sections: Sequence[TableSection], *, json: bool
+) -> int:
+    """Write analyses as JSON or as tables; the exit code says whether there are any."""
+    if json:
+        write_json(asdict(analyses))
+    else:
+        _show(sections)
+    return Exit.DONE if any(section.tables for section in sections) else Exit.INCONCLUSIVE
+
+
+def write_page(
+    path: Path, title: str, sections: Sequence[TableSection], runs: Sequence[str], note: str = ""
+) -> None:
+    """Write analyses as a page."""
+    write_text(path, render_analyses(title, sections, runs, note))
+
+
+def _show(sections: Sequence[TableSection]) -> None:
+    for section in sections:
+        if section.remark:
+            OUT.print(
+                f"[yellow]{plain(f'{section.title}: {section.remark}')}[/yellow]", soft_wrap=True
+            )
+        for table in section.tables:
+            OUT.print(_table(f"{section.title}: {table.title}", table))
+            if table.note:
+                OUT.print(plain(table.note), soft_wrap=True, highlight=False)
+            OUT.print()
+
+
+def _table(title: str, table: TextTable) -> Table:
+    grid = Table(title=plain(title), title_justify="left", box=None, pad_edge=False)
+    for place, head in enumerate(table.heads):
+        grid.add_column(plain(head), justify="right" if place else "left", overflow="fold")
+    for row in table.rows:
+        grid.add_row(*map(plain, row))
+    return grid

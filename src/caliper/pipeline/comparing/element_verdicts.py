@@ -1,0 +1,199 @@
+"""Reads the verdicts of runs of CAPability from their ledgers, for its analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from caliper.analysis.capability.verdict_sets import (
+    AnnotatedElement,
+    JudgedRun,
+    MediaAnswers,
+    Scores,
+    VerdictSet,
+)
+from caliper.benchmarks.capability.planning import NAME
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import text_digest
+from caliper.core.outcome import Scored
+from caliper.core.question import Item
+from caliper.core.run import RunSpec
+from caliper.core.tally import Tally
+from caliper.pipeline.comparing.setups import (
+    open_whole,
+    refuse_equal,
+    run_name,
+    runs_by_setup,
+)
+from caliper.pipeline.ledger.report import add_items
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import StoredRun
+
+_OF_CAPTIONS = ("prompt", "taxonomy", "caption_tokens", "frames", "images", f"qa_data.{NAME}")
+"""What belongs to the captions and to the questions about the media, not to the judge."""
+_Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictsBySetup:
+    """The verdicts of runs with the setup of the first one, and of the others by what differs."""
+
+    first: VerdictSet
+    others: Mapping[tuple[str, ...], VerdictSet]
+
+
+async def read_element_verdicts(
+    runs: Sequence[StoredRun], *, partial: bool = False
+) -> VerdictsBySetup:
+    """The verdicts of runs, in their order, split by setup.
+
+    Raises InvalidInput for no run, a run without CAPability, runs over other data or with other
+    questions about the media, two runs of one setup with the same label, preparation and replicate,
+    and when something of a run is lost; NotReady for a run that is not complete, unless `partial`;
+    StoreUnavailable.
+    """
+    by_setup = runs_by_setup(runs, NAME, _OF_CAPTIONS)
+    _refuse_other_data([run.spec for run in runs])
+    names = _names([run.spec for run in runs])
+    for members in by_setup.values():
+        refuse_equal([run.spec for run in members], _variant, _what_is_equal)
+    sets = {
+        differing: await _verdicts(members, names, partial=partial)
+        for differing, members in by_setup.items()
+    }
+    return VerdictsBySetup(sets.pop(()), sets)
+
+
+def _refuse_other_data(specs: Sequence[RunSpec]) -> None:
+    asked: RunSpec | None = None
+    for spec in specs:
+        part = spec.benchmark(NAME)
+        if part.data != specs[0].benchmark(NAME).data:
+            both = f"{run_name(specs[0])} and {run_name(spec)}"
+            raise InvalidInput(f"{both} are over other data of CAPability", field="RUN")
+        if part.qa_data is None:
+            continue
+        asked = asked or spec
+        if part.qa_data != asked.benchmark(NAME).qa_data:
+            both = f"{run_name(asked)} and {run_name(spec)}"
+            raise InvalidInput(f"{both} have other questions about the media (--qa)", field="RUN")
+
+
+def _variant(spec: RunSpec) -> tuple[object, ...]:
+    """What tells runs of one setup apart."""
+    return spec.name, spec.benchmark(NAME).preparation, spec.replicate
+
+
+def _what_is_equal(spec: RunSpec) -> str:
+    return f"label, {spec.name}, preparation and replicate"
+
+
+def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
+    """The name of each variant: its label, and where others share that, what tells it apart."""
+    details = {_variant(spec): _details(spec) for spec in specs}
+    by_label: dict[object, list[Mapping[str, object]]] = {}
+    for (label, *_), each in details.items():
+        by_label.setdefault(label, []).append(each)
+    names = {}
+    for variant, each in details.items():
+        alike = by_label[variant[0]]
+        apart = [
+            f"{field} {value}"
+            for field, value in each.items()
+            if any(other.get(field) != value for other in alike)
+        ]
+        names[variant] = ", ".join((str(variant[0]), *apart))
+    return names
+
+
+def _details(spec: RunSpec) -> dict[str, object]:
+    preparation = spec.benchmark(NAME).preparation
+    details = {} if preparation is None else asdict(preparation)
+    return details | ({"replicate": spec.replicate} if spec.replicate else {})
+
+
+async def _verdicts(
+    runs: Sequence[StoredRun], names: Mapping[tuple[object, ...], str], *, partial: bool
+) -> VerdictSet:
+    elements: tuple[AnnotatedElement, ...] = ()
+    judged = []
+    for stored in runs:
+        run = await open_whole(stored, partial=partial)
+        elements = elements or await _elements(run)
+        texts = (await stored.captions(run)).get(NAME, {})
+        words, digests = {}, {}
+        for sample, text in texts.items():
+            words[sample], digests[sample] = len(text.split()), text_digest(text)
+        scores, answers, tally = await _scores(run, elements)
+        part = run.spec.benchmark(NAME)
+        captioner = part.models.get("captioner") if part.captions is None else None
+        judged.append(
+            JudgedRun(
+                names[_variant(run.spec)],
+                run.spec.name,
+                scores,
+                tally,
+                answers,
+                words,
+                digests,
+                part.preparation,
+                captioner.label if captioner else "",
+                run.spec.judge_share,
+                part.settings,
+            )
+        )
+    return VerdictSet(elements, tuple(judged))
+
+
+async def _elements(run: RunLedger) -> tuple[AnnotatedElement, ...]:
+    """The elements whose verdict can have a score, in plan order."""
+    elements = [
+        AnnotatedElement(
+            item.key, question.ordinal, question.payload.task, item.sample, item.cluster
+        )
+        async for items in run.plan()
+        for item in items
+        if item.benchmark == NAME
+        for question in item.questions
+        if isinstance(question.payload, ElementQuestion) and question.unscored is None
+    ]
+    if not elements:
+        raise InvalidInput(f"{run_name(run.spec)} has no question that can be scored", field="RUN")
+    return tuple(elements)
+
+
+async def _scores(
+    run: RunLedger, elements: Sequence[AnnotatedElement]
+) -> tuple[Scores, MediaAnswers | None, Tally]:
+    """The scores by repeat, the answers about the media, and the sums of the run's report."""
+    places = {element.key: place for place, element in enumerate(elements)}
+    repeats = run.spec.benchmark(NAME).repeats or 1
+    scores = np.full((repeats, len(places)), np.nan)
+    answers = MediaAnswers(np.zeros(len(places), dtype=np.bool_), np.full(len(places), np.nan))
+    totals = {part.name: Tally() for part in run.spec.benchmarks}
+    async for items in run.plan():
+        here = [item for item in items if item.benchmark == NAME]
+        add_items(totals, run.spec, here, run.ledger)
+        for item in here:
+            _enter(run, item, places, (scores, answers))
+    asked = run.spec.benchmark(NAME).qa_data is not None
+    return scores, answers if asked else None, totals[NAME]
+
+
+def _enter(
+    run: RunLedger, item: Item, places: Mapping[_Key, int], found: tuple[Scores, MediaAnswers]
+) -> None:
+    scores, answers = found
+    for index, question, repeat in item.positions():
+        outcome, payload = run.ledger.outcome(index), question.payload
+        score = float(outcome.score) if isinstance(outcome, Scored) else np.nan
+        if not isinstance(payload, MediaQuestion):
+            place = places.get((item.key, question.ordinal))
+            if place is not None:
+                scores[repeat, place] = score
+        elif payload.joins is not None and payload.joins in places:
+            answers.asked[places[payload.joins]] = True
+            answers.right[places[payload.joins]] = score

@@ -1,0 +1,85 @@
+"""Runs of one benchmark by their setup, for the analyses of several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import replace
+
+from caliper.analysis.comparability import (
+    Distinction,
+    describe,
+    incomparable,
+    setup_differences,
+)
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunSpec
+from caliper.pipeline.comparing.comparison import refuse_partial
+from caliper.pipeline.ledger.declaration import empty_report
+from caliper.pipeline.ledger.report import run_status
+from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.ledger.runs import StoredRun
+
+
+def runs_by_setup(
+    runs: Sequence[StoredRun], name: str, ignored: Collection[str] = ()
+) -> dict[tuple[str, ...], list[StoredRun]]:
+    """Runs of the benchmark `name` by what differs from the setup of the first run, which has ().
+
+    `ignored` are names of what belongs to the captions. Raises InvalidInput for no run, and for a
+    run without the benchmark.
+    """
+    if not runs:
+        raise InvalidInput("expected one or more runs", field="RUN")
+    by_setup: dict[tuple[str, ...], list[StoredRun]] = {}
+    for run in runs:
+        differing = _distinctions(runs[0].spec, run.spec, name, ignored)
+        by_setup.setdefault(tuple(map(describe, differing)), []).append(run)
+    return by_setup
+
+
+def _distinctions(
+    first: RunSpec, other: RunSpec, name: str, ignored: Collection[str]
+) -> tuple[Distinction, ...]:
+    """What differs between the setups of two runs, apart from their captions."""
+    reports = [empty_report(_part_of(spec, name)) for spec in (first, other)]
+    return tuple(
+        each for each in incomparable(setup_differences(*reports)) if each.name not in ignored
+    )
+
+
+def _part_of(spec: RunSpec, name: str) -> RunSpec:
+    parts = tuple(part for part in spec.benchmarks if part.name == name)
+    if not parts:
+        raise InvalidInput(f"{run_name(spec)} has no {benchmark(name).title}", field="RUN")
+    return replace(spec, benchmarks=parts)
+
+
+def refuse_equal(
+    specs: Sequence[RunSpec], key: Callable[[RunSpec], Hashable], what: Callable[[RunSpec], str]
+) -> None:
+    """Raise InvalidInput for two specs with the same `key`, which is described by `what`."""
+    seen: dict[Hashable, RunSpec] = {}
+    for spec in specs:
+        other = seen.setdefault(key(spec), spec)
+        if other is not spec:
+            raise InvalidInput(
+                f"the runs {other.run_id} and {spec.run_id} have the same {what(spec)}: evaluate "
+                "one of them with another --name",
+                field="RUN",
+            )
+
+
+def run_name(spec: RunSpec) -> str:
+    """What errors call a run."""
+    return f"run {spec.run_id} ({spec.name})"
+
+
+async def open_whole(stored: StoredRun, *, partial: bool = False) -> RunLedger:
+    """Open a run. Raises NotReady for one that is not complete, unless `partial`."""
+    run = await stored.open()
+    if not partial:
+        state, coverages = run_status(run.spec, run.summary, run.ledger)
+        share = min(coverage.share for coverage in coverages.values())
+        refuse_partial(run_name(run.spec), state, share)
+    return run
