@@ -2,127 +2,35 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.caption_buckets import MemoryBucket
-from tests.fakes.chat_server import MODEL, REVISION, ChatServer, answer, status
+from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
 from tests.fakes.decided import judge
-from tests.fakes.installation import installation
+from tests.fakes.installed_suites import Installed, installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
 from tests.fakes.suite_folders import suite as written
 
-from caliper.adapters.media.bounds import DecoderOptions
-from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.packs.files import shipped_pack
-from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import push_suite
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
-from caliper.core.outcome import Reason
 from caliper.core.run import RunState
 from caliper.core.spending import Spending
-from caliper.core.suites import Suite
-from caliper.local.bucket_captions import BucketCaptions
-from caliper.local.checkpoint_captioner import CheckpointCaptioner
-from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
-from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.installation_requests import check_installed
-from caliper.local.patient_gateway import PatientGateway
 from caliper.local.suite_config import read_suite
-from caliper.pipeline.aggregation.lease import Lease
-from caliper.pipeline.asking.memory_limit import MemoryLimit
-from caliper.pipeline.comparing.comparer import Comparer
-from caliper.pipeline.suites.baselines import BaselineChoice
-from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.evaluation import EntryResult
-from caliper.pipeline.suites.loop import SuiteLoop
-from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
-from caliper.pipeline.suites.slots import slot_states
-from caliper.wiring.clock import SystemClock
-from caliper.wiring.grounds import Ground, memory_ground
-from caliper.wiring.hosts import HostRoom, PermittedHosts
-from caliper.wiring.models import Access
+from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 pytestmark = pytest.mark.rest
 CAPTIONS = EXAMPLES / "captions"
 SCENES = 100
-ACCESS = Access(in_flight=2, retry_budget=0)
-
-
-@dataclass
-class Installed:
-    """An installation in this process, and what evaluates its suites."""
-
-    ground: Ground
-    evaluator: GatewayEvaluator
-    bucket: MemoryBucket
-    events: list[tuple[str, str]] = field(default_factory=list)
-    note: Callable[[], dict[str, Any]] = dict
-
-    async def applied(self, folder: Path, **more: Any) -> Suite:
-        suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
-        await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
-        return suite
-
-    async def one(
-        self, suite: Suite, checkpoint: CheckpointRevision, number: int = 0
-    ) -> EntryResult:
-        new = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
-        entry = replace(new, round=number)
-        store, clock = self.ground.store, self.ground.clock
-        registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
-        claim = EntryClaim(registry, StoredEntry(entry, None), lease)
-        self.note = lease.note
-        return await self.evaluator.evaluate(suite, claim, BaselineChoice())
-
-    async def decided(self) -> list[CheckpointEntry]:
-        """All entries, once a loop has evaluated them."""
-
-        def note(event: Any) -> None:
-            self.events.append((event.entry.checkpoint.name, event.event))
-
-        store, clock = self.ground.store, self.ground.clock
-        await SuiteLoop(store, clock, self.evaluator, note).run((), once=True)
-        stored, _ = await SuiteRegistry(store, clock).entries("nightly")
-        return [each.entry for each in stored]
-
-
-@asynccontextmanager
-async def installed(
-    folder: Path,
-    captioner: CaptionerSettings | None = None,
-    examiner: JudgeSettings | None = None,
-    served: tuple[str, ...] = (),
-) -> AsyncIterator[Installed]:
-    ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
-    comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
-    captions = BucketCaptions(lambda _: bucket)
-    async with installation(ground, examiner, captioner=captioner) as gateway:
-        clock, decoders = SystemClock(), Decoders(DecoderOptions(workers=1))
-        assert ground.whole is not None
-        serving = CheckpointServing(
-            ground.whole,
-            clock,
-            HostRoom(ACCESS, PermittedHosts(served, "", "", "")),
-            CheckpointCaptioner(ground, ACCESS, shipped_pack(), decoders, MemoryLimit()),
-            print,
-        )
-        requests = CheckpointRequests(PatientGateway(gateway, clock, print), captions, serving)
-        evaluator = GatewayEvaluator(gateway, ground.store, comparer, requests, clock, print)
-        yield Installed(ground, evaluator, bucket)
-        await decoders.close()
-    await comparer.close()
 
 
 @pytest.fixture
@@ -292,94 +200,6 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
             await there.one(suite, replace(checkpoint, revision="other", name="step-2"))
         (other,) = (await there.evaluator.gateway.list(name="step-2")).evaluations
         assert other.state in (RunState.CANCELLING, RunState.CANCELLED)
-
-
-async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
-    tmp_path: Path,
-) -> None:
-    """A run that was begun goes on without its server; what had no caption is told."""
-    tiny.write_pictures(tmp_path, 3)
-    part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
-    async with (
-        ChatServer(kind="openai") as chat,
-        installed(tmp_path, served=(chat.url,)) as there,
-    ):
-        serve = {"endpoint": chat.url, "model": MODEL}
-        parts = {"capability": part}
-        suite = await there.applied(tmp_path, benchmarks=parts, serve=serve, margin=None)
-        registry = SuiteRegistry(there.ground.store, there.ground.clock)
-        for step in (1, 2):
-            checkpoint = CheckpointRevision(f"s3://m/{step}", f"rev{step}", f"step-{step}", step)
-            await registry.register(suite, checkpoint)
-        chat.from_now_on(answer("A park."))
-        gateway = there.evaluator.gateway
-        entries = await there.decided()
-        assert [str(each.state) for each in entries] == ["evaluated", "evaluated"]
-        assert [each.calls for each in entries] == [3, 3]
-        assert len(chat.requests) == 6
-        (slot,) = await slot_states(there.ground.store)
-        assert (slot.served, slot.queue) == ("", ())
-        found = (await gateway.get(entries[0].run)).spec.benchmark("capability")
-        assert found.captions is not None
-        # Its server is not called again.
-        await chat.__aexit__()
-        again = await there.one(suite, entries[1].checkpoint)
-        assert again.fields["run"] == entries[1].run
-
-
-class _Interrupted:
-    """A gateway that a process does not live to call."""
-
-    def __init__(self, gateway: Any) -> None:
-        self._gateway = gateway
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._gateway, name)
-
-    async def start(self, *_: Any) -> Any:
-        raise asyncio.CancelledError
-
-
-async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: Path) -> None:
-    tiny.write_pictures(tmp_path, 3)
-    part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
-    async with (
-        ChatServer(kind="openai", otherwise=answer("A park.")) as chat,
-        installed(tmp_path, served=(chat.url,)) as there,
-    ):
-        parts, serve = {"capability": part}, {"endpoint": chat.url, "model": MODEL}
-        suite = await there.applied(tmp_path, benchmarks=parts, serve=serve, margin=None)
-        checkpoint = CheckpointRevision("s3://m/1", "rev1", "step-1", 1)
-        gateway, other = there.evaluator.gateway, there.evaluator
-        there.evaluator = replace(other, gateway=_Interrupted(gateway))
-        with pytest.raises(asyncio.CancelledError):
-            await there.one(suite, checkpoint)
-        assert (len(chat.requests), there.evaluator.spent.calls) == (3, 3)
-        there.evaluator = other
-        result = await there.one(suite, checkpoint)
-        assert (result.cause, result.fields["calls"]) == (EntryCause.NO_GATE, 0)
-        assert len(chat.requests) == 3
-
-
-async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
-    tiny.write_pictures(tmp_path, 3)
-    part = {"data": str(tmp_path / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
-    script = [answer("A park."), answer(""), status(400)]
-    async with (
-        ChatServer(script, kind="openai") as chat,
-        installed(tmp_path, served=(chat.url,)) as there,
-    ):
-        serve = {"endpoint": chat.url, "model": MODEL}
-        suite = await there.applied(tmp_path, benchmarks={"capability": part}, serve=serve)
-        checkpoint = CheckpointRevision("s3://m/1", "rev1", "step-1", 1)
-        result = await there.one(suite, checkpoint)
-        assert result.cause is EntryCause.DOUBT
-        assert result.fields["reason"].endswith("; samples without a caption: 1 backend")
-        (coverage,) = (
-            each.coverage
-            for each in (await there.evaluator.gateway.get(result.fields["run"])).benchmarks
-        )
-        assert (coverage.scored, dict(coverage.unscored)) == (2, {Reason.NO_CAPTION: 1})
 
 
 @pytest.mark.parametrize(

@@ -106,11 +106,8 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda bucket: _bucket(settings, bucket))
     decoders = Decoders(settings.decoders())
-    requests = CheckpointRequests(
-        PatientGateway(gateway, ground.clock, _LOG.warning),
-        captions,
-        _serving(settings, ground, decoders),
-    )
+    patient = PatientGateway(gateway, ground.clock, _LOG.warning)
+    requests = CheckpointRequests(patient, captions, _serving(settings, ground, decoders))
     evaluator = GatewayEvaluator(
         gateway, ground.store, comparer, requests, ground.clock, _LOG.warning
     )
