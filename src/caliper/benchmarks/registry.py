@@ -27,6 +27,8 @@ BUILT_IN = {
     if module.ispkg
 }
 """The packages of the built-in benchmarks by name: the folders beside this module."""
+INTERNAL = {"building": "caliper.building.asking"}
+"""The packages of benchmarks that other commands run: nobody evaluates on them."""
 _GROUP = "caliper.benchmarks"
 
 
@@ -36,6 +38,11 @@ def benchmark_names() -> tuple[str, ...]:
     Raises InvalidInput for an invalid plugin name or a name claimed by two packages.
     """
     return (*BUILT_IN, *_plugins())
+
+
+def all_names() -> tuple[str, ...]:
+    """Return the names of all benchmarks, internal ones last. Raises like `benchmark_names`."""
+    return (*benchmark_names(), *INTERNAL)
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -55,9 +62,10 @@ def benchmark(name: str) -> Benchmark:
     Raises UnknownName with the known names, and InvalidInput naming the package of a benchmark
     that cannot be used.
     """
-    if name in BUILT_IN:
-        built_in: Benchmark = import_module(f"{BUILT_IN[name]}.benchmark").BENCHMARK
-        return built_in
+    package = BUILT_IN.get(name) or INTERNAL.get(name)
+    if package is not None:
+        own: Benchmark = import_module(f"{package}.benchmark").BENCHMARK
+        return own
     if name not in _plugins():
         raise UnknownName("benchmark", name, benchmark_names())
     point = _plugins()[name]
@@ -67,10 +75,10 @@ def benchmark(name: str) -> Benchmark:
         raise _unusable(point, f"it cannot be imported: {error!r}") from error
     if not isinstance(declaration, Benchmark) or declaration.name != name:
         raise _unusable(point, f"{point.value} is no Benchmark of that name")
-    package = Setting(
+    origin = Setting(
         "package", _package(point), "the package that the benchmark is from", (_package(point),)
     )
-    return replace(declaration, settings=(*declaration.settings, package))
+    return replace(declaration, settings=(*declaration.settings, origin))
 
 
 def resources(name: str) -> str:
@@ -78,8 +86,8 @@ def resources(name: str) -> str:
 
     Raises whatever `benchmark` raises, and InvalidInput for a plugin that is not in a package.
     """
-    if name in BUILT_IN:
-        return BUILT_IN[name]
+    if name in BUILT_IN or name in INTERNAL:
+        return BUILT_IN.get(name) or INTERNAL[name]
     benchmark(name)
     point = _plugins()[name]
     package = import_module(point.module).__package__
@@ -96,7 +104,7 @@ def _plugins() -> Mapping[str, EntryPoint]:
             continue
         if not re.fullmatch("[a-z][a-z0-9_]*", point.name):
             raise _unusable(point, "its name may have small letters, digits and _")
-        if point.name in plugins or point.name in BUILT_IN:
+        if point.name in plugins or point.name in (*BUILT_IN, *INTERNAL):
             other = _package(plugins[point.name]) if point.name in plugins else "Caliper"
             raise _unusable(point, f"{other} has one of the same name")
         plugins[point.name] = point

@@ -92,7 +92,7 @@ def agreement(
         write_json(values, sort_keys=True)
     else:
         for name, parts in by_benchmark.items():
-            OUT.print(_table(name, parts))
+            OUT.print(agreement_table(name, parts))
     conclusive = any(
         result.questions for parts in by_benchmark.values() for result in parts.values()
     )
@@ -140,7 +140,8 @@ def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
     return everyone
 
 
-def _table(name: str, parts: Mapping[str, Agreement]) -> Table:
+def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:
+    """The agreement on each part of something, for the terminal."""
     grid = Table(title=escape(name), title_justify="left", box=None, pad_edge=False)
     grid.add_column("")
     two_raters = any(result.cohen is not None for result in parts.values())

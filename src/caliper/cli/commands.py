@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "evaluate:app",
         "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
     ),
+    "build": ("building.app:app", "Build a benchmark of your own, and review it."),
     "plan": (
         "plan:app",
         "Estimate what a run would take: samples, questions, calls, tokens, storage.",

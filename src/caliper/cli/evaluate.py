@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
-import sys
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import uvloop
@@ -19,7 +17,7 @@ from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.options import EvaluateOptions, OutputOptions
-from caliper.cli.progress import ProgressLog, ProgressWatcher, WarningWatcher
+from caliper.cli.progress import run_watcher
 from caliper.cli.show import (
     show_gaps,
     show_headlines,
@@ -33,9 +31,7 @@ from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.local.reports import find_equal_run, read_report
 from caliper.local.run import RunResult, ended_result, evaluate
-from caliper.local.setup import RunSetup, prepare
-from caliper.ports.clock import Clock
-from caliper.ports.watcher import Watcher
+from caliper.local.setup import prepare
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
 
@@ -74,19 +70,9 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
     clock = SystemClock()
     async with prepare(config, access(config.concurrency), clock) as prepared:
         show_gaps(config, prepared.spec, shown)
-        with _watcher(prepared, shown, clock) as watcher:
+        captioning = bool(prepared.models.captioners)
+        with run_watcher(prepared.spec, clock, quiet=shown.quiet, captioning=captioning) as watcher:
             return await evaluate(prepared, watcher, clock, decoders())
-
-
-def _watcher(
-    prepared: RunSetup, shown: OutputOptions, clock: Clock
-) -> AbstractContextManager[Watcher]:
-    captioning = bool(prepared.models.captioners)
-    if shown.quiet:
-        return nullcontext(WarningWatcher())
-    if not sys.stderr.isatty():
-        return ProgressLog(clock, captioning=captioning)
-    return ProgressWatcher(prepared.spec, captioning=captioning)
 
 
 def _show(finished: RunResult, shown: OutputOptions) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 
 import typer
 
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import all_names, benchmark
 from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.local.config import RunConfig, check_config, read_config
@@ -195,6 +195,6 @@ def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def _settings(name: str) -> list[str]:
-    if name not in benchmark_names():
+    if name not in all_names():
         return []
     return [setting.name for setting in benchmark(name).settings]

@@ -5,8 +5,10 @@ running scores; elsewhere as a line every 30 seconds.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
@@ -33,6 +35,7 @@ from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.ports.clock import Clock
+from caliper.ports.watcher import Watcher
 
 _REFRESH = 1.0
 """The minimum interval between updates of a running score, in seconds."""
@@ -206,3 +209,16 @@ class ProgressWatcher(_CountingWatcher):
         running.add(job, verdicts)
         self._progress.update(self._bars[job.benchmark], told=running.summary)
         super().on_verdicts(job, verdicts)
+
+
+def run_watcher(
+    spec: RunSpec, clock: Clock, *, quiet: bool, captioning: bool
+) -> AbstractContextManager[Watcher]:
+    """The watcher that shows a run on this standard error. With `captioning`, a model writes its
+    captions.
+    """
+    if quiet:
+        return nullcontext(WarningWatcher())
+    if not sys.stderr.isatty():
+        return ProgressLog(clock, captioning=captioning)
+    return ProgressWatcher(spec, captioning=captioning)

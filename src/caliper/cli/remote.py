@@ -49,7 +49,7 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
         already_complete = started.state is RunState.COMPLETE
         show_gaps(config, started.spec, output)
         try:
-            ended = await _watch(gateway, started.spec.run_id, output)
+            ended = await watch_run(gateway, started.spec.run_id, output)
         except (BackendUnavailable, BackendTimeout) as error:
             raise BackendUnavailable(
                 f"{error}\nRun {started.spec.run_id} goes on there all the same: the same command "
@@ -100,8 +100,8 @@ async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
         await asyncio.to_thread(write_atomically, folder / file, data)
 
 
-async def _watch(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Evaluation:
-    """Print every change until the run has ended."""
+async def watch_run(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Evaluation:
+    """Print every change until the run has ended. Raises what `RemoteGateway.watch` raises."""
     last = await gateway.get(run)
     async for change in gateway.watch(run, _INTERVAL):
         if not (shown.quiet or shown.json):
@@ -156,7 +156,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
 
     async def watch_to_end() -> Evaluation:
         async with open_gateway(server) as gateway:
-            return await _watch(gateway, run, shown)
+            return await watch_run(gateway, run, shown)
 
     ended = asyncio.run(watch_to_end())
     _show_failure(ended, shown)

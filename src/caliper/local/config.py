@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from caliper.benchmarks.registry import benchmark_names, recipe_names
+from caliper.benchmarks.registry import all_names, benchmark_names, recipe_names
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
@@ -142,7 +142,7 @@ class RunConfig(Strict):
     def _known_benchmarks(
         cls, value: Mapping[str, BenchmarkConfig], info: ValidationInfo
     ) -> Mapping[str, BenchmarkConfig]:
-        unknown = sorted(set(value) - set(benchmark_names()))
+        unknown = sorted(set(value) - set(all_names()))
         if unknown:
             raise ValueError(
                 f"unknown benchmark {unknown[0]!r}; known: {', '.join(benchmark_names())}"
@@ -150,9 +150,7 @@ class RunConfig(Strict):
         # A fixed order, so that the order in which benchmarks are named does not change the run.
         recipe = info.data.get("recipe")
         return {
-            name: _by_recipe(name, value[name], recipe)
-            for name in benchmark_names()
-            if name in value
+            name: _by_recipe(name, value[name], recipe) for name in all_names() if name in value
         }
 
     @property

@@ -11,7 +11,7 @@ A domain that is not in the file keeps the nodes of the paper's tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import yaml
@@ -36,12 +36,20 @@ def read_taxonomy(name: str, path: Path) -> Taxonomy:
 
     Raises InvalidInput naming file, line and field.
     """
+    return read_domains(path, lambda domain: benchmark(name).caption_prompt(domain, "taxonomy"))
+
+
+def read_domains(path: Path, check: Callable[[str], object] = lambda _: None) -> Taxonomy:
+    """The taxonomy in a file, of domains for which `check` does not raise InvalidInput.
+
+    Raises InvalidInput naming file, line and field.
+    """
     reader = _NodeReader(path)
     taxonomy: dict[str, list[str]] = {}
     for key, tree in reader.pairs(read_nodes(path), "", "domains"):
         domain = reader.text(key, "")
         try:
-            benchmark(name).caption_prompt(domain, "taxonomy")
+            check(domain)
         except InvalidInput as error:
             raise reader.wrong(key, domain, error.message) from error
         nodes = taxonomy.setdefault(domain, [])

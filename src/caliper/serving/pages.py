@@ -97,7 +97,7 @@ class Pages:
             for evaluation in page.evaluations
             if evaluation.state in FINAL_STATES
         }
-        return _page(live.render_runs(page, figures, name, token))
+        return page_response(live.render_runs(page, figures, name, token))
 
     async def _headlines(self, run: str) -> Mapping[str, Estimate]:
         # An unreadable report must not hide the other runs.
@@ -108,7 +108,9 @@ class Pages:
     async def run(self, request: web.Request) -> web.Response:
         """The state of a run, with its figures so far."""
         evaluation = await self._sources.gateway.get(request.match_info["run"])
-        return _page(live.render_run(evaluation, refreshing=request.query.get("refresh") != "off"))
+        return page_response(
+            live.render_run(evaluation, refreshing=request.query.get("refresh") != "off")
+        )
 
     async def samples(self, request: web.Request) -> web.Response:
         """A page of the verdicts of a run."""
@@ -127,7 +129,7 @@ class Pages:
             facets.counts,
             next_token,
         )
-        return _page(live.render_samples((run, spec.name), query, page))
+        return page_response(live.render_samples((run, spec.name), query, page))
 
     async def _stored_media(
         self, spec: RunSpec, rows: Sequence[VerdictRow]
@@ -153,11 +155,7 @@ class Pages:
         if name not in (part.name for part in spec.benchmarks):
             raise NotFound(f"no benchmark {name!r:.40} in this run")
         jpeg = await self._jpeg(spec, name, media)
-        headers = {"Content-Security-Policy": "default-src 'none'; sandbox"}
-        if jpeg is None:
-            return web.Response(body=_NO_PICTURE, content_type="image/svg+xml", headers=headers)
-        headers["Cache-Control"] = "private, max-age=3600"
-        return web.Response(body=jpeg, content_type="image/jpeg", headers=headers)
+        return picture_response(jpeg)
 
     async def _jpeg(self, spec: RunSpec, name: str, media: str) -> bytes | None:
         key = (spec.benchmark(name).data, name, media)
@@ -177,7 +175,7 @@ class Pages:
             request.match_info["run"], file, partial=True
         )
         if file == "report.html":
-            return _page(data, _REPORT_POLICY)
+            return page_response(data, _REPORT_POLICY)
         headers = {"Content-Disposition": f'attachment; filename="{file}"'}
         return web.Response(body=data, content_type=kind, headers=headers)
 
@@ -197,7 +195,7 @@ class Pages:
             retry = live.address("/compare", base=base, run=others, anyway="on")
             reason = str(error).partition(". Add --anyway")[0]
             text = live.render_trouble("Not comparable", f"{reason}.", (("Compare anyway", retry),))
-            return _page(text, status=HTTPStatus.CONFLICT)
+            return page_response(text, status=HTTPStatus.CONFLICT)
         render = partial(
             render_comparison,
             comparison,
@@ -206,7 +204,7 @@ class Pages:
             trail=live.trail(),
         )
         # In a thread: it embeds hundreds of pictures.
-        return _page(await asyncio.to_thread(render))
+        return page_response(await asyncio.to_thread(render))
 
 
 def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
@@ -223,17 +221,27 @@ def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
         message = f"This page has no parameter {unknown[0][:40]!r}: {accepted}."
         parameters = {name: request.query.getall(name, []) for name in known}
         link = ("Go on without it", live.address(request.rel_url.raw_path, **parameters))
-        return _page(live.render_trouble("Bad Request", message, (link,)), status=400)
+        return page_response(live.render_trouble("Bad Request", message, (link,)), status=400)
 
     return web.get(path, checked)
 
 
 def error_page(status: int, message: str) -> web.Response:
     """An error page."""
-    return _page(live.render_trouble(HTTPStatus(status).phrase, message), status=status)
+    return page_response(live.render_trouble(HTTPStatus(status).phrase, message), status=status)
 
 
-def _page(text: str | bytes, policy: str = "", status: int = 200) -> web.Response:
+def picture_response(jpeg: bytes | None) -> web.Response:
+    """A thumbnail, which browsers may cache, or the placeholder for none."""
+    headers = {"Content-Security-Policy": "default-src 'none'; sandbox"}
+    if jpeg is None:
+        return web.Response(body=_NO_PICTURE, content_type="image/svg+xml", headers=headers)
+    headers["Cache-Control"] = "private, max-age=3600"
+    return web.Response(body=jpeg, content_type="image/jpeg", headers=headers)
+
+
+def page_response(text: str | bytes, policy: str = "", status: int = 200) -> web.Response:
+    """A page with its policy, that of live pages if none is given."""
     # Lone surrogates, from broken JSON, cannot be encoded in UTF-8.
     body = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     return web.Response(

@@ -88,11 +88,20 @@ async def listening(
 
 
 class WebServer:
-    """Serves routes until cancelled; errors get their status from the table of failures."""
+    """Serves routes until cancelled; errors get their status from the table of failures.
 
-    def __init__(self, address: Address, routes: Iterable[web.RouteDef], trouble: Trouble) -> None:
-        refuse_remote(address, "page_address")
-        self._routes, self._trouble = tuple(routes), trouble
+    `field` names the address in errors.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        routes: Iterable[web.RouteDef],
+        trouble: Trouble,
+        field: str = "page_address",
+    ) -> None:
+        refuse_remote(address, field)
+        self._routes, self._trouble, self._field = tuple(routes), trouble, field
         self.address = address
         self.started = asyncio.Event()
 
@@ -100,7 +109,7 @@ class WebServer:
         """Listen, log the address, and serve. Raises InvalidInput when the address is taken."""
         application = web.Application(middlewares=[self._guard])
         application.router.add_routes(self._routes)
-        async with listening(application, self.address, "page_address") as self.address:
+        async with listening(application, self.address, self._field) as self.address:
             _LOG.info("pages on http://%s/", self.address)
             self.started.set()
             await asyncio.Event().wait()

@@ -15,7 +15,7 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.adapters.trust import tls_context
-from caliper.benchmarks.registry import benchmark_names
+from caliper.benchmarks.registry import all_names
 from caliper.core.caption import Caption
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.messages import CaptionJob, ExamineJob, MessageValue
@@ -161,7 +161,7 @@ async def captioner_parts(
     async def keep(job: CaptionJob, caption: Caption) -> None:
         await save_caption(ground.store, job.run, job.benchmark, caption)
 
-    checkpoint = Checkpoint(dict.fromkeys(benchmark_names(), model), pack, media_of, holding)
+    checkpoint = Checkpoint(dict.fromkeys(all_names(), model), pack, media_of, holding)
     stage = _stages(ground, gate, settings, "captioner").captioning(checkpoint, keep)
     media = InlineMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from caliper.benchmarks.registry import benchmark_names
+from caliper.benchmarks.registry import all_names
 from caliper.core.outcome import Reason
 from caliper.pipeline.live.gauges import Scope
 from caliper.pipeline.planning.publisher import (
@@ -36,7 +36,7 @@ LABELS = (
         "replaces the one whose latest run started first",
     ),
     Label("suite", (), "of those that `caliper suite run` was given, or an installation has"),
-    Label("benchmark", benchmark_names(), "", closed=True),
+    Label("benchmark", all_names(), "", closed=True),
     Label(
         "dimension",
         (),

@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from caliper.adapters.plain_yaml import load_yaml
-from caliper.benchmarks.registry import BUILT_IN, benchmark_names, resources
+from caliper.benchmarks.registry import BUILT_IN, all_names, resources
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import digest
 from caliper.ports.prompts import Template
@@ -73,9 +73,7 @@ class FilePack:
 def shipped_pack() -> FilePack:
     """The pack inside the wheel, and the templates of installed plug-ins."""
     plugins = {
-        name: files(resources(name)) / "prompts"
-        for name in benchmark_names()
-        if name not in BUILT_IN
+        name: files(resources(name)) / "prompts" for name in all_names() if name not in BUILT_IN
     }
     return FilePack("caliper", files("caliper.benchmarks"), plugins)
 
@@ -94,7 +92,7 @@ def folder_pack(folder: Path) -> FilePack:
 
 
 def _folders(root: Traversable) -> dict[str, Traversable]:
-    return {benchmark: root / benchmark / "prompts" for benchmark in sorted(benchmark_names())}
+    return {benchmark: root / benchmark / "prompts" for benchmark in sorted(all_names())}
 
 
 def _files(folders: Mapping[str, Traversable]) -> Iterator[tuple[str, Traversable]]:

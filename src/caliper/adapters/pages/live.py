@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from caliper.adapters.pages.page import cut, render
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import all_names, benchmark
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
 from caliper.core.run import FINAL_STATES, WHOLE_STATES
 from caliper.pipeline.gateway.gateway import Page as RunsPage
@@ -55,7 +55,7 @@ def render_runs(page: RunsPage, headlines: Headlines, name: str, token: str) -> 
         "runs.html",
         live=True,
         runs=page.evaluations,
-        benchmarks={each: benchmark(each).title for each in benchmark_names() if each in names},
+        benchmarks={each: benchmark(each).title for each in all_names() if each in names},
         headlines=headlines,
         name=name,
         first=address("/", name=name) if token else "",
@@ -251,6 +251,6 @@ def _card(run: str, row: VerdictRow, page: VerdictPage) -> Card:
     return Card(row, caption, glance, pictures)
 
 
-def render_trouble(title: str, message: str, ways: Trail = ()) -> str:
+def render_trouble(title: str, message: str, ways: Trail = (), home: Trail = (RUNS,)) -> str:
     """Render an error page with links that lead on."""
-    return render("trouble.html", live=True, trail=trail(), title=title, message=message, ways=ways)
+    return render("trouble.html", live=True, trail=home, title=title, message=message, ways=ways)

@@ -23,14 +23,15 @@ else:
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
 
 
-def render(template: str, *, script: str = "", live: bool = False, **values: Any) -> str:
-    """Render a template with our style and, if named, one of our scripts.
+def render(
+    template: str, *, script: str = "", sheet: str = "", live: bool = False, **values: Any
+) -> str:
+    """Render a template with our style and, if named, one of our scripts and another sheet.
 
     A content security policy in every page forbids all other scripts and all requests. A `live`
     page may request pictures and pages from its own server.
     """
-    style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
-    run = _TEMPLATES.joinpath(script).read_text("utf-8") if script else ""
+    style, run = _style(sheet), _text(script)
     return (
         _environment()
         .get_template(template)
@@ -55,10 +56,17 @@ def data_uri(jpeg: bytes) -> str:
     return f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
 
 
-def live_policy() -> str:
+def live_policy(*, script: str = "", sheet: str = "") -> str:
     """The policy for a live page's header, where it can also forbid framing."""
-    style = _TEMPLATES.joinpath("report.css").read_text("utf-8")
-    return f"{_policy(style, '', live=True)}; frame-ancestors 'none'"
+    return f"{_policy(_style(sheet), _text(script), live=True)}; frame-ancestors 'none'"
+
+
+def _style(sheet: str) -> str:
+    return _text("report.css") + _text(sheet)
+
+
+def _text(file: str) -> str:
+    return _TEMPLATES.joinpath(file).read_text("utf-8") if file else ""
 
 
 def _policy(style: str, script: str, *, live: bool) -> str:

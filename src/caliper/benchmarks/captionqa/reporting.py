@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from caliper.benchmarks.base import QuestionText, ReportLayout, Settings
-from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
+from caliper.benchmarks.captionqa.domains import in_order, title
 from caliper.benchmarks.captionqa.metrics import Pairs, gap_figure, over_domains, over_questions
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.scoring import CAPTION, FULL, IMAGE, TOP
@@ -59,8 +59,8 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
 
 def _totals(tally: Tally, kind: str) -> dict[str, Sums]:
     """Return the sums of a kind's cells, by cell, in domain order."""
-    cells = [f"{kind}/{domain}" for domain in DOMAINS]
-    return {cell: tally.total(cell) for cell in cells if cell in tally}
+    domains = in_order(_domain(cell) for cell in tally if cell.startswith(f"{kind}/"))
+    return {cell: tally.total(cell) for cell in (f"{kind}/{domain}" for domain in domains)}
 
 
 def _domain(cell: str) -> str:
@@ -107,7 +107,7 @@ def _row(label: str, path: Path) -> TableRow:
 def _main_table(totals: Mapping[str, Sums], reading: str) -> Table:
     ordered = sorted(READINGS, key=lambda name: name != reading)
     overall = [_row(f"Overall, {READINGS[name]}", ("overall_by", name)) for name in ordered]
-    rows = [_row(TITLES[_domain(cell)], ("domains", _domain(cell))) for cell in totals]
+    rows = [_row(title(_domain(cell)), ("domains", _domain(cell))) for cell in totals]
     return Table("CaptionQA", _HEADS, (*overall, *rows), _NOTE, chart=0)
 
 
@@ -118,7 +118,7 @@ def _category_tables(tally: Tally, totals: Mapping[str, Sums]) -> list[Table]:
         tops = sorted(cell.removeprefix(prefix) for cell in tally if cell.startswith(prefix))
         rows = tuple(_row(top, ("categories", domain, top)) for top in tops)
         if rows:
-            tables.append(Table(f"{TITLES[domain]} by category", _HEADS, rows, chart=0))
+            tables.append(Table(f"{title(domain)} by category", _HEADS, rows, chart=0))
     return tables
 
 
@@ -126,7 +126,7 @@ def _gap_table(domains: Mapping[str, Sums], on_image: Mapping[str, Sums], readin
     pairs = _pairs(domains, on_image)
     rows = [
         TableRow(
-            TITLES[domain],
+            title(domain),
             (
                 ("qa_on_image", domain, "score"),
                 ("domains", domain, "score"),
@@ -146,7 +146,7 @@ def _gap_table(domains: Mapping[str, Sums], on_image: Mapping[str, Sums], readin
 
 def _notes(totals: Mapping[str, Sums], reading: str) -> tuple[str, ...]:
     notes = [f"Overall is the {READINGS[reading]}."]
-    empty = [TITLES[_domain(cell)] for cell, sums in totals.items() if not sums.get("scored", 0)]
+    empty = [title(_domain(cell)) for cell, sums in totals.items() if not sums.get("scored", 0)]
     if empty:
         notes.append(
             f"No question has a score in {', '.join(empty)}: the mean of the domains is over"

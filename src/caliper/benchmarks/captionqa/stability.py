@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from caliper.benchmarks.captionqa.domains import DOMAINS, TITLES
+from caliper.benchmarks.captionqa.domains import in_order, title
 from caliper.benchmarks.captionqa.metrics import METRICS, OVERALL, ShareMetric
 from caliper.benchmarks.stability import SPREADS, Combine
 from caliper.core.report import Figure, Kind, Path, Table, TableRow
@@ -30,7 +30,8 @@ def stability(tally: Tally, reading: str) -> tuple[list[Figure], list[Table]]:
     repeats = sorted({int(cell.split("/")[2]) for cell in tally if cell.startswith(f"{REPEAT}/")})
     if len(repeats) < 2:
         return [], []
-    domains = [domain for domain in DOMAINS if cell_of(domain, repeats[0]) in tally]
+    names = (cell.split("/")[1] for cell in tally if cell.startswith(f"{REPEAT}/"))
+    domains = [domain for domain in in_order(names) if cell_of(domain, repeats[0]) in tally]
     columns: dict[Path, tuple[str, list[str]]] = {("overall",): (reading, domains)}
     columns |= {("domains", domain): ("questions", [domain]) for domain in domains}
     figures = []
@@ -68,7 +69,7 @@ def _table(columns: tuple[Path, ...], repeats: int) -> Table:
     names = [f"{name}_{metric}" for metric in _TABLE_METRICS for name, _ in SPREADS]
     heads = tuple(f"{metric}, {name}" for metric in _TABLE_METRICS for name, _ in SPREADS)
     rows = tuple(
-        TableRow(TITLES[path[-1]] if len(path) > 1 else "Overall", tuple((*path, n) for n in names))
+        TableRow(title(path[-1]) if len(path) > 1 else "Overall", tuple((*path, n) for n in names))
         for path in columns
     )
     note = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import all_names, benchmark, benchmark_names
 from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
@@ -81,7 +81,7 @@ async def resolve(
     places = {part.name: place for place, part in enumerate(request.benchmarks)}
     parts = []
     # In canonical order, so that the order of benchmarks in a request does not change the run.
-    for name in (name for name in benchmark_names() if name in places):
+    for name in (name for name in all_names() if name in places):
         part = request.benchmarks[places[name]]
         try:
             parts.append(await _resolve(part, supplies, directory))
@@ -107,7 +107,7 @@ async def resolve(
 def _check(request: EvaluationRequest) -> None:
     terms = request.terms
     names = [part.name for part in request.benchmarks]
-    unknown = next((name for name in names if name not in benchmark_names()), None)
+    unknown = next((name for name in names if name not in all_names()), None)
     rules = (
         (
             "name",

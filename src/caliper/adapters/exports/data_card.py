@@ -1,0 +1,127 @@
+"""The data card of a build: what it holds, where it comes from, and what was left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.adapters.exports.markdown import grid, plain
+from caliper.adapters.phrases import number, with_interval
+from caliper.building.candidates import Candidate
+from caliper.building.reviews import ReviewAgreement, ReviewDecision, ReviewState
+from caliper.building.steps import StepResult
+from caliper.core.report import leaves
+
+_LONGEST_EXAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CardFacts:
+    """What a data card is about. `agreement` is None for fewer than two reviewers."""
+
+    domain: str
+    categories: Sequence[str]
+    settings: Mapping[str, Any]
+    steps: Sequence[StepResult]
+    decisions: Sequence[ReviewDecision]
+    agreement: ReviewAgreement | None
+
+    @property
+    def kept(self) -> list[Candidate]:
+        """The candidates that are part of the benchmark."""
+        return [each.candidate for each in self.decisions if each.state is ReviewState.ACCEPT]
+
+
+def card_text(facts: CardFacts) -> str:
+    """The data card as Markdown."""
+    kept = facts.kept
+    pictures = len({candidate.image for candidate in kept})
+    head = (
+        f"{len(kept):,} multiple-choice questions, {number(len(kept) / pictures)} per picture, for "
+        "CaptionQA's protocol."
+    )
+    blocks = [f"# CaptionQA: {plain(facts.domain)}", head, *_categories(facts)]
+    blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
+    settings = [f"- {plain(name)}: {plain(value)}" for name, value in leaves(facts.settings)]
+    blocks += ["## Settings", "\n".join(settings)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _categories(facts: CardFacts) -> Iterator[str]:
+    written = Counter(fate.candidate.category for fate in facts.steps[0].fates)
+    kept = Counter(candidate.category for candidate in facts.kept)
+    yield "## Questions by category"
+    yield grid(
+        ("category", "questions", "candidates"),
+        [(name, str(kept[name]), str(written[name])) for name in facts.categories],
+    )
+
+
+def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
+    yield "## What each step left"
+    yield grid(
+        ("step", "in", "stay", "dropped"),
+        [
+            (
+                f"{step.name} (skipped: {step.skipped})" if step.skipped else step.name,
+                str(len(step.fates)),
+                str(len(step.stayed)),
+                str(len(step.fates) - len(step.stayed)),
+            )
+            for step in steps
+        ],
+    )
+    lines = []
+    for step in steps:
+        lines += [f"- {step.name}: {plain(remark)}" for remark in step.remarks]
+        for reason, examples in step.examples.items():
+            lines.append(f"- {step.name}, {step.dropped[reason]} {plain(reason)}. Examples:")
+            for fate in examples:
+                shown = _example(fate.candidate)
+                lines.append(f"  - {shown} {plain(fate.detail[:_LONGEST_EXAMPLE])}".rstrip())
+    if lines:
+        yield "\n".join(lines)
+
+
+def _example(candidate: Candidate) -> str:
+    text = f"{candidate.image}: {candidate.question} ({' / '.join(candidate.choices)})"
+    return plain(text[:_LONGEST_EXAMPLE])
+
+
+def _models(steps: Sequence[StepResult]) -> Iterator[str]:
+    rows = [(step.name, plain(", ".join(step.models))) for step in steps if step.models]
+    prompts = {name: digest for step in steps for name, digest in step.prompts.items()}
+    yield "## Models and prompts"
+    lines = [f"- {name}: {models}" for name, models in rows]
+    lines += [f"- prompt {name}: SHA-256 {digest}" for name, digest in sorted(prompts.items())]
+    yield "\n".join(lines)
+
+
+def _reviews(facts: CardFacts) -> Iterator[str]:
+    yield "## Review"
+    states = Counter(each.state for each in facts.decisions)
+    edits = sum(each.edit for each in facts.decisions)
+    yield (
+        f"{states[ReviewState.ACCEPT]} accepted ({edits} edited), {states[ReviewState.REJECT]} "
+        f"rejected. Left out: {states[ReviewState.PENDING]} that nobody reviewed, "
+        f"{states[ReviewState.DISPUTED]} disputed."
+    )
+    verdicts: dict[str, Counter[str]] = {}
+    for each in facts.decisions:
+        for name, review in each.reviews.items():
+            verdicts.setdefault(name, Counter())[review.verdict] += 1
+    if verdicts:
+        kinds = ("accept", "edit", "reject")
+        rows = [
+            (name, *(str(counts[kind]) for kind in kinds))
+            for name, counts in sorted(verdicts.items())
+        ]
+        yield grid(("reviewer", *kinds), rows)
+    if facts.agreement is not None and facts.agreement.whole.questions:
+        whole = facts.agreement.whole
+        yield (
+            f"Agreement on {whole.questions} questions, with 95% intervals: share "
+            f"{with_interval(whole.accuracy)}, Krippendorff's alpha {with_interval(whole.alpha)}."
+        )

@@ -1,0 +1,1 @@
+"""Pure rules for building a benchmark: filters, duplicates, decisions, balance."""

@@ -1,0 +1,1 @@
+"""The model steps of a build, declared as a benchmark that no command lists."""

@@ -1,0 +1,86 @@
+"""The payload of a model step's question, and the rows that it is planned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from caliper.building.candidates import Candidate
+from caliper.building.validation import FLAGS
+from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.keys import fields_of
+
+SCHEMA = 1
+
+
+class ModelStep(StrEnum):
+    """The steps of a build that ask a model."""
+
+    WRITE = "write"
+    BLIND = "blind"
+    VALIDATE = "validate"
+
+
+@dataclass(frozen=True, slots=True)
+class StepQuestion:
+    """What a model is asked in a step.
+
+    To write, it gets a `category` and writes at most `most` questions. Else it answers `question`,
+    whose `choices` are shown as choices[permutation[i]]; `answer` is the text of the right one.
+    """
+
+    step: str
+    category: str
+    most: int = 0
+    question: str = ""
+    choices: tuple[str, ...] = ()
+    answer: str = ""
+    permutation: tuple[int, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options as shown; a validator may choose a flag instead."""
+        shown = tuple(self.choices[place] for place in self.permutation)
+        return (*shown, *FLAGS) if self.step == ModelStep.VALIDATE else shown
+
+
+def encode(payload: StepQuestion) -> dict[str, Any]:
+    """Encode a payload as a JSON object, for `decode`."""
+    fields = {"schema": SCHEMA, **fields_of(payload)}
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()
+    }
+
+
+def decode(document: Mapping[str, Any]) -> StepQuestion:
+    """Decode a payload written by `encode`. Raises NewerSchema, or InvalidInput otherwise."""
+    schema = document.get("schema")
+    if not isinstance(schema, int):
+        raise InvalidInput("no schema number", field="schema")
+    if schema > SCHEMA:
+        message = f"a question of schema {schema}; this Caliper reads up to {SCHEMA}"
+        raise NewerSchema(message)
+    try:
+        return StepQuestion(
+            step=str(ModelStep(document["step"])),
+            category=str(document["category"]),
+            most=int(document["most"]),
+            question=str(document["question"]),
+            choices=tuple(map(str, document["choices"])),
+            answer=str(document["answer"]),
+            permutation=tuple(map(int, document["permutation"])),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"no question of a build: {error!r}") from error
+
+
+def writing_row(image: str, categories: tuple[str, ...], most: int) -> dict[str, Any]:
+    """The row that asks for questions about a picture, category by category."""
+    return {"step": ModelStep.WRITE, "image": image, "categories": categories, "most": most}
+
+
+def answering_row(step: ModelStep, candidate: Candidate, votes: int = 1) -> dict[str, Any]:
+    """The row that has a candidate answered, `votes` times, each in another order."""
+    return {"step": step, "votes": votes, **asdict(candidate)}

@@ -1,0 +1,43 @@
+"""Balance over categories: at most so many questions of each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from caliper.building.candidates import Candidate
+from caliper.building.steps import Fate
+
+
+def balance(fates: Sequence[Fate], most: int | None, seed: int) -> tuple[Fate, ...]:
+    """Keep at most `most` candidates per category, spread over the pictures, drawn by `seed`.
+
+    Each picture gives its first question of a category before any gives its second. Which ones,
+    depends on the seed and the ids alone.
+    """
+    if most is None:
+        return tuple(fates)
+    drawn = sorted((fate.candidate for fate in fates), key=lambda each: _rank(seed, each))
+    turns = Counter[tuple[str, str]]()
+    queues: dict[str, list[tuple[int, int, Candidate]]] = {}
+    for place, candidate in enumerate(drawn):
+        turn = turns[candidate.category, candidate.image]
+        turns[candidate.category, candidate.image] += 1
+        queues.setdefault(candidate.category, []).append((turn, place, candidate))
+    kept = {
+        candidate.id
+        for queue in queues.values()
+        for _, _, candidate in sorted(queue, key=lambda entry: entry[:2])[:most]
+    }
+    return tuple(
+        fate
+        if fate.candidate.id in kept
+        else replace(fate, dropped="category is full", detail=fate.candidate.category)
+        for fate in fates
+    )
+
+
+def _rank(seed: int, candidate: Candidate) -> bytes:
+    return hashlib.sha256(f"{seed}\0{candidate.id}".encode()).digest()

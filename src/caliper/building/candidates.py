@@ -1,0 +1,152 @@
+"""Candidate questions of a benchmark that is being built, and the file of those to be reviewed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from caliper.core.keys import digest
+from caliper.core.rows import Row
+
+MOST_CHOICES, LONGEST_TEXT = 26, 2_000
+"""Options have letters, and no question of the published data is longer."""
+
+
+class Decision(StrEnum):
+    """What becomes of a candidate: in at once, before people, or out."""
+
+    ACCEPT = "accept"
+    REVIEW = "review"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A multiple-choice question about a picture.
+
+    `image` is the picture's path in the folder of pictures, `answer` the text of the right choice,
+    and `category` its taxonomy node, "Top - Sub". `flags` say what earlier steps noticed.
+    """
+
+    id: str
+    image: str
+    question: str
+    choices: tuple[str, ...]
+    answer: str
+    category: str
+    flags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, image: str, question: str, choices: Sequence[str], answer: str, category: str
+    ) -> Candidate:
+        """A candidate with the id that its picture, question and choices imply."""
+        name = candidate_id(image, question, choices)
+        return cls(name, image, question, tuple(choices), answer, category)
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedCandidate:
+    """A candidate with the decision of the validators, and why."""
+
+    candidate: Candidate
+    decision: Decision
+    reasons: tuple[str, ...] = ()
+
+
+def candidate_id(image: str, question: str, choices: Sequence[str]) -> str:
+    """The id of a candidate: 16 hexadecimal digits."""
+    return digest(["candidate", image, question, list(choices)])[:16]
+
+
+def candidate_lines(candidates: Iterable[Candidate]) -> str:
+    """Candidates as JSON Lines, for `read_candidates`."""
+    return "".join(_line(asdict(candidate)) for candidate in candidates)
+
+
+def assessed_lines(assessed: Iterable[AssessedCandidate]) -> str:
+    """Candidates and their decisions as JSON Lines, for `read_assessed`."""
+    return "".join(
+        _line(asdict(each.candidate) | {"decision": each.decision, "reasons": each.reasons})
+        for each in assessed
+    )
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+def read_candidates(
+    rows: Iterable[Row], images: Container[str] | None = None
+) -> Iterator[Candidate]:
+    """Candidates from rows with the fields of `Candidate`; `id` and `flags` may be left out.
+
+    Raises InvalidInput naming file, line and field, also for a candidate that appears twice, and
+    for one whose picture is none of `images`, if given.
+    """
+    for row, candidate in _unique(rows):
+        if images is not None and candidate.image not in images:
+            raise row.error("image", f"no such picture: {candidate.image!r:.80}")
+        yield candidate
+
+
+def read_assessed(rows: Iterable[Row]) -> list[AssessedCandidate]:
+    """Candidates with their decisions. Raises InvalidInput naming file, line and field."""
+    assessed = []
+    for row, candidate in _unique(rows):
+        decision = row.fields.get("decision")
+        if decision not in (Decision.ACCEPT, Decision.REVIEW):
+            raise row.error("decision", f"expected accept or review, found {decision!r:.60}")
+        reasons = _texts(row, "reasons")
+        assessed.append(AssessedCandidate(candidate, Decision(decision), reasons))
+    return assessed
+
+
+def _unique(rows: Iterable[Row]) -> Iterator[tuple[Row, Candidate]]:
+    seen: set[str] = set()
+    for row in rows:
+        candidate = candidate_of(row)
+        if candidate.id in seen:
+            raise row.error("id", f"the candidate {candidate.id} appears twice")
+        seen.add(candidate.id)
+        yield row, candidate
+
+
+def candidate_of(row: Row) -> Candidate:
+    """The candidate in a row. Raises InvalidInput naming file, line and field."""
+    image, question, answer = (_short(row, name) for name in ("image", "question", "answer"))
+    choices = _texts(row, "choices")
+    if not 2 <= len(choices) <= MOST_CHOICES:
+        raise row.error("choices", f"expected 2 to {MOST_CHOICES} choices, found {len(choices)}")
+    name = row.fields.get("id")
+    if name is not None and not isinstance(name, str):
+        raise row.error("id", f"expected text, found {name!r:.60}")
+    return Candidate(
+        id=name or candidate_id(image, question, choices),
+        image=image,
+        question=question,
+        choices=choices,
+        answer=answer,
+        category=_short(row, "category"),
+        flags=_texts(row, "flags"),
+    )
+
+
+def _short(row: Row, name: str) -> str:
+    text = row.text(name)
+    if len(text) > LONGEST_TEXT:
+        raise row.error(name, f"longer than {LONGEST_TEXT:,} characters")
+    return text
+
+
+def _texts(row: Row, name: str) -> tuple[str, ...]:
+    values = row.fields.get(name, [])
+    if not isinstance(values, list | tuple):
+        raise row.error(name, f"expected a list of texts, found {values!r:.60}")
+    for place, value in enumerate(values):
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+            raise row.error(f"{name}[{place}]", f"expected a text, found {value!r:.60}")
+    return tuple(values)

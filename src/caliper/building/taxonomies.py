@@ -1,0 +1,44 @@
+"""Taxonomies of a domain: several merged, and how well candidates cover their nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from caliper.building.candidates import Candidate
+from caliper.core.errors import InvalidInput
+from caliper.core.taxonomy import ARROW, Taxonomy, checked
+
+
+def merge_taxonomies(
+    taxonomies: Sequence[Taxonomy], domain: str = ""
+) -> tuple[str, tuple[str, ...]]:
+    """The domain that is built, and its nodes in all taxonomies, in the order of appearance.
+
+    A node that is spelled in another case counts as the same. `domain` chooses one of several.
+    Raises InvalidInput if it is none of them, or needed.
+    """
+    names = list(dict.fromkeys(name for taxonomy in taxonomies for name in taxonomy))
+    if not domain and len(names) != 1:
+        message = f"the taxonomy has several: {', '.join(names)}. Choose one with --domain"
+        raise InvalidInput(message, field="domain")
+    chosen = domain or names[0]
+    if chosen not in names:
+        message = f"the taxonomy has no {chosen!r:.60}; it has {', '.join(names)}"
+        raise InvalidInput(message, field="domain")
+    nodes: dict[str, str] = {}
+    for taxonomy in taxonomies:
+        for node in taxonomy.get(chosen, ()):
+            nodes.setdefault(node.casefold(), node)
+    return chosen, checked({chosen: nodes.values()})[chosen]
+
+
+def category_of(node: str) -> str:
+    """A node as the category of questions: "Top - Sub", as in the published data."""
+    return node.replace(ARROW, " - ", 1)
+
+
+def coverage(categories: Iterable[str], candidates: Iterable[Candidate]) -> dict[str, int]:
+    """The number of candidates per category, also of those without any."""
+    counts = Counter(candidate.category for candidate in candidates)
+    return {category: counts[category] for category in categories}

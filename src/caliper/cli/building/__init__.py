@@ -1,0 +1,1 @@
+"""`caliper build`: a benchmark of one's own."""

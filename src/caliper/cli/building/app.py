@@ -1,0 +1,35 @@
+"""`caliper build`: a benchmark of one's own, step by step."""
+
+from __future__ import annotations
+
+import typer
+
+from caliper.cli.building.agreement import agreement
+from caliper.cli.building.captionqa import BuildFlags, BuildInputs, build_captionqa
+from caliper.cli.building.finish import command as finish
+from caliper.cli.building.review import command as review
+from caliper.cli.options import command_taking
+
+app = typer.Typer(help="Build a benchmark of your own, and review it.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Build a benchmark of your own, and review it."""
+
+
+app.command("captionqa")(
+    command_taking(
+        build_captionqa,
+        BuildInputs,
+        BuildFlags,
+        help_text="""Build the questions of a new domain of CaptionQA, from a taxonomy and pictures.
+
+Steps without a model are skipped. The same command goes on where it stopped, and does only those
+steps again whose inputs changed. Exit code 1: a step lacks replies that may come later.
+""",
+    )
+)
+app.command("review")(review)
+app.command("agreement")(agreement)
+app.command("finish")(finish)

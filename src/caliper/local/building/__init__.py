@@ -1,0 +1,1 @@
+"""Builds a benchmark in a directory, step by step."""

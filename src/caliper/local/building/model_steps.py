@@ -1,0 +1,165 @@
+"""Steps that ask a model: each is a run of the benchmark `building`, whose verdicts are read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from caliper.adapters.datasets.parquet import rows as parquet_rows
+from caliper.adapters.files import encode_text, write_atomically
+from caliper.building.asking.examination import PROMPTS
+from caliper.building.asking.planning import NAME
+from caliper.building.asking.questions import ModelStep
+from caliper.core.keys import digest
+from caliper.core.outcome import RETRYABLE
+from caliper.local.config import RunConfig, check_config
+from caliper.ports.prompts import PromptPack
+from caliper.wiring.models import split_recording
+
+_REPLAY = "replay:"
+_NO_CAPTIONS = "no-captions.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRun:
+    """A run that has ended: its verdicts.parquet, and the label of the model that it asked."""
+
+    verdicts: Path
+    model: str
+
+
+RunStep = Callable[[RunConfig], Awaitable[StepRun]]
+"""Runs an evaluation to its end: in this process, or on an installation."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepReply:
+    """A model's reply to one question of a step. `reason` says why it has none; else `text` is the
+    option that it chose.
+    """
+
+    reply: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepReplies:
+    """The replies of a run by item, in the order of the questions."""
+
+    items: Mapping[str, Sequence[StepReply]]
+    model: str
+
+    def remarks(self) -> list[str]:
+        """How many replies could not be used, and why."""
+        replies = [reply for item in self.items.values() for reply in item]
+        reasons = Counter(reply.reason for reply in replies if reply.reason)
+        return [
+            f"{count} of {len(replies)} replies of {self.model}: {reason}"
+            for reason, count in sorted(reasons.items())
+        ]
+
+
+class StepIncomplete(Exception):
+    """A step lacks replies that a later start may bring."""
+
+
+@dataclass(slots=True)
+class ModelSteps:
+    """Asks the models of a build. `runs` is the folder of its runs, and `calls` how many calls the
+    steps that are left may plan, None for any number.
+    """
+
+    run: RunStep
+    runs: Path
+    images: Path
+    pack: PromptPack
+    seed: int
+    settings: Mapping[str, str]
+    calls: int | None = None
+
+    def prompt(self, step: ModelStep) -> dict[str, str]:
+        """The digest of a step's prompt, by its name."""
+        name = PROMPTS[step]
+        return {name: digest(asdict(self.pack.template(name)))}
+
+    async def ask(
+        self, step: ModelStep, rows: Sequence[Mapping[str, Any]], model: str, replicate: int = 0
+    ) -> StepReplies:
+        """Ask a model everything in `rows`. `replicate` tells models apart that are the same.
+
+        Raises StepIncomplete if replies are missing that may come later, and what a run raises.
+        """
+        calls = self.calls
+        if calls is not None:
+            if calls < 1:
+                raise StepIncomplete("no call is left of --max-calls")
+            self.calls = max(0, calls - sum(map(_calls, rows)))
+        config = self._config(step, rows, (model, replicate), calls)
+        found = await self.run(config)
+        replies = StepReplies(_by_item(found.verdicts), found.model)
+        missing = Counter(
+            reply.reason
+            for item in replies.items.values()
+            for reply in item
+            if reply.reason in RETRYABLE
+        )
+        if missing:
+            told = ", ".join(f"{count} {reason}" for reason, count in sorted(missing.items()))
+            raise StepIncomplete(f"{missing.total()} replies of {found.model} are missing: {told}")
+        return replies
+
+    def _config(
+        self,
+        step: ModelStep,
+        rows: Sequence[Mapping[str, Any]],
+        model: tuple[str, int],
+        calls: int | None,
+    ) -> RunConfig:
+        spec, replicate = model
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+        named = digest([lines, self.prompt(step), self.seed, dict(self.settings), *model])[:12]
+        data = write_atomically(self.runs / f"{step}-{named}.jsonl", encode_text("".join(lines)))
+        part: dict[str, Any] = {"data": data, "media": self.images, "qa": True}
+        if spec.startswith(_REPLAY):
+            part["qa_replies"] = split_recording(spec.removeprefix(_REPLAY))[0]
+            # A run has captions or a captioner, though nothing is asked about either.
+            none = write_atomically(self.runs / _NO_CAPTIONS, b'{"-": "-"}\n')
+            part["captions"] = none
+        else:
+            part["captioner"] = spec
+        return check_config(
+            {
+                "benchmarks": {NAME: {**part, "set": self.settings}},
+                "name": f"{step}-{named}",
+                "seed": self.seed,
+                "replicate": replicate,
+                "coverage_floor": 0.0,
+                "max_calls": calls,
+                "anchors": False,
+                "out": self.runs / f"{step}-{named}",
+            }
+        )
+
+
+def _calls(row: Mapping[str, Any]) -> int:
+    return len(row["categories"]) if "categories" in row else int(row["votes"])
+
+
+def _by_item(verdicts: Path) -> dict[str, list[StepReply]]:
+    items: dict[str, list[StepReply]] = {}
+    for item, reply in _replies(verdicts):
+        items.setdefault(item, []).append(reply)
+    return items
+
+
+def _replies(verdicts: Path) -> Iterator[tuple[str, StepReply]]:
+    for row in parquet_rows(verdicts):
+        reply, text, reason = (
+            str(row.fields.get(name) or "") for name in ("reply", "explanation", "reason")
+        )
+        yield str(row.fields["item"]), StepReply(reply, "" if reason else text, reason)

@@ -1,0 +1,84 @@
+"""What a build is made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from caliper.adapters.media.bounds import MediaLimits
+from caliper.building.blind import VOTES
+from caliper.building.duplicates import GroupingOptions
+from caliper.core.errors import InvalidInput
+
+SUFFIXES = frozenset({".avif", ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
+MOST_PICTURES, MOST_PER_PICTURE = 10_000, 2_000
+"""Of the questions about a picture, each is compared with each."""
+VALIDATORS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """The inputs, models and settings of a build.
+
+    `questions` holds candidates that people or another program wrote. `most` is the number of
+    questions per picture, category and generator, `per_category` that of each category in the end.
+    Models are SPECs; a step without one is skipped. `settings` are those of the model steps.
+    """
+
+    taxonomies: tuple[Path, ...]
+    images: Path
+    domain: str = ""
+    questions: Path | None = None
+    generators: tuple[str, ...] = ()
+    blind: str | None = None
+    validators: tuple[str, ...] = ()
+    embedder: str = "ngram"
+    most: int = 3
+    votes: int = VOTES
+    grouping: GroupingOptions = field(default_factory=GroupingOptions)
+    reject: bool = False
+    per_category: int | None = None
+    seed: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise InvalidInput for options that fit no build."""
+        if self.questions is None and not self.generators:
+            message = "nobody writes questions: give --generator SPEC or --questions FILE"
+            raise InvalidInput(message, field="questions")
+        if len(self.validators) not in (0, VALIDATORS):
+            message = f"expected {VALIDATORS} validators or none, found {len(self.validators)}"
+            raise InvalidInput(message, field="validator")
+        if self.grouping.cohesion > self.grouping.similarity:
+            raise InvalidInput("higher than --similarity", field="cohesion")
+
+
+def picture_digests(folder: Path, limits: MediaLimits) -> dict[str, str]:
+    """The SHA-256 of every picture below a folder, by path, in the order of the paths.
+
+    Hidden files do not count, nor do files that are no pictures. Raises InvalidInput naming the
+    file that is too large or cannot be read, and for none or too many.
+    """
+    if not folder.is_dir():
+        raise InvalidInput("no such folder", file=str(folder), field="images")
+    pictures = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES and path.is_file() and path.name[0] != "."
+    )
+    if not 0 < len(pictures) <= MOST_PICTURES:
+        message = f"expected 1 to {MOST_PICTURES:,} pictures, found {len(pictures):,}"
+        raise InvalidInput(message, file=str(folder), field="images")
+    digests = {}
+    for name in pictures:
+        path = folder / name
+        try:
+            if path.stat().st_size > limits.picture_bytes:
+                raise InvalidInput(f"more than {limits.picture_bytes:,} bytes", file=str(path))
+            with path.open("rb") as file:
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise InvalidInput(f"cannot be read: {error.strerror}", file=str(path)) from error
+    return digests

@@ -1,0 +1,278 @@
+"""Builds the candidates of a new domain of CaptionQA, step by step (paper 4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+from caliper.adapters.datasets.files import DatasetFiles
+from caliper.benchmarks.captionqa.domains import is_domain_name
+from caliper.building.asking.questions import ModelStep, answering_row, writing_row
+from caliper.building.balance import balance
+from caliper.building.blind import filter_blind, is_asked
+from caliper.building.candidates import Candidate, read_candidates
+from caliper.building.duplicates import drop_duplicates, text_of
+from caliper.building.formats import check_formats
+from caliper.building.generation import read_questions
+from caliper.building.steps import Fate, StepResult, keep_all
+from caliper.building.taxonomies import category_of, coverage, merge_taxonomies
+from caliper.building.validation import assess, decide
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import digest
+from caliper.core.layout import FileFormat, Layout
+from caliper.core.question import Vector
+from caliper.local.building.directory import BuildDirectory
+from caliper.local.building.model_steps import ModelSteps, StepIncomplete
+from caliper.local.building.options import MOST_PER_PICTURE, BuildOptions
+from caliper.local.taxonomy import read_domains
+from caliper.ports.models import Embedder
+from caliper.version import __version__
+
+QUESTIONS, FORMATS, BLIND, DUPLICATES, VALIDATORS, BALANCE = STEPS = (
+    *("1-questions", "2-formats", "3-blind", "4-duplicates", "5-validators", "6-balance"),
+)
+_TABLE = Layout(FileFormat.TABLE)
+_RULES = "lexical"
+"""The kind of the embedder that compares spelling."""
+_EMBEDDED = 256
+"""Texts per call of an embedder."""
+
+Show = Callable[[StepResult, bool], None]
+"""Shows a step; true if it was done before."""
+Work = Callable[[Sequence[Fate]], Awaitable[StepResult]]
+
+
+@dataclass(slots=True)
+class BuildResult:
+    """A build so far. `stopped` says why it ended before its last step."""
+
+    domain: str
+    steps: list[StepResult] = field(default_factory=list)
+    coverage: Mapping[str, int] = field(default_factory=dict)
+    stopped: str = ""
+
+
+class Build:
+    """One build in a directory, which this process has claimed."""
+
+    def __init__(
+        self,
+        options: BuildOptions,
+        directory: BuildDirectory,
+        models: ModelSteps,
+        embedder: Callable[[], Awaitable[Embedder]],
+        show: Show,
+    ) -> None:
+        options.check()
+        self._options, self._directory = options, directory
+        self._models, self._embedder, self._show = models, embedder, show
+        taxonomies = [read_domains(path) for path in options.taxonomies]
+        domain, nodes = merge_taxonomies(taxonomies, options.domain)
+        if not is_domain_name(domain):
+            message = f"expected small letters, digits, '-' and '_', found {domain!r:.60}"
+            raise InvalidInput(message, file=str(options.taxonomies[0]), field="domain")
+        self._categories = tuple(map(category_of, nodes))
+        self._pictures: Mapping[str, str] = {}
+        self._stored = directory.read()
+        if self._stored and self._stored.get("domain") != domain:
+            message = f"holds a build of {self._stored.get('domain')}, not of {domain}"
+            raise InvalidInput(message, file=str(directory.path), field="domain")
+        self._summaries: list[dict[str, Any]] = []
+        self._result = BuildResult(domain)
+
+    async def run(self, pictures: Mapping[str, str]) -> BuildResult:
+        """Go through all steps; those whose inputs are the same are not done again.
+
+        `pictures` are the digests of the pictures by path. Raises what the runs of model steps
+        raise, and InvalidInput for candidates in a file that are broken.
+        """
+        self._pictures = pictures
+        result = self._result
+        fates: Sequence[Fate] = ()
+        for name, inputs, work in self._steps():
+            try:
+                step = await self._step(name, inputs, partial(work, fates))
+            except StepIncomplete as stop:
+                result.stopped = f"{name}: {stop}"
+                return result
+            fates = [fate for fate in step.fates if not fate.dropped]
+        result.coverage = coverage(self._categories, (fate.candidate for fate in fates))
+        self._directory.write_candidates(assess(fates))
+        self._directory.write({**self._values(), "complete": True})
+        return result
+
+    def _steps(self) -> tuple[tuple[str, Any, Work], ...]:
+        """Every step: its name, what it depends on besides the candidates, and what it does."""
+        options, prompt = self._options, self._models.prompt
+        settings, pictures = [dict(options.settings), options.seed], dict(self._pictures)
+        file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
+        written = [options.generators, options.most, settings, prompt(ModelStep.WRITE)]
+        answered = [options.blind, options.votes, settings, prompt(ModelStep.BLIND)]
+        grouped = [options.embedder, asdict(options.grouping), __version__]
+        seen = [options.validators, options.reject, settings, prompt(ModelStep.VALIDATE)]
+        balanced = [options.per_category, options.seed, __version__]
+        return (
+            (QUESTIONS, [file, self._categories, pictures, written], self._questions),
+            (FORMATS, [self._categories, __version__], self._formats),
+            (BLIND, answered, self._blind),
+            (DUPLICATES, grouped, self._duplicates),
+            (VALIDATORS, [seen, pictures], self._validators),
+            (BALANCE, balanced, self._balance),
+        )
+
+    async def _step(
+        self, name: str, inputs: Any, work: Callable[[], Awaitable[StepResult]]
+    ) -> StepResult:
+        before = self._summaries[-1]["file"] if self._summaries else ""
+        key = digest([name, before, inputs])
+        summaries = {each["step"]: each for each in self._stored.get("steps", ())}
+        step = self._directory.stored_step(summaries.get(name, {}), key)
+        known = step is not None
+        if step is None:
+            step = await work()
+            summary = self._directory.write_step(step, key)
+        else:
+            summary = summaries[name]
+        self._summaries.append(summary)
+        self._directory.write(self._values())
+        self._result.steps.append(step)
+        self._show(step, known)
+        return step
+
+    def _values(self) -> dict[str, Any]:
+        options = self._options
+        # Addresses of models say nothing of a build, and may hold secrets.
+        settings = {
+            "most": options.most,
+            "votes": options.votes,
+            "grouping": asdict(options.grouping),
+            "reject": options.reject,
+            "per_category": options.per_category,
+            "seed": options.seed,
+            "set": dict(options.settings),
+        }
+        done = len(self._summaries)
+        return {
+            "version": __version__,
+            "domain": self._result.domain,
+            "categories": list(self._categories),
+            "settings": settings,
+            "pictures": dict(self._pictures),
+            # Of a build that is changed, the later steps as they were, until they are done again.
+            "steps": [*self._summaries, *self._stored.get("steps", [])[done:]],
+        }
+
+    async def _questions(self, _: Sequence[Fate]) -> StepResult:
+        options = self._options
+        candidates: list[Candidate] = []
+        remarks: list[str] = []
+        models: list[str] = []
+        if options.questions is not None:
+            rows = DatasetFiles(options.questions).rows(_TABLE)
+            candidates += read_candidates(rows, self._pictures)
+        self._check_size(candidates)
+        rows_to_write = [
+            writing_row(image, self._categories, options.most) for image in self._pictures
+        ]
+        for number, spec in enumerate(options.generators):
+            replies = await self._models.ask(ModelStep.WRITE, rows_to_write, spec, number)
+            models.append(replies.model)
+            remarks += replies.remarks()
+            unusable = 0
+            for image, texts in replies.items.items():
+                for category, each in zip(self._categories, texts, strict=True):
+                    written = read_questions(each.reply, image, category, options.most)
+                    if written is not None and not each.reason:
+                        candidates += written.candidates
+                        unusable += written.unusable
+            if unusable:
+                remarks.append(f"{unusable} questions of {replies.model}: malformed, or too many")
+        candidates.sort(key=lambda candidate: candidate.image)
+        prompts = self._models.prompt(ModelStep.WRITE) if models else {}
+        fates = keep_all(candidates)
+        return StepResult(QUESTIONS, fates, tuple(models), prompts, tuple(remarks))
+
+    def _check_size(self, known: Sequence[Candidate]) -> None:
+        """Raise InvalidInput if there may be too many questions about a picture."""
+        options = self._options
+        written = len(self._categories) * options.most * len(options.generators)
+        counts = Counter(candidate.image for candidate in known)
+        most = max(counts.values(), default=0) + written
+        if most > MOST_PER_PICTURE:
+            message = f"up to {most:,} questions about a picture, more than {MOST_PER_PICTURE:,}"
+            raise InvalidInput(message, field="most" if options.generators else "questions")
+
+    async def _formats(self, fates: Sequence[Fate]) -> StepResult:
+        return StepResult(FORMATS, check_formats(_candidates(fates), self._categories))
+
+    async def _blind(self, fates: Sequence[Fate]) -> StepResult:
+        options = self._options
+        if options.blind is None:
+            return StepResult(BLIND, tuple(fates), skipped="no --blind model")
+        asked = [candidate for candidate in _candidates(fates) if is_asked(candidate)]
+        if not asked:
+            return StepResult(BLIND, tuple(fates), skipped="no question to ask")
+        rows = [answering_row(ModelStep.BLIND, each, options.votes) for each in asked]
+        replies = await self._models.ask(ModelStep.BLIND, rows, options.blind)
+        chosen = {item: [each.text for each in texts] for item, texts in replies.items.items()}
+        remarks = replies.remarks()
+        if exempt := len(fates) - len(asked):
+            remarks.append(f"{exempt} yes/no questions are not asked")
+        return StepResult(
+            name=BLIND,
+            fates=filter_blind(_candidates(fates), chosen),
+            models=(replies.model,),
+            prompts=self._models.prompt(ModelStep.BLIND),
+            remarks=tuple(remarks),
+        )
+
+    async def _duplicates(self, before: Sequence[Fate]) -> StepResult:
+        candidates = _candidates(before)
+        embedder = await self._embedder()
+        vectors: dict[str, Vector] = {}
+        for start in range(0, len(candidates), _EMBEDDED):
+            batch = candidates[start : start + _EMBEDDED]
+            found = await embedder.embed(list(map(text_of, batch)))
+            vectors |= {each.id: tuple(vector) for each, vector in zip(batch, found, strict=True)}
+        fates = drop_duplicates(
+            candidates,
+            vectors,
+            self._options.grouping,
+            by_spelling=embedder.identity.kind == _RULES,
+        )
+        return StepResult(DUPLICATES, fates, (embedder.identity.label,))
+
+    async def _validators(self, fates: Sequence[Fate]) -> StepResult:
+        options, candidates = self._options, _candidates(fates)
+        if not options.validators or not candidates:
+            skipped = "no --validator models: people review everything"
+            return StepResult(VALIDATORS, decide(candidates, {}), skipped=skipped)
+        rows = [answering_row(ModelStep.VALIDATE, candidate) for candidate in candidates]
+        chosen, models, remarks = {}, [], []
+        for number, spec in enumerate(options.validators):
+            replies = await self._models.ask(ModelStep.VALIDATE, rows, spec, number)
+            chosen[f"validator {number + 1}"] = {
+                item: texts[0].text for item, texts in replies.items.items()
+            }
+            models.append(replies.model)
+            remarks += replies.remarks()
+        return StepResult(
+            name=VALIDATORS,
+            fates=decide(candidates, chosen, reject=options.reject),
+            models=tuple(models),
+            prompts=self._models.prompt(ModelStep.VALIDATE),
+            remarks=tuple(remarks),
+        )
+
+    async def _balance(self, fates: Sequence[Fate]) -> StepResult:
+        options = self._options
+        skipped = "no --per-category" if options.per_category is None else ""
+        kept = balance(fates, options.per_category, options.seed)
+        return StepResult(BALANCE, kept, skipped=skipped)
+
+
+def _candidates(fates: Iterable[Fate]) -> list[Candidate]:
+    return [fate.candidate for fate in fates]
