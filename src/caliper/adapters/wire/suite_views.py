@@ -9,6 +9,7 @@ from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
 from caliper.core.spending import Spending
 from caliper.pipeline.suites.accounts import AccountTotals
+from caliper.pipeline.suites.progress import EntryProgress
 from caliper.pipeline.suites.slots import SlotState
 
 _MOST_WAITING = 100
@@ -43,6 +44,30 @@ def decode_slot(message: pb.Slot) -> SlotState:
     """The slot in a message."""
     queue = tuple(map(from_wire, message.queue))
     return SlotState(from_wire(message.name), from_wire(message.served), queue)
+
+
+def encode_progress(progress: EntryProgress) -> pb.EntryProgress:
+    """A message that `decode_progress` reads back."""
+    return pb.EntryProgress(
+        revision=progress.revision,
+        seen=to_wire(progress.seen),
+        done=progress.done,
+        whole=progress.whole,
+        phase=to_wire(progress.phase),
+        is_stuck=progress.is_stuck,
+    )
+
+
+def decode_progress(message: pb.EntryProgress) -> EntryProgress:
+    """The progress in a message."""
+    return EntryProgress(
+        message.revision,
+        from_wire(message.seen),
+        message.done,
+        message.whole,
+        from_wire(message.phase),
+        is_stuck=message.is_stuck,
+    )
 
 
 def encode_notice(record: NoticeRecord) -> pb.Notice:

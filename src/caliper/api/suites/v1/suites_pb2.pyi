@@ -425,3 +425,31 @@ class NoticeDelivery(_message.Message):
     delivered: str
     error: str
     def __init__(self, target: _Optional[str] = ..., attempts: _Optional[int] = ..., delivered: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
+
+class ListProgressRequest(_message.Message):
+    __slots__ = ("suite",)
+    SUITE_FIELD_NUMBER: _ClassVar[int]
+    suite: str
+    def __init__(self, suite: _Optional[str] = ...) -> None: ...
+
+class ListProgressResponse(_message.Message):
+    __slots__ = ("progress",)
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    progress: _containers.RepeatedCompositeFieldContainer[EntryProgress]
+    def __init__(self, progress: _Optional[_Iterable[_Union[EntryProgress, _Mapping]]] = ...) -> None: ...
+
+class EntryProgress(_message.Message):
+    __slots__ = ("revision", "seen", "done", "whole", "phase", "is_stuck")
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SEEN_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    IS_STUCK_FIELD_NUMBER: _ClassVar[int]
+    revision: str
+    seen: str
+    done: int
+    whole: int
+    phase: str
+    is_stuck: bool
+    def __init__(self, revision: _Optional[str] = ..., seen: _Optional[str] = ..., done: _Optional[int] = ..., whole: _Optional[int] = ..., phase: _Optional[str] = ..., is_stuck: _Optional[bool] = ...) -> None: ...
