@@ -139,8 +139,8 @@ class RemoteSuites:
         return list(map(views.decode_slot, response.slots))
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
-        """What was told of a suite's checkpoints, by time and without figures: all, or what exists
-        of these ids.
+        """What was told of a suite's checkpoints, by time and with headlines only: all, or what
+        exists of these ids.
         """
         records: list[NoticeRecord] = []
         token = None if ids is None or ids else ""

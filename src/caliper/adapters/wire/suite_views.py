@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from caliper.adapters.wire.suites import decode_figure, encode_figure
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.errors import InvalidInput
@@ -71,7 +72,9 @@ def decode_progress(message: pb.EntryProgress) -> EntryProgress:
 
 
 def encode_notice(record: NoticeRecord) -> pb.Notice:
-    """What `decode_notice` reads back: a record without its figures."""
+    """What `decode_notice` reads back: a record with the headlines of its figures, and without its
+    tags.
+    """
     notice = record.notice
     return pb.Notice(
         id=notice.id,
@@ -90,6 +93,8 @@ def encode_notice(record: NoticeRecord) -> pb.Notice:
             )
             for name, each in record.deliveries.items()
         ],
+        step=notice.step,
+        figures=[encode_figure(each) for each in notice.figures if each.is_headline],
     )
 
 
@@ -106,6 +111,8 @@ def decode_notice(message: pb.Notice, suite: str) -> NoticeRecord:
         from_wire(message.checkpoint),
         message.revision,
         message.state,
+        message.step if message.HasField("step") else None,
+        figures=tuple(map(decode_figure, message.figures)),
     )
     deliveries = {
         from_wire(each.target): NoticeDelivery(

@@ -127,7 +127,7 @@ class Administration:
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
         """What was told of a suite's checkpoints, by time: all, or what exists of these ids. That
-        of an installation comes without figures.
+        of an installation comes with headlines only.
         """
         known = await self.notice_ids(name)
         return await self._notices.records(name, known if ids is None else known & {*ids})

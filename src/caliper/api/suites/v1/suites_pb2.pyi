@@ -395,7 +395,7 @@ class ListNoticesResponse(_message.Message):
     def __init__(self, notices: _Optional[_Iterable[_Union[Notice, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class Notice(_message.Message):
-    __slots__ = ("id", "kind", "time", "version", "checkpoint", "revision", "state", "deliveries")
+    __slots__ = ("id", "kind", "time", "version", "checkpoint", "revision", "state", "deliveries", "step", "figures")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -404,6 +404,8 @@ class Notice(_message.Message):
     REVISION_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     DELIVERIES_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    FIGURES_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     time: str
@@ -412,7 +414,9 @@ class Notice(_message.Message):
     revision: str
     state: str
     deliveries: _containers.RepeatedCompositeFieldContainer[NoticeDelivery]
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., time: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[str] = ..., revision: _Optional[str] = ..., state: _Optional[str] = ..., deliveries: _Optional[_Iterable[_Union[NoticeDelivery, _Mapping]]] = ...) -> None: ...
+    step: int
+    figures: _containers.RepeatedCompositeFieldContainer[Figure]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., time: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[str] = ..., revision: _Optional[str] = ..., state: _Optional[str] = ..., deliveries: _Optional[_Iterable[_Union[NoticeDelivery, _Mapping]]] = ..., step: _Optional[int] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ...) -> None: ...
 
 class NoticeDelivery(_message.Message):
     __slots__ = ("target", "attempts", "delivered", "error")
