@@ -93,6 +93,11 @@ async def test_a_build_that_is_cut_off_goes_on(tmp_path: Path, images: Path) -> 
         # A setting of the last step: nothing is asked, and nothing else is done again.
         told = await run(part, *words(images, *spec, "--per-category", "1"))
         assert len(server.requests) == needed
+        await run(part, "build", "finish", "out", "--quiet")
+        again = ("--per-category", "1", "--votes", "9", "--max-calls", "1")
+        await run(part, *words(images, *spec, *again), code=1)
+        refused = await run(part, "build", "finish", "out", code=2)
+        assert "the build stopped before its last step" in refused.err
     assert told.out.count("(unchanged)") == 5
     assert "6-balance: 17 in, 17 stay" in told.out
 

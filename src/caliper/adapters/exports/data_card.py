@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.phrases import number
-from caliper.analysis.agreement import Coefficient
+from caliper.adapters.phrases import with_interval
 from caliper.benchmarks.registry import benchmark
 from caliper.building.candidates import Candidate
 from caliper.building.kinds import BuildKind
@@ -80,7 +79,7 @@ def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
             lines.append(f"- {step.name}, {step.dropped[reason]} {plain(reason)}. Examples:")
             for fate in examples:
                 shown = _example(fate.candidate)
-                lines.append(f"  - {shown} {plain(fate.detail)[:_LONGEST_EXAMPLE]}".rstrip())
+                lines.append(f"  - {shown} {plain(fate.detail[:_LONGEST_EXAMPLE])}".rstrip())
     if lines:
         yield "\n".join(lines)
 
@@ -123,15 +122,6 @@ def _reviews(facts: CardFacts) -> Iterator[str]:
     if facts.agreement is not None and facts.agreement.whole.questions:
         whole = facts.agreement.whole
         yield (
-            f"Agreement on {whole.questions} questions: {_told(whole.accuracy, 100, '%')} of them, "
-            f"Krippendorff's alpha {_told(whole.alpha)}."
+            f"Agreement on {whole.questions} questions, with 95% intervals: share "
+            f"{with_interval(whole.accuracy)}, Krippendorff's alpha {with_interval(whole.alpha)}."
         )
-
-
-def _told(found: Coefficient, scale: int = 1, unit: str = "") -> str:
-    if found.value is None:
-        return "undefined"
-    text = f"{number(found.value * scale)}{unit}"
-    if found.low is None or found.high is None:
-        return text
-    return f"{text} (95% interval {number(found.low * scale)} to {number(found.high * scale)})"

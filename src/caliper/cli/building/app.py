@@ -26,7 +26,7 @@ app.command("captionqa")(
         help_text="""Build the questions of a new domain of CaptionQA, from a taxonomy and pictures.
 
 Steps without a model are skipped. The same command goes on where it stopped, and does only those
-steps again whose inputs changed.
+steps again whose inputs changed. Exit code 1: a step lacks replies that may come later.
 """,
     )
 )
