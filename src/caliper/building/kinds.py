@@ -26,6 +26,10 @@ def _image(candidate: Candidate) -> str:
     return candidate.image
 
 
+def _no_rows(_: Sequence[Candidate]) -> tuple[tuple[str, ...], ...]:
+    return ()
+
+
 def _questions_and_options(_: Candidate) -> tuple[str, ...]:
     return ("question", "choices", "answer")
 
@@ -38,7 +42,8 @@ class BuildKind:
     applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files` gives
     the texts of the final files by path, from the accepted candidates and the content of
     build.json. `summary` says what they amount to. `heading` stands above a candidate, `picture`
-    names what is shown of it, and `editable` the fields that people may edit.
+    names what is shown of it, and `editable` the fields that people may edit. For the data card:
+    what the first step `counted`, and `statistics`, a table whose first row is its head.
     """
 
     benchmark: str
@@ -50,3 +55,5 @@ class BuildKind:
     heading: Callable[[Candidate], str] = _question
     picture: Callable[[Candidate], str] = _image
     editable: Callable[[Candidate], tuple[str, ...]] = _questions_and_options
+    counted: str = "candidates"
+    statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = _no_rows

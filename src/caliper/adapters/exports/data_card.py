@@ -39,8 +39,13 @@ class CardFacts:
 
 def card_text(facts: CardFacts) -> str:
     """The data card as Markdown."""
-    title = f"# {benchmark(facts.kind.benchmark).title}: {plain(facts.domain)}"
-    blocks = [title, facts.kind.summary(facts.kept), *_categories(facts)]
+    name = facts.kind.benchmark
+    of_domain = "" if facts.domain == name else f": {plain(facts.domain)}"
+    blocks = [
+        f"# {benchmark(name).title}{of_domain}",
+        facts.kind.summary(facts.kept),
+        *_categories(facts),
+    ]
     blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
     settings = [f"- {plain(name)}: {plain(value)}" for name, value in leaves(facts.settings)]
     blocks += ["## Settings", "\n".join(settings)]
@@ -53,9 +58,12 @@ def _categories(facts: CardFacts) -> Iterator[str]:
     noun = f"{facts.kind.noun}s"
     yield f"## {noun.capitalize()} by category"
     yield grid(
-        ("category", noun, "candidates"),
+        ("category", noun, facts.kind.counted),
         [(name, str(kept[name]), str(written[name])) for name in facts.categories],
     )
+    if rows := facts.kind.statistics(facts.kept):
+        yield "## Statistics"
+        yield grid(rows[0], rows[1:])
 
 
 def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
@@ -93,10 +101,11 @@ def _example(candidate: Candidate) -> str:
 def _models(steps: Sequence[StepResult]) -> Iterator[str]:
     rows = [(step.name, plain(", ".join(step.models))) for step in steps if step.models]
     prompts = {name: digest for step in steps for name, digest in step.prompts.items()}
-    yield "## Models and prompts"
     lines = [f"- {name}: {models}" for name, models in rows]
     lines += [f"- prompt {name}: SHA-256 {digest}" for name, digest in sorted(prompts.items())]
-    yield "\n".join(lines)
+    if lines:
+        yield "## Models and prompts"
+        yield "\n".join(lines)
 
 
 def _reviews(facts: CardFacts) -> Iterator[str]:

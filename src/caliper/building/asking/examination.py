@@ -11,6 +11,7 @@ from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
+from caliper.building.capability.listing import LISTING_SCHEMA, read_listing
 from caliper.building.generation import REPLY_SCHEMA, CandidateReader, read_questions
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
@@ -37,8 +38,14 @@ SETTINGS = (
     ),
 )
 chosen = setting_reader(SETTINGS)
-_SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {ModelStep.WRITE: REPLY_SCHEMA}
-_READERS: Mapping[ModelStep, CandidateReader] = {ModelStep.WRITE: read_questions}
+_SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {
+    ModelStep.WRITE: REPLY_SCHEMA,
+    ModelStep.ANNOTATE: LISTING_SCHEMA,
+}
+CANDIDATE_READERS: Mapping[ModelStep, CandidateReader] = {
+    ModelStep.WRITE: read_questions,
+    ModelStep.ANNOTATE: read_listing,
+}
 PROMPTS = {step: f"building/{step}" for step in ModelStep}
 
 
@@ -59,7 +66,7 @@ def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Set
     fields = {"question": payload.question, "options": format_options(payload.options)}
     if schema is not None:
         fields = {"category": payload.category, "most": str(payload.most)}
-        fields |= {"text": payload.question} if payload.question else {}
+        fields["text"] = payload.question
     return Ask(
         item=item,
         question=question,
@@ -87,8 +94,8 @@ def read_outcome(request: Ask, reply: str) -> Reading:
     is the text of the option.
     """
     payload: StepQuestion = request.question.payload
-    if payload.step in _READERS:
-        written = _READERS[ModelStep(payload.step)](
+    if payload.step in CANDIDATE_READERS:
+        written = CANDIDATE_READERS[ModelStep(payload.step)](
             reply, request.item.sample, payload.category, payload.most
         )
         if written is None:

@@ -21,6 +21,7 @@ class ModelStep(StrEnum):
     WRITE = "write"
     BLIND = "blind"
     VALIDATE = "validate"
+    ANNOTATE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)
