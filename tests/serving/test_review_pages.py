@@ -14,8 +14,12 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.reviewing import CATEGORIES, assessed, review
 
-from caliper.building.candidates import AssessedCandidate
+from caliper.benchmarks.capability.tasks import TASKS
+from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.capability.annotations import annotation
+from caliper.building.capability.kind import CAPABILITY
 from caliper.building.domains import CAPTIONQA
+from caliper.building.kinds import BuildKind
 from caliper.building.review_round import ReviewRound, second_round
 from caliper.building.reviews import Review, ReviewVerdict, last_reviews
 from caliper.core.errors import StoreFull
@@ -68,12 +72,15 @@ class Reviewer:
 
 @asynccontextmanager
 async def reviewing(
-    folder: Path, questions: Sequence[AssessedCandidate], **others: Any
+    folder: Path,
+    questions: Sequence[AssessedCandidate],
+    kind: BuildKind = CAPTIONQA,
+    **others: Any,
 ) -> AsyncIterator[Reviewer]:
     there = Reviewer(review_file(folder, "ana"))
     start = ReviewRound(2 if others else 1, tuple(questions), **others)
     sources = ReviewSources(
-        CAPTIONQA,
+        kind,
         "ana",
         lambda: start.with_lines(there.file.read()),
         there.append,
@@ -315,3 +322,30 @@ async def test_others_are_seen_in_the_second_round_after_the_own_verdict(tmp_pat
         await ana.ask("undo", id=IDS[0])
         assert "<strong>accept</strong>" in await ana.ask(f"?at={IDS[0]}")
         assert "Undo" not in await ana.ask()
+
+
+async def test_annotations_are_reviewed_by_their_value(tmp_path: Path) -> None:
+    said = [("object_color", "red", "cup"), ("style", "realistic", ""), ("action", "waving", "")]
+    asked = [annotation(TASKS[task], "a.jpg", value, name) for task, value, name in said]
+    questions = [AssessedCandidate(each, Decision.REVIEW) for each in asked]
+    async with reviewing(tmp_path, questions, CAPABILITY) as there:
+        page = await there.ask()
+        assert title(page) == "Annotation 1 of 3"
+        assert ">Object color: cup</h2>" in page
+        assert '<p class="value">red</p>' in page
+        assert '<textarea name="question"' not in page
+        color, style, action = (each.id for each in asked)
+        assert "Not saved: annotation without content" in await there.judge(
+            color, "edit", 400, value=" "
+        )
+        page = await there.judge(color, "edit", value="dark red")
+        assert status(page) == "Saved: edit annotation 1."
+        assert page.count('type="radio" name="answer"') == len(TASKS["style"].labels)
+        assert '<input name="choice"' not in page
+        page = await there.judge(style, "edit", answer="4", choice=["forged"])
+        assert '<details id="edit"' not in page
+        assert "accepted or rejected as it is" in await there.judge(
+            action, "edit", 400, value="running"
+        )
+        texts = [(line.question, line.answer) for line in there.file.read()]
+        assert texts == [("cup", "dark red"), ("Style", "pixel art")]

@@ -68,7 +68,7 @@ class AnnotationOptions:
     def check(self) -> None:
         """Raise InvalidInput for options that fit no build."""
         if not self.annotations and not self.annotators:
-            message = "nobody annotates: give --annotator SPEC or --annotations FILE"
+            message = "nobody annotates: give --annotator SPEC or --annotations PATH"
             raise InvalidInput(message, field="annotations")
 
 
