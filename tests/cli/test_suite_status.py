@@ -38,6 +38,11 @@ async def test_one_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             "step-4 (rev4), step-5 (rev5) and 2 more"
         ),
     ]
+    fields = {"done": 312, "whole": 1000, "phase": "captioning"}
+    await write_json(store, stored[0].lease_key, seen=registry.now(), **fields)
+    status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}
+    first = "nightly: evaluating step-0 (rev0) for 0 min, captioning 312 of 1,000"
+    assert next(status_lines(status)) == first
     long_ago = clock.now() - timedelta(hours=2)
     await write_json(store, stored[0].lease_key, seen=long_ago.isoformat())
     status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}

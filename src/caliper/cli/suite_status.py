@@ -29,7 +29,7 @@ async def under_way(entries: Sequence[CheckpointEntry], *, local: bool) -> dict[
         if entry.state is EntryState.EVALUATING:
             key = StoredEntry(entry, None).lease_key
             lease = await read_replaceable(suite_store(), key) if local else {}
-            known = {name: lease.get(name) for name in ("seen", "done", "whole")}
+            known = {name: lease.get(name) for name in ("seen", "done", "whole", "phase")}
             running.append({"checkpoint": label, "since": entry.claimed or entry.since, **known})
             if local and _silence(lease, now) > _SILENCE:
                 seen = str(lease.get("seen") or entry.since)[:19]
@@ -52,14 +52,20 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     name, now = status["suite"], SystemClock().now()
     for each in status["running"]:
         minutes = (now - datetime.fromisoformat(each["since"])).total_seconds() / 60
-        far = f", {each['done']:,} of {each['whole']:,} questions" if each["whole"] else ""
-        yield f"{name}: evaluating {each['checkpoint']} for {minutes:,.0f} min{far}"
+        yield f"{name}: evaluating {each['checkpoint']} for {minutes:,.0f} min{_how_far(each)}"
     if waiting := status["waiting"]:
         labels = (f"{each['checkpoint']}{_why(each)}" for each in waiting[:_SHOWN])
         more = len(waiting) - _SHOWN
         yield f"{name}: waiting {', '.join(labels)}" + (f" and {more:,} more" if more > 0 else "")
     for text in status["stuck"]:
         yield f"{name}: stuck {text}"
+
+
+def _how_far(each: Mapping[str, Any]) -> str:
+    if not each["whole"]:
+        return ""
+    counts = f"{each['done']:,} of {each['whole']:,}"
+    return f", {each['phase']} {counts}" if each["phase"] else f", {counts} questions"
 
 
 def _why(each: Mapping[str, Any]) -> str:
