@@ -27,8 +27,8 @@ _INTRODUCTION = """# Metrics
 <!-- Written by tools/metrics_reference.py from the code. Do not edit: run `make docs`. -->
 
 Every service serves Prometheus metrics at `/metrics`, over plain HTTP without tokens, on a port of
-its own ([`METRICS_ADDRESS`](services.md#settings)), by default on this machine only. They hold names
-and scores of checkpoints, but no captions. `caliper serve` serves those of all stages:
+its own ([`METRICS_ADDRESS`](services.md#settings)), by default on this machine only. They hold
+names and scores of checkpoints, but no captions. `caliper serve` serves those of all stages:
 
     CALIPER_GATEWAY_METRICS_ADDRESS=127.0.0.1:9464 caliper serve
     curl http://127.0.0.1:9464/metrics"""
