@@ -44,8 +44,8 @@ _NONE = "no run was asked about the pictures (caliper evaluate comprecap --qa)"
 @dataclass(frozen=True, slots=True)
 class AnswerGroup:
     """The answers of a run to some questions: `kind` is p or cap, `part` is all, present, absent,
-    a band of area in percent or unknown area. `accuracy` is over the scored ones; `errors` is the percentage of
-    the run's wrong answers of this kind that are in the group.
+    a band of area in percent or unknown area. `accuracy` is over the scored ones; `errors` is the
+    percentage of the run's wrong answers of this kind that are in the group.
     """
 
     kind: str
