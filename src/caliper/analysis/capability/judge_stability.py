@@ -13,7 +13,7 @@ captions. Other settings count as another judge; what differs is named.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,8 +62,8 @@ class Fluctuation:
 
 @dataclass(frozen=True, slots=True)
 class TaskStability:
-    """The metrics of a task over the repeats, how many of its `elements` with two or more verdicts
-    have the same in all (`same`), and Fleiss' kappa. The average has those of all elements.
+    """The metrics of a task over the repeats, for its `elements` with a verdict in all of them, how
+    many have the same in all (`same`), and Fleiss' kappa. The average has those of all elements.
     """
 
     task: str
@@ -127,6 +127,7 @@ def judge_stability(
 ) -> JudgeStability:
     """The stability of the verdicts. `others` are setups by what differs in them."""
     repeated = tuple(_repeated(verdicts))
+    others = {differing: _paired(verdicts, other) for differing, other in others.items()}
     setups: list[tuple[_Differing, VerdictSet]] = [((), verdicts), *others.items()]
     averages = tuple(_averages(setups)) if others else ()
     agreements = tuple(_agreements(setups)) if others else ()
@@ -137,22 +138,39 @@ def judge_stability(
     return JudgeStability(repeated, averages, judges, agreements, remark)
 
 
+def _paired(first: VerdictSet, other: VerdictSet) -> VerdictSet:
+    """The other runs, named like the first run of the same model and captions."""
+    names = {_captioned(run): run.name for run in reversed(first.runs)}
+    known = set(names.values())
+    runs = (
+        run if run.name in known else replace(run, name=names.get(_captioned(run), run.name))
+        for run in other.runs
+    )
+    return replace(other, runs=tuple(runs))
+
+
+def _captioned(run: JudgedRun) -> tuple[object, ...]:
+    """The model and captions of a run; a run whose captions are unknown has its own."""
+    return run.model, tuple(sorted(run.digests.items())) or run.name
+
+
 def _repeated(verdicts: VerdictSet) -> Iterator[RepeatedJudging]:
     """The repeats of each model's captions; replicates over the same captions join in."""
     groups: dict[tuple[object, ...], list[JudgedRun]] = {}
     for run in verdicts.runs:
-        captions = tuple(sorted(run.digests.items())) or (run.name,)
-        groups.setdefault((run.model, captions), []).append(run)
+        groups.setdefault(_captioned(run), []).append(run)
     for runs in groups.values():
         scores = np.concatenate([run.scores for run in runs])
         if len(scores) < 2:
             continue
+        scored = ~np.isnan(scores).any(axis=0)
         parts = [
-            TaskStability(task, _metrics(scores[:, mask]), *_same(verdicts, scores, mask))
+            TaskStability(
+                task, _metrics(scores[:, mask & scored]), *_same(verdicts, scores, mask & scored)
+            )
             for task, mask in verdicts.tasks.items()
         ]
-        everything = np.ones(len(verdicts.elements), dtype=np.bool_)
-        whole = TaskStability(AVERAGE, _average(parts), *_same(verdicts, scores, everything))
+        whole = TaskStability(AVERAGE, _average(parts), *_same(verdicts, scores, scored))
         yield RepeatedJudging(runs[0].name, len(scores), (*parts, whole))
 
 
@@ -173,11 +191,10 @@ def _metrics(scores: Scores) -> dict[str, Fluctuation]:
 
 
 def _sums(scores: Scores) -> Sums:
-    known = scores[~np.isnan(scores)]
     return {
-        "scored": len(known),
-        "hit": int((known != 0).sum()),
-        "correct": int((known == 1).sum()),
+        "scored": len(scores),
+        "hit": int((scores != 0).sum()),
+        "correct": int((scores == 1).sum()),
     }
 
 

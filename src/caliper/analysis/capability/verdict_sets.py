@@ -60,7 +60,7 @@ class MediaAnswers:
 @dataclass(frozen=True, eq=False)
 class JudgedRun:
     """The verdicts of one run. `name` is what it is called among others, `model` the label of its
-    checkpoint, `captioner` the identity of what wrote its captions, empty if they were supplied.
+    checkpoint, `captioner` what wrote its captions and how long they may be, empty if supplied.
 
     `answers` are None if the model was not asked about the media. `words` and `digests` are the
     length and the hash of each caption by sample. `share` is the share of the questions that was

@@ -35,6 +35,8 @@ from caliper.pipeline.ledger.runs import StoredRun
 
 _OF_CAPTIONS = ("prompt", "taxonomy", "caption_tokens", "frames", "images", f"qa_data.{NAME}")
 """What belongs to the captions and to the questions about the media, not to the judge."""
+_ABSENT = {"captions": "", "replicate": 0}
+"""What runs without these details have instead. Supplied captions have no preparation."""
 _Key = tuple[str, int]
 
 
@@ -89,7 +91,7 @@ def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
         apart = [
             f"{field} {value}"
             for field, value in each.items()
-            if any(other.get(field) != value for other in alike)
+            if any(other.get(field, _ABSENT.get(field, value)) != value for other in alike)
         ]
         names[variant] = ", ".join((str(variant[0]), *apart))
     return names
@@ -97,7 +99,7 @@ def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
 
 def _details(spec: RunSpec) -> dict[str, object]:
     preparation = spec.benchmark(NAME).preparation
-    details = {} if preparation is None else asdict(preparation)
+    details = {"captions": "supplied"} if preparation is None else asdict(preparation)
     return details | ({"replicate": spec.replicate} if spec.replicate else {})
 
 
@@ -126,7 +128,7 @@ async def _verdicts(
                 words,
                 digests,
                 part.preparation,
-                captioner.label if captioner else "",
+                f"{captioner.label}, {part.caption_tokens} tokens" if captioner else "",
                 run.spec.judge_share,
                 part.settings,
             )
