@@ -117,3 +117,11 @@ def test_nothing_was_judged_twice() -> None:
     found = judge_stability(verdict_set(judged("a", "RW")), {})
     assert found.repeated == found.judges == ()
     assert "--repeats" in found.remark
+
+
+def test_judges_are_compared_over_the_tasks_that_all_of_them_scored() -> None:
+    first = verdict_set(judged("a", "RRRRSSSS", asked=BOTH), asked=BOTH)
+    other = verdict_set(judged("a", "RRRR----", asked=BOTH), asked=BOTH)
+    found = judge_stability(first, {OTHER: other})
+    assert [each.metrics["recall"].value for each in found.averages] == [100, 100]
+    assert "averages are without event" in found.remark

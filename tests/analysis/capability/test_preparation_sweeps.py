@@ -75,3 +75,9 @@ def test_runs_that_differ_in_more_are_no_sweep() -> None:
     found = preparation_sweeps(verdict_set(*runs, asked=BOTH))
     assert found.sweeps == ()
     assert "--preparation" in found.remark
+
+
+def test_a_sweep_is_over_the_tasks_that_all_its_runs_scored() -> None:
+    (found,) = sweeps(prepared("RRRR----", longest=256), prepared("RRRRSSSS", longest=512))
+    assert found.tasks == ("scene",)
+    assert [point.metrics["recall"].value for point in found.points] == [100, 100]

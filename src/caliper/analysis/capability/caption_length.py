@@ -22,6 +22,7 @@ from caliper.analysis.capability.verdict_sets import (
     Mask,
     Scores,
     VerdictSet,
+    left_out,
     rounded,
 )
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
@@ -76,7 +77,8 @@ def caption_length(verdicts: VerdictSet) -> CaptionLength:
         return CaptionLength(remark=_NONE)
     if len(runs) < 2:
         return CaptionLength(runs)
-    return CaptionLength(runs, {metric: _over_runs(runs, metric) for metric in METRICS})
+    over_runs = {metric: _over_runs(runs, metric) for metric in METRICS}
+    return CaptionLength(runs, over_runs, left_out(verdicts.tasks, verdicts.shared))
 
 
 def _over_runs(runs: tuple[LengthAgainstScore, ...], metric: str) -> CorrelationEstimate:
@@ -98,7 +100,7 @@ def _run(run: JudgedRun, verdicts: VerdictSet) -> LengthAgainstScore:
     return LengthAgainstScore(
         run.name,
         round(run.mean_words or 0.0, 6),
-        run.averages,
+        verdicts.averages[run.name],
         _within_tasks(verdicts, words, np.where(np.isnan(scores), np.nan, scores == 1)),
         _within_tasks(verdicts, words, np.where(np.isnan(scores), np.nan, scores != 0)),
         tuple(part for part in parts if part is not None),

@@ -12,7 +12,7 @@ captions. Other settings count as another judge; what differs is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +26,8 @@ from caliper.analysis.capability.verdict_sets import (
     Mask,
     Scores,
     VerdictSet,
+    left_out,
+    shared_tasks,
     values_of,
 )
 from caliper.analysis.rankings import RankingPair, compare_rankings
@@ -129,10 +131,12 @@ def judge_stability(
     repeated = tuple(_repeated(verdicts))
     others = {differing: _paired(verdicts, other) for differing, other in others.items()}
     setups: list[tuple[_Differing, VerdictSet]] = [((), verdicts), *others.items()]
-    averages = tuple(_averages(setups)) if others else ()
+    runs = [run for _, each in setups for run in each.runs]
+    shared = shared_tasks(verdicts.tasks, runs) if others else ()
+    averages = tuple(_averages(setups, shared)) if others else ()
     agreements = tuple(_agreements(setups)) if others else ()
-    judges = tuple(_pair(verdicts, differing, other) for differing, other in others.items())
-    remark = "" if repeated or others else _NONE
+    judges = tuple(_pair(averages, differing) for differing in others)
+    remark = left_out(verdicts.tasks, shared) if others else "" if repeated else _NONE
     if others and not any(ranking.changes for each in judges for ranking in each.rankings.values()):
         remark = _OTHER_NAMES
     return JudgeStability(repeated, averages, judges, agreements, remark)
@@ -228,20 +232,21 @@ def _label(score: float) -> str | None:
     return LABELS.get(float(score))
 
 
-def _averages(setups: _Setups) -> Iterator[JudgeAverages]:
+def _averages(setups: _Setups, tasks: Collection[str]) -> Iterator[JudgeAverages]:
     names = dict.fromkeys(run.name for _, each in setups for run in each.runs)
     for name in names:
         for differing, verdicts in setups:
             for run in verdicts.runs:
                 if run.name == name:
-                    yield JudgeAverages(differing, name, run.averages)
+                    yield JudgeAverages(differing, name, run.averages(tasks, *METRICS))
 
 
-def _pair(first: VerdictSet, differing: _Differing, other: VerdictSet) -> JudgePair:
+def _pair(averages: Sequence[JudgeAverages], differing: _Differing) -> JudgePair:
     sides = [
-        {metric: values_of({run.name: run.averages[metric] for run in each.runs})
+        {metric: values_of({each.name: each.metrics[metric] for each in averages
+                            if each.differing == setup})
          for metric in METRICS}
-        for each in (first, other)
+        for setup in ((), differing)
     ]  # fmt: skip
     rankings = {metric: compare_rankings(sides[0][metric], sides[1][metric]) for metric in METRICS}
     kept = (

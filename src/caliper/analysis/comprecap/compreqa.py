@@ -193,8 +193,8 @@ def _from_captions(run: SceneRun, answers: Iterable[_Answer]) -> Iterator[Captio
         else:
             found.append(answer_from(text, question))
     for kind, found in told.items():
-        counts = (found.count(value) for value in (True, False, None))
-        yield CaptionAnswers(kind, *counts, unscored[kind])
+        right, wrong, silent = (found.count(value) for value in (True, False, None))
+        yield CaptionAnswers(kind, right, wrong, silent, unscored[kind])
 
 
 def _is_present(question: CompreQaQuestion) -> bool | None:
