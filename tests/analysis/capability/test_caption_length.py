@@ -76,3 +76,12 @@ def test_length_over_runs() -> None:
 
 def test_without_captions() -> None:
     assert caption_length(verdict_set(judged("a", "RW"))).remark
+
+
+def test_tasks_of_equal_scores_have_no_correlation() -> None:
+    # Events are told once in three repeats: their mean differs from a third in the last bit.
+    asked = elements(11, ("scene", "event"))
+    told = ["SSSRRRRSSSS", "RRRSSSSSSSS", "SSSSSSSRRRR"]
+    run = judged("a", *("S" * 11 + each for each in told), asked=asked, words=range(22))
+    (found,) = caption_length(verdict_set(run, asked=asked)).runs
+    assert found.told.value is None

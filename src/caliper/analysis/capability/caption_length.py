@@ -148,7 +148,9 @@ def _within_tasks(verdicts: VerdictSet, words: Scores, values: Scores) -> Coeffi
         here = mask & (counts > 0) & ~np.isnan(words)
         if here.any():
             x, y = words[here], sums[here] / counts[here]
-            points += zip((x - x.mean()).tolist(), (y - y.mean()).tolist(), strict=True)
+            # Rounded: means of equal values may differ from them in the last bit.
+            left = ((each - each.mean()).round(9).tolist() for each in (x, y))
+            points += zip(*left, strict=True)
             media += (verdicts.elements[place].cluster for place in np.flatnonzero(here))
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return estimate_correlation(xs, ys, noun="captions", images=media).pearson
