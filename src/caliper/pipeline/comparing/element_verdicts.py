@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.setups import (
+    Setup,
     open_whole,
     refuse_equal,
     refuse_other_data,
@@ -40,18 +41,10 @@ _ABSENT = {"captions": "", "replicate": 0}
 _Key = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictsBySetup:
-    """The verdicts of runs with the setup of the first one, and of the others by what differs."""
-
-    first: VerdictSet
-    others: Mapping[tuple[str, ...], VerdictSet]
-
-
 async def read_element_verdicts(
     runs: Sequence[StoredRun], *, partial: bool = False
-) -> VerdictsBySetup:
-    """The verdicts of runs, in their order, split by setup.
+) -> tuple[VerdictSet, Mapping[Setup, VerdictSet]]:
+    """The verdicts of runs with the setup of the first one, and of the others by what differs.
 
     Raises InvalidInput for no run, a run without CAPability, runs over other data or with other
     questions about the media, two runs of one setup with the same label, preparation and replicate,
@@ -67,7 +60,7 @@ async def read_element_verdicts(
         differing: await _verdicts(members, names, partial=partial)
         for differing, members in by_setup.items()
     }
-    return VerdictsBySetup(sets.pop(()), sets)
+    return sets.pop(()), sets
 
 
 def _variant(spec: RunSpec) -> tuple[object, ...]:
