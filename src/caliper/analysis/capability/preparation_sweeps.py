@@ -49,6 +49,7 @@ class SweepPoint:
 @dataclass(frozen=True, slots=True)
 class PreparationSweep:
     """Runs of one model in the order of a field of the preparation; the rest of it is `fixed`.
+    Replicates of a run stand side by side: the change between them is chance.
 
     `tasks` are those that the averages cover, with a score in every run; `best` is the value with
     the highest average F1.
@@ -78,16 +79,17 @@ def preparation_sweeps(verdicts: VerdictSet) -> PreparationSweeps:
 
 def _sweeps(verdicts: VerdictSet) -> Iterator[PreparationSweep]:
     for field in FIELDS:
-        groups: dict[tuple[str, Preparation], dict[float, JudgedRun]] = {}
+        groups: dict[tuple[str, Preparation], list[tuple[float, JudgedRun]]] = {}
         for run in verdicts.runs:
             value = getattr(run.preparation, field, None)
             if run.preparation is None or not run.captioner or value is None:
                 continue
             rest = replace(run.preparation, **{field: getattr(_FIXED, field)})
-            groups.setdefault((run.captioner, rest), {}).setdefault(float(value), run)
+            groups.setdefault((run.captioner, rest), []).append((float(value), run))
         for (_, rest), runs in groups.items():
-            if len(runs) > 1:
-                yield _sweep(field, rest, [runs[value] for value in sorted(runs)], verdicts)
+            if len({value for value, _ in runs}) > 1:
+                runs.sort(key=lambda pair: pair[0])
+                yield _sweep(field, rest, [run for _, run in runs], verdicts)
 
 
 _FIXED = Preparation(frames=1, fps=None)
