@@ -15,6 +15,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.reviewing import CATEGORIES, assessed, review
 
 from caliper.building.candidates import AssessedCandidate
+from caliper.building.domains import CAPTIONQA
 from caliper.building.review_round import ReviewRound, second_round
 from caliper.building.reviews import Review, ReviewVerdict, last_reviews
 from caliper.core.errors import StoreFull
@@ -72,6 +73,7 @@ async def reviewing(
     there = Reviewer(review_file(folder, "ana"))
     start = ReviewRound(2 if others else 1, tuple(questions), **others)
     sources = ReviewSources(
+        CAPTIONQA,
         "ana",
         lambda: start.with_lines(there.file.read()),
         there.append,

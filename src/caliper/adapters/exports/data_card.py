@@ -10,7 +10,9 @@ from typing import Any
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.adapters.phrases import number
 from caliper.analysis.agreement import Coefficient
+from caliper.benchmarks.registry import benchmark
 from caliper.building.candidates import Candidate
+from caliper.building.kinds import BuildKind
 from caliper.building.reviews import ReviewAgreement, ReviewDecision, ReviewState
 from caliper.building.steps import StepResult
 from caliper.core.report import leaves
@@ -22,6 +24,7 @@ _LONGEST_EXAMPLE = 200
 class CardFacts:
     """What a data card is about. `agreement` is None for fewer than two reviewers."""
 
+    kind: BuildKind
     domain: str
     categories: Sequence[str]
     settings: Mapping[str, Any]
@@ -37,13 +40,8 @@ class CardFacts:
 
 def card_text(facts: CardFacts) -> str:
     """The data card as Markdown."""
-    kept = facts.kept
-    pictures = len({candidate.image for candidate in kept})
-    head = (
-        f"{len(kept):,} multiple-choice questions about {pictures:,} pictures, "
-        f"{number(len(kept) / pictures)} per picture, for CaptionQA's protocol."
-    )
-    blocks = [f"# CaptionQA: {plain(facts.domain)}", head, *_categories(facts)]
+    title = f"# {benchmark(facts.kind.benchmark).title}: {plain(facts.domain)}"
+    blocks = [title, facts.kind.summary(facts.kept), *_categories(facts)]
     blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
     settings = [f"- {plain(name)}: {plain(value)}" for name, value in leaves(facts.settings)]
     blocks += ["## Settings", "\n".join(settings)]
@@ -53,9 +51,10 @@ def card_text(facts: CardFacts) -> str:
 def _categories(facts: CardFacts) -> Iterator[str]:
     written = Counter(fate.candidate.category for fate in facts.steps[0].fates)
     kept = Counter(candidate.category for candidate in facts.kept)
-    yield "## Questions by category"
+    noun = f"{facts.kind.noun}s"
+    yield f"## {noun.capitalize()} by category"
     yield grid(
-        ("category", "questions", "candidates"),
+        ("category", noun, "candidates"),
         [(name, str(kept[name]), str(written[name])) for name in facts.categories],
     )
 
@@ -87,7 +86,8 @@ def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
 
 
 def _example(candidate: Candidate) -> str:
-    text = f"{candidate.image}: {candidate.question} ({' / '.join(candidate.choices)})"
+    choices = " / ".join(candidate.choices) or candidate.answer
+    text = f"{candidate.image}: {candidate.question} ({choices})"
     return plain(text[:_LONGEST_EXAMPLE])
 
 

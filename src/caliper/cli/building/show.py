@@ -8,7 +8,7 @@ from typing import Any
 from caliper.building.steps import StepResult
 from caliper.cli.console import OUT, plain, write_json, write_reason
 from caliper.cli.options import OutputOptions
-from caliper.local.building.pipeline import BuildResult
+from caliper.local.building.sequence import BuildResult
 
 
 class BuildView:

@@ -76,7 +76,7 @@ class ModelSteps:
 
     run: RunStep
     runs: Path
-    images: Path
+    media: Path
     pack: PromptPack
     seed: int
     settings: Mapping[str, str]
@@ -124,7 +124,7 @@ class ModelSteps:
         lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
         named = digest([lines, self.prompt(step), self.seed, dict(self.settings), *model])[:12]
         data = write_atomically(self.runs / f"{step}-{named}.jsonl", encode_text("".join(lines)))
-        part: dict[str, Any] = {"data": data, "media": self.images, "qa": True}
+        part: dict[str, Any] = {"data": data, "media": self.media, "qa": True}
         if spec.startswith(_REPLAY):
             part["qa_replies"] = split_recording(spec.removeprefix(_REPLAY))[0]
             # A run has captions or a captioner, though nothing is asked about either.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -13,19 +12,20 @@ from caliper.building.asking.questions import ModelStep, answering_row, writing_
 from caliper.building.balance import balance
 from caliper.building.blind import filter_blind, is_asked
 from caliper.building.candidates import Candidate, read_candidates
+from caliper.building.domains import CAPTIONQA
 from caliper.building.duplicates import drop_duplicates, text_of
 from caliper.building.formats import check_formats
 from caliper.building.generation import read_questions
 from caliper.building.steps import Fate, StepResult, keep_all
-from caliper.building.taxonomies import category_of, coverage, merged
-from caliper.building.validation import assessed, decide
+from caliper.building.taxonomies import category_of, merged
+from caliper.building.validation import decide
 from caliper.core.errors import InvalidInput
-from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Vector
 from caliper.local.building.directory import BuildDirectory
-from caliper.local.building.model_steps import ModelSteps, StepIncomplete
+from caliper.local.building.model_steps import ModelSteps
 from caliper.local.building.options import BuildOptions
+from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
 from caliper.local.taxonomy import read_domains
 from caliper.ports.models import Embedder
 from caliper.version import __version__
@@ -38,20 +38,6 @@ _RULES = "lexical"
 """The kind of the embedder that compares spelling."""
 _EMBEDDED = 256
 """Texts per call of an embedder."""
-
-Show = Callable[[StepResult, bool], None]
-"""Shows a step; true if it was done before."""
-Work = Callable[[Sequence[Fate]], Awaitable[StepResult]]
-
-
-@dataclass(slots=True)
-class BuildResult:
-    """A build so far. `stopped` says why it ended before its last step."""
-
-    domain: str
-    steps: list[StepResult] = field(default_factory=list)
-    coverage: Mapping[str, int] = field(default_factory=dict)
-    stopped: str = ""
 
 
 class Build:
@@ -74,13 +60,8 @@ class Build:
             message = f"expected small letters, digits, '-' and '_', found {domain!r:.60}"
             raise InvalidInput(message, file=str(options.taxonomies[0]), field="domain")
         self._categories = tuple(map(category_of, nodes))
+        self._domain = domain
         self._pictures: Mapping[str, str] = {}
-        self._stored = directory.read()
-        if self._stored and self._stored.get("domain") != domain:
-            message = f"holds a build of {self._stored.get('domain')}, not of {domain}"
-            raise InvalidInput(message, file=str(directory.path), field="domain")
-        self._summaries: list[dict[str, Any]] = []
-        self._result = BuildResult(domain)
 
     async def run(self, pictures: Mapping[str, str]) -> BuildResult:
         """Go through all steps; those whose inputs are the same are not done again.
@@ -89,22 +70,10 @@ class Build:
         raise, and InvalidInput for candidates in a file that are broken.
         """
         self._pictures = pictures
-        result = self._result
-        fates: Sequence[Fate] = ()
-        for name, inputs, work in self._steps():
-            try:
-                step = await self._step(name, inputs, partial(work, fates))
-            except StepIncomplete as stop:
-                result.stopped = f"{name}: {stop}"
-                return result
-            fates = [fate for fate in step.fates if not fate.dropped]
-        result.coverage = coverage(self._categories, (fate.candidate for fate in fates))
-        self._directory.write_candidates(assessed(fates))
-        self._directory.write({**self._values(), "complete": True})
-        return result
+        sequence = StepSequence(self._directory, self._facts(), self._show)
+        return await sequence.run(self._steps())
 
-    def _steps(self) -> tuple[tuple[str, Any, Work], ...]:
-        """Every step: its name, what it depends on besides the candidates, and what it does."""
+    def _steps(self) -> Steps:
         options, prompt = self._options, self._models.prompt
         settings, pictures = [dict(options.settings), options.seed], dict(self._pictures)
         file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
@@ -122,26 +91,7 @@ class Build:
             (BALANCE, balanced, self._balance),
         )
 
-    async def _step(
-        self, name: str, inputs: Any, work: Callable[[], Awaitable[StepResult]]
-    ) -> StepResult:
-        before = self._summaries[-1]["file"] if self._summaries else ""
-        key = digest([name, before, inputs])
-        summaries = {each["step"]: each for each in self._stored.get("steps", ())}
-        step = self._directory.stored_step(summaries.get(name, {}), key)
-        known = step is not None
-        if step is None:
-            step = await work()
-            summary = self._directory.write_step(step, key)
-        else:
-            summary = summaries[name]
-        self._summaries.append(summary)
-        self._directory.write(self._values())
-        self._result.steps.append(step)
-        self._show(step, known)
-        return step
-
-    def _values(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         options = self._options
         # Addresses of models say nothing of a build, and may hold secrets.
         settings = {
@@ -153,15 +103,12 @@ class Build:
             "seed": options.seed,
             "set": dict(options.settings),
         }
-        done = len(self._summaries)
         return {
-            "version": __version__,
-            "domain": self._result.domain,
+            "benchmark": CAPTIONQA.benchmark,
+            "domain": self._domain,
             "categories": list(self._categories),
             "settings": settings,
             "pictures": dict(self._pictures),
-            # Of a build that is changed, the later steps as they were, until they are done again.
-            "steps": [*self._summaries, *self._stored.get("steps", [])[done:]],
         }
 
     async def _questions(self, _: Sequence[Fate]) -> StepResult:
