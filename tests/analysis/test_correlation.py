@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -99,9 +100,36 @@ def test_tau_c_by_hand() -> None:
     assert found.kendall_c.low is None
 
 
-def test_several_captions_of_an_image_have_no_interval() -> None:
-    values = [float(number) for number in range(8)]
-    found = estimate_correlation(values, values, noun="captions", independent=False)
+def test_captions_of_few_images_have_no_interval() -> None:
+    values = [float(number) for number in range(18)]
+    images = [f"{number // 2}.jpg" for number in range(18)]
+    found = estimate_correlation(values, values, noun="captions", images=images)
     assert found.kendall.value == found.kendall_c.value == 1
     assert found.kendall.low is None
-    assert found.remark == "no interval: several captions are of one image"
+    assert "several captions are of one image, and there are fewer than 10 images" in found.remark
+
+
+def test_captions_of_many_images_have_intervals_over_images() -> None:
+    draw = random.Random(1)
+    images = [f"{number // 3}.jpg" for number in range(90)]
+    human = [draw.gauss(0, 1) for _ in images]
+    metric = [score + draw.gauss(0, 1) for score in human]
+    found = estimate_correlation(metric, human, noun="captions", images=images)
+    alone = estimate_correlation(metric, human)
+    assert found.remark == ""
+    for one, other in zip(bounds(found), bounds(alone), strict=True):
+        assert one[1] == other[1]
+        assert one[0] < one[1] < one[2]
+    # All on one line: Fisher's scale is infinite there.
+    perfect = estimate_correlation(metric, metric, noun="captions", images=images)
+    assert bounds(perfect) == [(None, 1.0, None)] * 3
+
+
+def test_the_order_of_captions_changes_no_interval() -> None:
+    draw = random.Random(2)
+    rows = [(draw.random(), draw.random(), f"{number // 2}.jpg") for number in range(60)]
+    found = []
+    for each in (rows, draw.sample(rows, len(rows))):
+        metric, human, images = (list(column) for column in zip(*each, strict=True))
+        found.append(estimate_correlation(metric, human, images=images))
+    assert found[0] == found[1]

@@ -28,3 +28,18 @@ def test_intervals_of_a_correlation_hold_the_true_one(models: int, rho: float) -
         assert all(one.low < one.high for one in bounds)
         # Right in the limit only: two points are allowed for.
         assert at_least(sum(one.low <= truth <= one.high for one in bounds), 0.93, SETS), name
+
+
+def test_intervals_over_images_hold_the_true_correlation() -> None:
+    """Four captions of each image, which share half of their variance: r is .5."""
+    images, sets = 12, 60
+    draw = np.random.default_rng(images)
+    names = [f"{number // 4}.jpg" for number in range(4 * images)]
+    covered = 0
+    for _ in range(sets):
+        values = np.repeat(draw.normal(size=(images, 2)), 4, axis=0)
+        values += draw.normal(size=(4 * images, 2))
+        other = values @ [0.5, math.sqrt(0.75)]
+        found = estimate_correlation(values[:, 0].tolist(), other.tolist(), images=names).pearson
+        covered += found.low <= 0.5 <= found.high
+    assert at_least(covered, 0.93, sets)

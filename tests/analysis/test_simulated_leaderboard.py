@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import PAIRS, RECALL, at_least, at_most, side_by_side
+from tests.fakes.simulated import RECALL, at_least, at_most, side_by_side
 
 from caliper.analysis.compare import difference
 from caliper.analysis.intervals import estimate
@@ -40,8 +40,8 @@ def test_of_equal_checkpoints_one_is_clear_no_more_often_than_the_level_says(
     checkpoints: int,
 ) -> None:
     draw = np.random.default_rng(31)
-    boards = [drawn(draw, [0.0] * checkpoints) for _ in range(PAIRS)]
-    assert at_most(sum(any(row.clear for row in rows) for rows in boards), LEVEL)
+    boards = [drawn(draw, [0.0] * checkpoints) for _ in range(BOARDS)]
+    assert at_most(sum(any(row.clear for row in rows) for rows in boards), LEVEL, BOARDS)
 
 
 def test_those_that_are_worse_are_told_from_those_that_are_as_good_as_the_best() -> None:

@@ -20,7 +20,9 @@ from tests.fakes.small_runs import example
 from tests.servers.summary import RELEASES
 
 from caliper.core.run import RunState
+from caliper.local.patient_gateway import PatientGateway
 from caliper.pipeline.planning.publisher import JUDGE_JOBS
+from caliper.wiring.clock import SystemClock
 
 # As docs/operations.md tells it: who reads a message before who writes it.
 ORDER = ("aggregator", "judge", "qa_reader", "captioner", "gateway")
@@ -53,7 +55,10 @@ class Rolling:
 
     async def goes_on(self, run: str) -> None:
         """The run is not over, and the services know of it."""
-        assert (await self.there.gateway.get(run)).state is RunState.RUNNING
+        # It takes the gateway some seconds to find the aggregator again.
+        patient = PatientGateway(self.there.gateway, SystemClock(), lambda _: None)
+        evaluation = await patient.call(lambda: self.there.gateway.get(run))
+        assert evaluation.state is RunState.RUNNING
 
     async def same_as_alone(self, run: str, start: Release) -> None:
         """Let the run end: as in one process of this tree, where that release had begun it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caliper.adapters.phrases import number, with_interval
 from caliper.adapters.text_tables import TextTable
-from caliper.analysis.captionqa.rankings import RankingPair
+from caliper.analysis.rankings import RankingPair
 
 
 def ranking_table(title: str, ranking: RankingPair, values: tuple[str, str]) -> TextTable:

@@ -13,6 +13,11 @@ resample is too, and the interval has no width. **Few models.** Two always lie o
 is no coefficient. Below five, nothing can be distinguished from chance: of four models, every
 twelfth order is perfect, in one direction or the other. So there is no interval.
 
+**Several captions of one image** depend on each other. Then the images are dealt into groups, each
+group is left out in turn, and the error is that of the jackknife over groups, on Fisher's scale,
+with Student's quantile: Kott, The delete-a-group jackknife (Journal of Official Statistics 17,
+2001). Below `LEAST_IMAGES` images there is no interval.
+
 Even a perfect order is uncertain. The next best coefficient of n models is one step below 1, so
 the interval is that of half a step below 1. If all models lie on a line, where Fisher's scale is
 infinite, Pearson's r is treated like a perfect order.
@@ -25,17 +30,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from caliper.analysis.agreement import Coefficient
-from caliper.analysis.jackknife import NORMAL
+from caliper.analysis.jackknife import NORMAL, student
 
 LEAST, LEAST_BOUNDED = 3, 5
 """The least number of models for a coefficient, and for an interval."""
+LEAST_IMAGES, GROUPS = 10, 20
+"""The least number of images for an interval over captions, and the most groups of them."""
 _FEW = f"fewer than {LEAST} {{}}: two always lie on one line"
 _ALIKE = "all {} have the same value"
 _UNBOUNDED = (
     f"no interval below {LEAST_BOUNDED} {{}} with values of their own: "
     "of four every twelfth order is perfect by chance"
 )
-_DEPENDENT = "no interval: several {} are of one image"
+_DEPENDENT = (
+    f"no interval: several {{}} are of one image, and there are fewer than {LEAST_IMAGES} images"
+)
 _DECIMALS = 6
 _ROUNDING = 1e-9
 _UNKNOWN = Coefficient(None)
@@ -62,12 +71,12 @@ def estimate_correlation(
     human: Sequence[float],
     *,
     noun: str = "models",
-    independent: bool = True,
+    images: Sequence[str] = (),
 ) -> CorrelationEstimate:
     """The correlation of a metric with human scores: one value per model, in the same order.
 
-    There are intervals as far as the number of models allows, if models are `independent`. `noun`
-    is what is scored, if not models. Raises ValueError for different lengths.
+    There are intervals as far as the number of models allows. `noun` is what is scored, if not
+    models; `images` are those that captions are of. Raises ValueError for different lengths.
     """
     models = len(metric)
     if models != len(human):
@@ -78,14 +87,17 @@ def estimate_correlation(
         return CorrelationEstimate(models, remark=_ALIKE.format(noun))
     from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
 
-    coefficients = (stats.pearsonr, stats.kendalltau, stats.spearmanr)
-    exact = [float(coefficient(metric, human).statistic) for coefficient in coefficients]
+    exact = _coefficients(metric, human)
     tau_c = _bare(float(stats.kendalltau(metric, human, variant="c").statistic))
     few = _distinct(metric, human) < LEAST_BOUNDED
-    if few or not independent:
+    shared = len(set(images)) < len(images)
+    if few or (shared and len(set(images)) < LEAST_IMAGES):
         remark = (_UNBOUNDED if few else _DEPENDENT).format(noun)
         bare = [_bare(value) for value in exact]
         return CorrelationEstimate(models, bare[0], bare[1], bare[2], remark, tau_c)
+    if shared:
+        bounded = _over_groups(metric, human, images, exact)
+        return CorrelationEstimate(models, *bounded, kendall_c=tau_c)
     pearson, kendall, spearman = exact
     # The step when one pair of neighbours swaps, of n (n - 1) / 2 pairs.
     swapped, pairs = 12 / (models**3 - models), 4 / (models**2 - models)
@@ -97,6 +109,41 @@ def estimate_correlation(
         _with_interval(spearman, math.sqrt((1 + spearman**2 / 2) / (models - 3)), swapped),
         kendall_c=tau_c,
     )
+
+
+def _coefficients(metric: Sequence[float], human: Sequence[float]) -> list[float]:
+    """Pearson's r, Kendall's tau-b and Spearman's rho; NaN where they are undefined."""
+    from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
+
+    of = (stats.pearsonr, stats.kendalltau, stats.spearmanr)
+    return [float(coefficient(metric, human).statistic) for coefficient in of]
+
+
+def _over_groups(
+    metric: Sequence[float], human: Sequence[float], images: Sequence[str], exact: Sequence[float]
+) -> tuple[Coefficient, Coefficient, Coefficient]:
+    """The coefficients with the intervals of the delete-a-group jackknife over images."""
+    names = sorted(set(images))
+    count = min(GROUPS, len(names))
+    groups = {name: place % count for place, name in enumerate(names)}
+    without = []
+    for group in range(count):
+        kept = [i for i, image in enumerate(images) if groups[image] != group]
+        rest = [metric[i] for i in kept], [human[i] for i in kept]
+        without.append(_coefficients(*rest) if _distinct(*rest) > 1 else [math.nan] * 3)
+    margin = student(count - 1) / NORMAL
+
+    def bounded(place: int) -> Coefficient:
+        values = [row[place] for row in without]
+        if not all(abs(value) < 1 - _ROUNDING for value in (*values, exact[place])):
+            return _bare(exact[place])
+        scaled = [math.atanh(value) for value in values]
+        mean = math.fsum(scaled) / count
+        squares = math.fsum((value - mean) ** 2 for value in scaled)
+        error = math.sqrt(squares * (count - 1) / count)
+        return _with_interval(exact[place], margin * error, 0.0)
+
+    return bounded(0), bounded(1), bounded(2)
 
 
 def _distinct(metric: Sequence[float], human: Sequence[float]) -> int:

@@ -6,10 +6,12 @@ import typer
 
 from caliper.cli.analyze_capability import capability
 from caliper.cli.analyze_captionqa import captionqa
+from caliper.cli.analyze_comprecap import comprecap
 
 app = typer.Typer(help="The analyses of a benchmark's paper.", no_args_is_help=True)
 app.command("capability")(capability)
 app.command("captionqa")(captionqa)
+app.command("comprecap")(comprecap)
 
 
 @app.callback()

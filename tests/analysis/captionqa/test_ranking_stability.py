@@ -7,7 +7,7 @@ from tests.fakes.answer_sets import answer_set, published, question, run
 
 from caliper.analysis.captionqa.answers import AnswerSet
 from caliper.analysis.captionqa.ranking_stability import ranking_stability
-from caliper.analysis.captionqa.rankings import compare_rankings, kendall, spearman
+from caliper.analysis.rankings import compare_rankings, kendall, spearman
 
 
 def models(qualities: list[float], count: int = 400) -> AnswerSet:

@@ -20,8 +20,8 @@ from caliper.analysis.capability.verdict_sets import (
     VerdictSet,
     values_of,
 )
-from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings
 from caliper.analysis.correlation import estimate_correlation
+from caliper.analysis.rankings import RankingPair, compare_rankings
 from caliper.core.report import Estimate
 
 _FEW = "two or more runs are needed to compare precision with hit rate over models"

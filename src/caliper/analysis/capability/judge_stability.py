@@ -28,7 +28,7 @@ from caliper.analysis.capability.verdict_sets import (
     VerdictSet,
     values_of,
 )
-from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings
+from caliper.analysis.rankings import RankingPair, compare_rankings
 from caliper.benchmarks.capability.metrics import f1_score, mean, precision, share
 from caliper.benchmarks.stability import deviation, spread
 from caliper.core.tally import Sums

@@ -22,7 +22,7 @@ from caliper.analysis.capability.verdict_sets import (
     VerdictSet,
     values_of,
 )
-from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings
+from caliper.analysis.rankings import RankingPair, compare_rankings
 from caliper.core.report import Estimate
 
 _NONE = "no run was asked about the media (caliper evaluate capability --qa)"

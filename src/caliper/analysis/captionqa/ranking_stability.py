@@ -19,7 +19,7 @@ from numpy.random import Generator
 
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.captionqa.answers import AnswerSet, Scores, number_of
-from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings, kendall, spearman
+from caliper.analysis.rankings import RankingPair, compare_rankings, kendall, spearman
 
 SHARES = (0.05, 0.1, 0.2, 0.5)
 DRAWS = 100

@@ -23,7 +23,7 @@ from caliper.analysis.captionqa.answers import (
     mean_change,
     number_of,
 )
-from caliper.analysis.captionqa.rankings import RankingPair, compare_rankings
+from caliper.analysis.rankings import RankingPair, compare_rankings
 
 OVERALL = "overall"
 _NONE = "no run was asked about the pictures (caliper evaluate captionqa --qa)"

@@ -25,6 +25,7 @@ from caliper.core.question import (
     Nouns,
     Question,
     Source,
+    Vector,
 )
 from caliper.core.report import Generation
 
@@ -46,6 +47,26 @@ class Scene:
     pieces: tuple[str, ...]
     matches: Mapping[str, Match]
     mentions: Mapping[str, set[int]]
+
+    @classmethod
+    def of(
+        cls,
+        parts: tuple[str, ...],
+        nouns: Sequence[Sequence[str]],
+        categories: Sequence[str],
+        vectors: Mapping[str, Vector],
+    ) -> Scene:
+        """The scene of a caption's pieces and their nouns. `vectors` has those of `scene_texts`."""
+        words = distinct(word for piece_nouns in nouns for word in piece_nouns)
+        matches = match(words, categories, vectors)
+        return cls(parts, matches, mentions(matches, nouns))
+
+    def above(self, micro: int) -> Scene:
+        """The same caption, without matches of less similarity than `micro` millionths (ours: the
+        paper has no threshold).
+        """
+        kept = {name: found for name, found in self.matches.items() if found.micro >= micro}
+        return Scene(self.pieces, kept, {name: self.mentions[name] for name in kept})
 
     def about(self, categories: Sequence[str]) -> str:
         """Join the pieces that mention any of the categories; empty if none does."""
@@ -85,13 +106,15 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
 def _decompose(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
     parts = pieces(caption)
     nouns: Sequence[tuple[str, ...]] = (yield Nouns(parts)) if parts else ()
+    texts = scene_texts(nouns, categories)
+    vectors = (yield Embed(texts)) if texts else ()
+    return Scene.of(parts, nouns, categories, dict(zip(texts, vectors, strict=True)))
+
+
+def scene_texts(nouns: Sequence[Sequence[str]], categories: Sequence[str]) -> tuple[str, ...]:
+    """The texts whose vectors a scene needs: its nouns and categories; none without nouns."""
     words = distinct(word for piece_nouns in nouns for word in piece_nouns)
-    matches: dict[str, Match] = {}
-    if words:
-        texts = distinct((*words, *categories))
-        vectors = yield Embed(texts)
-        matches = match(words, categories, dict(zip(texts, vectors, strict=True)))
-    return Scene(parts, matches, mentions(matches, nouns))
+    return distinct((*words, *categories)) if words else ()
 
 
 def _objects(measure: SceneMeasure, scene: Scene) -> Result:

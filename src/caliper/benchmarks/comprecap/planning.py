@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from caliper.benchmarks.base import PlanRequest, Settings
 from caliper.benchmarks.comprecap.compreqa import plan_compreqa
+from caliper.benchmarks.comprecap.drafts import TINY, AnnotatedScene, draft_questions
 from caliper.benchmarks.comprecap.examination import REPEATS
 from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT, Mask, atoms, decode_mask
 from caliper.benchmarks.comprecap.matches import distinct
@@ -35,11 +36,11 @@ class Instance:
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     """Yield items in row order, then the CompreQA items.
 
-    A picture has the `objects` measure at ordinal 0, asked once, then one question per annotated
-    instance, then one per relation, in annotation order. Raises InvalidInput for a picture that
-    is missing or annotated twice. A row with a broken annotation becomes an item with only the
-    measure, Unscored(bad_input); a broken mask makes all questions of its picture
-    Unscored(bad_input).
+    `request.qa_rows` are questions, or scene graphs to draw them from. A picture has the `objects`
+    measure at ordinal 0, asked once, then one question per annotated instance, then one per
+    relation, in annotation order. Raises InvalidInput for a picture that is missing or annotated
+    twice. A row with a broken annotation becomes an item with only the measure,
+    Unscored(bad_input); a broken mask makes all questions of its picture Unscored(bad_input).
     """
     seen: dict[str, Row] = {}
     for row in rows:
@@ -51,7 +52,31 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         seen[image] = row
         yield Item(NAME, image, image, image, (image,), _questions(row, request))
     if request.qa_rows is not None:
-        yield from plan_compreqa(NAME, request.qa_rows)
+        yield from plan_compreqa(NAME, _compreqa_rows(request.qa_rows, request))
+
+
+def _compreqa_rows(rows: Iterable[Row], request: PlanRequest) -> Iterator[Row]:
+    """Yield the rows of questions; those of scene graphs become questions drawn from them.
+
+    Raises InvalidInput for scene graphs that give no question.
+    """
+    scenes: list[AnnotatedScene] = []
+    first: Row | None = None
+    for row in rows:
+        if "info" not in row.fields:
+            yield row
+            continue
+        first = first or row
+        measure, *phrases = _questions(row, request)
+        if measure.unscored is None:
+            texts = (one.payload for one in phrases if one.payload.kind == "attribute")
+            described = tuple(text.phrase for text in texts)
+            scenes.append(AnnotatedScene(row.text("image"), measure.payload, described))
+    drawn = 0
+    for drawn, (image, question) in enumerate(draft_questions(scenes, request.seed), start=1):
+        yield Row(first.file if first else "", drawn, {"image_name": image, **asdict(question)})
+    if first is not None and not drawn:
+        raise first.error("info", f"no object covers less than {TINY:.0%} of its picture")
 
 
 def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:

@@ -18,6 +18,7 @@ from caliper.adapters.phrases import NO_DATA
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.caption_metrics.measures import CLIP_METRICS, TEXT_METRICS
 from caliper.analysis.correlation import CorrelationEstimate
+from caliper.analysis.human_scores import Measures
 from caliper.cli.agreement import coefficient
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.correlation import Scores
@@ -25,7 +26,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.metrics.clip import ClipModel
 from caliper.cli.metrics.measurement import CaptionSets, read_caption_sets
-from caliper.cli.metrics.ratings import Measures, read_human_scores
+from caliper.cli.metrics.ratings import read_human_scores
 from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.preparation import Preparation

@@ -49,9 +49,8 @@ def read_caption_sets(
 ) -> CaptionSets:
     """Read captions, one file or folder per model, and their references.
 
-    Models have the `names`, or those of their files. Only images that all of them and the
-    references have are kept, so that figures are comparable. Raises InvalidInput naming file, line
-    and field.
+    Models have the `names`, or those of their files. Raises InvalidInput naming file, line and
+    field.
     """
     models: dict[str, Mapping[str, str]] = {}
     names = names or [path.name if path.is_dir() else path.stem for path in paths]
@@ -61,6 +60,15 @@ def read_caption_sets(
         if name in models:
             raise InvalidInput(f"two of CAPTIONS are named {name}", field="--name")
         models[name] = read_image_captions(path)
+    return referenced_captions(models, references)
+
+
+def referenced_captions(models: Mapping[str, Mapping[str, str]], references: Path) -> CaptionSets:
+    """The captions of models by image, with their references.
+
+    Only images that all of them and the references have are kept, so that figures are comparable.
+    Raises InvalidInput naming file, line and field.
+    """
     first = next(iter(models.values()))
     shared = [image for image in first if all(image in captions for captions in models.values())]
     wanted = read_references(references)

@@ -25,6 +25,7 @@ from caliper.core.tally import Tally
 from caliper.pipeline.comparing.setups import (
     open_whole,
     refuse_equal,
+    refuse_other_data,
     run_name,
     runs_by_setup,
 )
@@ -56,7 +57,7 @@ async def read_element_verdicts(
     StoreUnavailable.
     """
     by_setup = runs_by_setup(runs, NAME, _OF_CAPTIONS)
-    _refuse_other_data([run.spec for run in runs])
+    refuse_other_data([run.spec for run in runs], NAME)
     names = _names([run.spec for run in runs])
     for members in by_setup.values():
         refuse_equal([run.spec for run in members], _variant, _what_is_equal)
@@ -65,21 +66,6 @@ async def read_element_verdicts(
         for differing, members in by_setup.items()
     }
     return VerdictsBySetup(sets.pop(()), sets)
-
-
-def _refuse_other_data(specs: Sequence[RunSpec]) -> None:
-    asked: RunSpec | None = None
-    for spec in specs:
-        part = spec.benchmark(NAME)
-        if part.data != specs[0].benchmark(NAME).data:
-            both = f"{run_name(specs[0])} and {run_name(spec)}"
-            raise InvalidInput(f"{both} are over other data of CAPability", field="RUN")
-        if part.qa_data is None:
-            continue
-        asked = asked or spec
-        if part.qa_data != asked.benchmark(NAME).qa_data:
-            both = f"{run_name(asked)} and {run_name(spec)}"
-            raise InvalidInput(f"{both} have other questions about the media (--qa)", field="RUN")
 
 
 def _variant(spec: RunSpec) -> tuple[object, ...]:

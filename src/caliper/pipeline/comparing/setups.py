@@ -55,6 +55,24 @@ def _part_of(spec: RunSpec, name: str) -> RunSpec:
     return replace(spec, benchmarks=parts)
 
 
+def refuse_other_data(specs: Sequence[RunSpec], name: str) -> None:
+    """Raise InvalidInput for runs over other data, or with other questions about the media."""
+    asked: RunSpec | None = None
+    for spec in specs:
+        part = spec.benchmark(name)
+        if part.data != specs[0].benchmark(name).data:
+            both = f"{run_name(specs[0])} and {run_name(spec)}"
+            raise InvalidInput(
+                f"{both} are over other data of {benchmark(name).title}", field="RUN"
+            )
+        if part.qa_data is None:
+            continue
+        asked = asked or spec
+        if part.qa_data != asked.benchmark(name).qa_data:
+            both = f"{run_name(asked)} and {run_name(spec)}"
+            raise InvalidInput(f"{both} have other questions about the media (--qa)", field="RUN")
+
+
 def refuse_equal(
     specs: Sequence[RunSpec], key: Callable[[RunSpec], Hashable], what: Callable[[RunSpec], str]
 ) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from caliper.analysis.captionqa.answers import Scores
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
+
+Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,12 @@ class RankingPair:
 
     changes: tuple[PlaceChange, ...]
     correlation: CorrelationEstimate
+
+    @property
+    def most_moved(self) -> int:
+        """The most places that any contestant moved."""
+        moves = (abs(change.place_after - change.place_before) for change in self.changes)
+        return max(moves, default=0)
 
 
 def compare_rankings(before: Mapping[str, float], after: Mapping[str, float]) -> RankingPair:

@@ -1,0 +1,1 @@
+"""The analyses of the CompreCap paper, over the outcomes of several runs."""

@@ -1,0 +1,147 @@
+"""`caliper analyze comprecap` on runs over the tiny data."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
+
+CAPTIONS = {"one": "A dog catches a frisbee.", "two": "A doggy. A thing.", "three": "A tree."}
+_QA = {"p": "compreqa_p", "cap": "compreqa_cap"}
+_FITS = "Which fits the 'frisbee'? A. A white frisbee. B. A black frisbee. C. A red frisbee."
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """Runs of three models by the lexical judge, one that answered CompreQA, and one with another
+    judge.
+    """
+    caliper = Command(tmp_path_factory.mktemp("analyze"))
+    root = caliper.folder
+    tiny.write_all(root)
+    cap = {"image_name": "park.jpg", "category": "frisbee", "question": _FITS, "answer": "A"}
+    tiny.value(root / "compreqa" / "compreqa_cap.json", [cap])
+    reply = {"image": "park.jpg", "kind": "cap", "index": 0, "response": "B"}
+    tiny.lines(root / "compreqa_answers" / "compreqa_cap.jsonl", [reply])
+    qa = ("--qa", "compreqa", "--qa-replies", "compreqa_answers")
+    for name, text in CAPTIONS.items():
+        tiny.value(root / f"{name}.json", {"park.jpg": text})
+    for name, caption, *flags in (
+        ("one", "one", *qa),
+        ("two", "two"),
+        ("three", "three"),
+        ("judged", "one", "--judge", "replay:scenes_judged", "--repeats", "1"),
+    ):
+        data = ("--data", "anno.json", "--captions", f"{caption}.json")
+        label = ("--name", name, "--out", f"runs/{name}", "--quiet", "--coverage-floor", "0.5")
+        caliper("evaluate", "comprecap", *data, *flags, *label, code=0)
+    (root / "people.csv").write_text("model,score\none,4\ntwo,2.5\nthree,1\n")
+    rows = [f"{name},park.jpg,{score}" for name, score in (("one", 5), ("two", 3), ("three", 0))]
+    (root / "captions.csv").write_text("\n".join(["model,image_id,score", *rows]))
+    tiny.value(root / "references.json", {"park.jpg": ["A brown dog catches a white frisbee."]})
+    return caliper
+
+
+THREE = ("one", "two", "three")
+
+
+def test_every_analysis_of_stored_runs(ran: Command) -> None:
+    found = ran("analyze", "comprecap", *THREE, "judged", "--people", "people.csv", "--json").told
+    assert found["runs"] == list(THREE)
+    assert found["other_runs"] == ["judged"]
+    models = {one["metric"]: one["estimate"] for one in found["people"]["models"]}
+    assert models["S-unified"]["kendall"]["value"] == 1
+    assert found["people"]["captions"] == []
+    (answers,) = found["compreqa"]["runs"]
+    groups = {(one["kind"], one["part"]): one for one in answers["groups"]}
+    assert groups["p", "present"]["accuracy"]["value"] == 100
+    assert groups["cap", "all"]["accuracy"]["value"] == 0
+    assert [each["threshold"] for each in found["ablations"]["thresholds"]][:2] == [0, 0.3]
+    (setup,) = found["ablations"]["setups"]
+    assert "judge" in setup["differing"][0]
+    assert [run["name"] for run in found["coverage"]["runs"]] == list(THREE)
+
+
+def test_figures_without_a_threshold_are_those_of_the_report(ran: Command) -> None:
+    found = ran("analyze", "comprecap", *THREE, "--threshold", "0.99", "--json", code=0).told
+    for place, name in enumerate(THREE):
+        report = json.loads((ran.folder / f"runs/{name}/report.json").read_text())
+        figures = report["benchmarks"]["comprecap"]
+        first, last = (each["runs"][place] for each in found["ablations"]["thresholds"])
+        for metric, value in first["figures"].items():
+            assert value == pytest.approx(figures[metric], abs=1e-6), metric
+        assert first["left_out"] == last["left_out"] == 0
+        assert last["figures"]["s_object"] <= first["figures"]["s_object"]
+
+
+def test_pictures_that_were_not_drawn_are_no_part_of_it(caliper: Command) -> None:
+    scenes = EXAMPLES / "comprecap" / "anno.json"
+    captions = EXAMPLES / "captions" / "careless" / "comprecap.json"
+    flags = ("--data", scenes, "--captions", captions, "--judge-share", "0.5", "--quiet")
+    caliper("evaluate", "comprecap", *flags, "--out", "runs/drawn", code=0)
+    whole = json.loads((caliper.folder / "runs/drawn/report.json").read_text())
+    figures = whole["benchmarks"]["comprecap"]
+    found = caliper("analyze", "comprecap", "drawn", "--threshold", "1", "--json", code=0).told
+    (coverage,) = found["coverage"]["runs"]
+    assert (coverage["pictures"], coverage["unscored"]) == (
+        figures["counts"]["objects"]["n_scored"],
+        0,
+    )
+    assert 0 < coverage["pictures"] < 7
+    judged, strict = (each["runs"][0] for each in found["ablations"]["thresholds"])
+    assert judged["figures"] == {name: pytest.approx(figures[name]) for name in judged["figures"]}
+    counted = figures["counts"]
+    phrases = counted["attribute"]["n_scored"] + counted["relation"]["n_scored"]
+    assert strict["phrases"] == phrases
+
+
+def test_tables_and_a_page(ran: Command) -> None:
+    flags = ("--people", "captions.csv", "--references", "references.json", "--html", "page.html")
+    ended = ran("analyze", "comprecap", *THREE, *flags, code=0)
+    page = (ran.folder / "page.html").read_text()
+    for title in (
+        "Over models (Table 3)",
+        "Over captions",
+        "Answers from the pictures",
+        "CompreQA-Cap by area",
+        "S-unified by similarity threshold",
+        "tau with people",
+        "Objects by area",
+        "BLEU-4",
+    ):
+        assert title in ended.out
+        assert title in page
+    # Charts are drawn where the paper has figures.
+    assert page.count('class="charted"') >= 4
+    assert 'aria-label="S-unified against people' in page
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("one", "--only", "beauty"), "unknown analysis 'beauty'"),
+        (("one", "one"), "have the same label, one"),
+        (("one", "--references", "references.json"), "it is only used with --people"),
+        (("one", "--people", "nobody.csv"), "nobody.csv"),
+        (("one", "--people", "captions.csv", "--column", "beauty"), "beauty"),
+        (("one", "--tagger", "beauty"), "unknown tagger 'beauty'"),
+        (("one", "--threshold", "2"), "--threshold"),
+    ],
+)
+def test_bad_input_is_one_error(ran: Command, words: tuple[str, ...], told: str) -> None:
+    ended = ran("analyze", "comprecap", *words, code=2)
+    assert told in ended.err
+
+
+def test_each_analysis_says_what_it_needs(ran: Command) -> None:
+    ended = ran("analyze", "comprecap", "two", "--only", "people", "--only", "compreqa", code=3)
+    assert "--people PATH" in ended.out
+    assert "--qa" in ended.out
+
+
+def test_other_benchmarks_have_no_scenes(caliper: Command, config: Path) -> None:
+    flags = ("--data", "captionqa.json", "--captions", "captions/captionqa.json", "--quiet")
+    caliper("evaluate", "captionqa", *flags, "--coverage-floor", "0.5", "--out", "questions")
+    assert "has no CompreCap" in caliper("analyze", "comprecap", "questions", code=2).err
