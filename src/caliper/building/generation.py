@@ -49,7 +49,7 @@ def read_questions(reply: str, image: str, category: str, most: int) -> WrittenC
 
     No question is an answer too: the picture may show nothing of a category.
     """
-    entries = _entries(reply)
+    entries = reply_entries(reply, "questions", "question")
     if entries is None:
         return None
     found = [_candidate(entry, image, category) for entry in entries]
@@ -57,7 +57,10 @@ def read_questions(reply: str, image: str, category: str, most: int) -> WrittenC
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 
-def _entries(reply: str) -> list[Any] | None:
+def reply_entries(reply: str, listed: str, mark: str) -> list[Any] | None:
+    """The entries of a reply: a list, an object that holds it as `listed`, or one entry alone,
+    which has the field `mark`. None if there is none.
+    """
     text = strip_code_fence(answer_text(reply))
     starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
     if not starts:
@@ -67,7 +70,7 @@ def _entries(reply: str) -> list[Any] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(value, Mapping):
-        value = [value] if "question" in value else value.get("questions")
+        value = [value] if mark in value else value.get(listed)
     return value if isinstance(value, list) else None
 
 

@@ -49,7 +49,10 @@ def card_text(facts: CardFacts) -> str:
 
 
 def _categories(facts: CardFacts) -> Iterator[str]:
-    written = Counter(fate.candidate.category for fate in facts.steps[0].fates)
+    # A later step may write candidates too.
+    written: Counter[str] = Counter()
+    for step in facts.steps:
+        written |= Counter(fate.candidate.category for fate in step.fates)
     kept = Counter(candidate.category for candidate in facts.kept)
     noun = f"{facts.kind.noun}s"
     yield f"## {noun.capitalize()} by category"

@@ -11,6 +11,14 @@ from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
+from caliper.building.comprecap.replies import (
+    DESCRIBE_SCHEMA,
+    MISLEAD_SCHEMA,
+    RELATE_SCHEMA,
+    read_description,
+    read_relations,
+    read_wrong,
+)
 from caliper.building.generation import REPLY_SCHEMA, CandidateReader, read_questions
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
@@ -37,8 +45,18 @@ SETTINGS = (
     ),
 )
 chosen = setting_reader(SETTINGS)
-_SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {ModelStep.WRITE: REPLY_SCHEMA}
-_READERS: Mapping[ModelStep, CandidateReader] = {ModelStep.WRITE: read_questions}
+_SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {
+    ModelStep.WRITE: REPLY_SCHEMA,
+    ModelStep.DESCRIBE: DESCRIBE_SCHEMA,
+    ModelStep.RELATE: RELATE_SCHEMA,
+    ModelStep.MISLEAD: MISLEAD_SCHEMA,
+}
+_READERS: Mapping[ModelStep, CandidateReader] = {
+    ModelStep.WRITE: read_questions,
+    ModelStep.DESCRIBE: read_description,
+    ModelStep.RELATE: read_relations,
+    ModelStep.MISLEAD: read_wrong,
+}
 PROMPTS = {step: f"building/{step}" for step in ModelStep}
 
 

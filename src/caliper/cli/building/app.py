@@ -6,6 +6,7 @@ import typer
 
 from caliper.cli.building.agreement import agreement
 from caliper.cli.building.captionqa import BuildFlags, BuildInputs, build_captionqa
+from caliper.cli.building.comprecap import HELP, SceneFlags, SceneInputs, build_comprecap
 from caliper.cli.building.finish import command as finish
 from caliper.cli.building.review import command as review
 from caliper.cli.options import command_taking
@@ -30,6 +31,7 @@ steps again whose inputs changed. Exit code 1: a step lacks replies that may com
 """,
     )
 )
+app.command("comprecap")(command_taking(build_comprecap, SceneInputs, SceneFlags, help_text=HELP))
 app.command("review")(review)
 app.command("agreement")(agreement)
 app.command("finish")(finish)

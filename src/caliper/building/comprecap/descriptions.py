@@ -1,0 +1,79 @@
+"""Descriptions of objects, given or written by a model, and what a model is told of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from caliper.building.candidates import Candidate, Decision
+from caliper.building.comprecap.scenes import SceneObject, ScenePicture, category_of
+from caliper.building.formats import key
+from caliper.building.steps import Fate
+
+Written = Mapping[tuple[str, str], str]
+"""Descriptions by picture and name."""
+
+
+def place_of(each: SceneObject, picture: ScenePicture) -> str:
+    """Where an object is, for a model."""
+    sides = ("left", "top", "right", "bottom")
+    words = ", ".join(f"{side} {at}" for side, at in zip(sides, each.box, strict=True))
+    category = key(category_of(each.name))
+    alike = sum(key(category_of(other.name)) == category for other in picture.objects)
+    return f"{words} (one of {alike})" if alike > 1 else words
+
+
+def undescribed(
+    candidates: Iterable[Candidate], pictures: Mapping[str, ScenePicture]
+) -> dict[str, list[SceneObject]]:
+    """The objects without a given description, by picture."""
+    found: dict[str, list[SceneObject]] = {}
+    for candidate in candidates:
+        each = object_of(candidate, pictures)
+        if not each.description:
+            found.setdefault(candidate.image, []).append(each)
+    return found
+
+
+def object_of(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> SceneObject:
+    """The object that a candidate is about."""
+    objects = pictures[candidate.image].objects
+    return next(each for each in objects if each.name == candidate.question)
+
+
+def describe(
+    fates: Sequence[Fate], pictures: Mapping[str, ScenePicture], written: Written, model: str
+) -> list[Fate]:
+    """Accept the given descriptions, leave those of the model to people, and drop objects without
+    any. As in the paper (3.1), objects of a category need different ones: people see to that.
+    """
+    described = [_described(fate, pictures, written, model) for fate in fates]
+    first: dict[tuple[str, str, str], str] = {}
+    apart = []
+    for fate in described:
+        each = fate.candidate
+        told = (each.image, key(category_of(each.question)), key(each.answer))
+        twin = "" if fate.dropped else first.setdefault(told, each.question)
+        if twin in ("", each.question):
+            apart.append(fate)
+            continue
+        reasons = (*fate.reasons, f"same description as {twin}")
+        apart.append(replace(fate, decision=Decision.REVIEW, reasons=reasons))
+    return apart
+
+
+def _described(
+    fate: Fate, pictures: Mapping[str, ScenePicture], written: Written, model: str
+) -> Fate:
+    candidate = fate.candidate
+    if object_of(candidate, pictures).description:
+        return replace(fate, decision=Decision.ACCEPT)
+    text = written.get((candidate.image, candidate.question), "")
+    if not text:
+        return replace(fate, dropped="no description")
+    return replace(
+        fate,
+        candidate=replace(candidate, answer=text),
+        decision=Decision.REVIEW,
+        reasons=(f"written by {model}",),
+    )

@@ -1,0 +1,240 @@
+"""Builds of scene graphs for CompreCap: edits of descriptions and relations, and the files that are
+evaluated (docs/data.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from caliper.benchmarks.base import PlanRequest
+from caliper.benchmarks.captionqa.options import question_permutation
+from caliper.benchmarks.comprecap.drafts import draft_questions, with_options
+from caliper.benchmarks.comprecap.planning import NAME, annotated_scene
+from caliper.benchmarks.comprecap.questions import CompreQaQuestion
+from caliper.benchmarks.comprecap.reading import options
+from caliper.building.candidates import LONGEST_TEXT, Candidate, Decision
+from caliper.building.comprecap.relations import ends_of, is_there, names_category
+from caliper.building.comprecap.scenes import ENDS, OBJECT, QUESTION, RELATION, category_of
+from caliper.building.formats import key
+from caliper.building.kinds import BuildKind, CandidateEdit
+from caliper.building.steps import Fate
+from caliper.core.errors import InvalidInput
+from caliper.core.rows import Row
+
+REASONS = (
+    "the description does not fit",
+    "the outline is not this object",
+    "the picture does not show it",
+    "also true of another object",
+    "unclear or badly worded",
+)
+SCENES = "scenes.jsonl"
+"""The file of a build directory with the masks of all objects."""
+DESCRIPTIONS = 3
+"""Descriptions of a CompreQA-Cap question, one of which is right (paper 3.2)."""
+
+
+def heading(candidate: Candidate) -> str:
+    """What a reviewer reads above a candidate."""
+    return asked_about(candidate) if candidate.choices else candidate.question
+
+
+def asked_about(candidate: Candidate) -> str:
+    """The words of a CompreQA-Cap question."""
+    category = category_of(candidate.question)
+    return f"Which description best fits the '{category}' in the image?"
+
+
+def shown(candidate: Candidate) -> str:
+    """The picture and the names of the objects to outline, for `outlined`."""
+    return "\n".join((candidate.image, *filter(None, candidate.question.split(ENDS))))
+
+
+def editable(candidate: Candidate) -> tuple[str, ...]:
+    """Objects and the ends of relations stay as they are."""
+    return ("choices", "answer") if candidate.choices else ("answer",)
+
+
+def edited(candidate: Candidate, edit: CandidateEdit) -> Candidate:
+    """The candidate with other texts, under its id. Raises InvalidInput if they break a rule."""
+    lines = [" ".join(line.split()) for line in edit.answer.splitlines() if line.strip()]
+    if max(map(len, (edit.answer, *edit.choices))) > LONGEST_TEXT:
+        raise InvalidInput(f"a text is longer than {LONGEST_TEXT:,} characters")
+    most = 2 if candidate.category == OBJECT else 1
+    if not 0 < len(lines) <= most:
+        message = "expected one line"
+        if candidate.category == OBJECT:
+            message = "expected a short description, and in a second line a full one, or none"
+        raise InvalidInput(message)
+    changed = replace(candidate, choices=edit.choices, answer="\n".join(lines))
+    if candidate.category == RELATION:
+        end = category_of(ends_of(candidate)[1])
+        if not names_category(changed.answer, end):
+            raise InvalidInput(f"the text does not name the {end}")
+    if candidate.category == QUESTION and (fault := question_fault(changed)):
+        raise InvalidInput(fault)
+    return changed
+
+
+def question_fault(candidate: Candidate) -> str:
+    """Why a CompreQA-Cap question cannot be asked; empty if it can."""
+    choices = candidate.choices
+    if len(choices) != DESCRIPTIONS:
+        return f"expected {DESCRIPTIONS} descriptions"
+    if len(set(map(key, choices))) < len(choices):
+        return "equal descriptions"
+    if candidate.answer not in choices:
+        return "the right description is none of them"
+    if len(options(_compreqa(candidate).question)) != DESCRIPTIONS:
+        return "a description looks like several options"
+    return ""
+
+
+def wrong_question(written: Candidate, right: str, seed: int, model: str) -> Fate:
+    """The question with the wrong descriptions that a model wrote, and the right one, shuffled."""
+    shown = (right, *written.choices)
+    order = question_permutation(seed, written.id, 0, len(shown))
+    choices = [shown[place] for place in order]
+    candidate = Candidate.of(written.image, written.question, choices, right, QUESTION)
+    reasons = (f"wrong descriptions written by {model}",)
+    return Fate(candidate, question_fault(candidate), right, Decision.REVIEW, reasons)
+
+
+def _compreqa(candidate: Candidate) -> CompreQaQuestion:
+    place = candidate.choices.index(candidate.answer)
+    category = category_of(candidate.question)
+    return with_options("cap", category, asked_about(candidate), candidate.choices, place)
+
+
+def files(candidates: Sequence[Candidate], build: Mapping[str, Any]) -> dict[str, str]:
+    """anno.json, and the CompreQA questions in compreqa/. Rows have a line each, so that versions
+    of a dataset can be compared.
+    """
+    rows = scene_rows(candidates, build["inputs"])
+    files = {"anno.json": _lines(rows)}
+    asked = compreqa_rows(candidates, rows, build["settings"]["seed"])
+    files |= {f"compreqa/compreqa_{kind}.json": _lines(own) for kind, own in asked.items() if own}
+    return files
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
+
+
+def scene_rows(
+    candidates: Sequence[Candidate], scenes: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """One row per picture, in the official layout. `scenes` are the rows of `SCENES`."""
+    described = {
+        (each.image, each.question): each.answer for each in candidates if each.category == OBJECT
+    }
+    relations: dict[tuple[str, str], list[str]] = {}
+    for each in standing_relations(candidates):
+        relations.setdefault((each.image, ends_of(each)[0]), []).append(each.answer)
+    rows = []
+    for scene in scenes:
+        image = scene["image"]
+        info = [
+            _object(each, described[image, each["name"]], relations.get((image, each["name"]), []))
+            for each in scene["objects"]
+            if (image, each["name"]) in described
+        ]
+        rows += [{"image": image, "info": info}] if info else []
+    return rows
+
+
+def _object(given: Mapping[str, Any], description: str, relations: list[str]) -> dict[str, Any]:
+    short, _, full = description.partition("\n")
+    return {
+        "category": category_of(given["name"]),
+        "short_description": short,
+        "extend_description": full or short,
+        "mask_out": given["mask_out"],
+        "relation": relations,
+    }
+
+
+def standing_relations(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The relations both of whose ends are accepted objects."""
+    names: dict[str, list[str]] = {}
+    for each in candidates:
+        if each.category == OBJECT:
+            names.setdefault(each.image, []).append(each.question)
+    standing = []
+    for each in candidates:
+        if each.category == RELATION:
+            subject, end = ends_of(each)
+            own = names.get(each.image, [])
+            standing += [each] if subject in own and is_there(end, subject, own) else []
+    return standing
+
+
+def compreqa_rows(
+    candidates: Sequence[Candidate], rows: Sequence[Mapping[str, Any]], seed: int
+) -> dict[str, list[dict[str, Any]]]:
+    """The CompreQA questions by kind.
+
+    Those of kind p are drawn (`benchmarks.comprecap.drafts`). Those of kind cap are the accepted
+    ones whose object is part of the graph; without any, they are drawn too.
+    """
+    objects = {(each.image, each.question) for each in candidates if each.category == OBJECT}
+    asked: dict[str, list[dict[str, Any]]] = {"p": [], "cap": []}
+    for each in candidates:
+        if each.category == QUESTION and (each.image, each.question) in objects:
+            asked["cap"].append(_row(each.image, _compreqa(each)))
+    accepted = bool(asked["cap"])
+    for image, question in _drawn(rows, seed):
+        if question.kind == "p" or not accepted:
+            asked[question.kind].append(_row(image, question))
+    return asked
+
+
+def _drawn(rows: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, CompreQaQuestion]]:
+    request = PlanRequest({"description": "extend"}, seed)
+    graphs = (Row("anno.json", number, row) for number, row in enumerate(rows, start=1))
+    scenes = [scene for graph in graphs if (scene := annotated_scene(graph, request))]
+    return draft_questions(scenes, seed)
+
+
+def _row(image: str, question: CompreQaQuestion) -> dict[str, Any]:
+    return {
+        "image_name": image,
+        "category": question.category,
+        "question": question.question,
+        "answer": question.answer,
+    }
+
+
+def summary(candidates: Sequence[Candidate]) -> str:
+    """What the graphs amount to, in two sentences."""
+    counts = Counter(each.category for each in candidates)
+    objects = [each for each in candidates if each.category == OBJECT]
+    pictures = len({each.image for each in objects})
+    categories = len({key(category_of(each.question)) for each in objects})
+    relations = len(standing_relations(candidates))
+    lost = counts[RELATION] - relations
+    left = f" {lost:,} accepted relations lack an end that is accepted." if lost else ""
+    each = [f"{number / pictures:.2f}" if pictures else "0" for number in (len(objects), relations)]
+    return (
+        f"Scene graphs of {pictures:,} pictures for CompreCap's protocol: {len(objects):,} objects "
+        f"of {categories:,} categories ({each[0]} per picture), {relations:,} relations "
+        f"({each[1]} per picture; the paper has 6.26 and 8.84).{left}"
+    )
+
+
+SCENE_GRAPHS = BuildKind(
+    benchmark=NAME,
+    noun="annotation",
+    reasons=REASONS,
+    edited=edited,
+    files=files,
+    summary=summary,
+    heading=heading,
+    picture=shown,
+    editable=editable,
+    inputs=SCENES,
+)
