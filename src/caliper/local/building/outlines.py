@@ -32,7 +32,7 @@ class OutlinedPictures:
         `shown` is the picture and, in lines of their own, names of objects, or a category for all
         of it.
         """
-        image, *names = shown.splitlines()
+        image, *names = shown.split("\n")
         limits = MediaLimits().for_thumbnails()
         try:
             path = find(self._folder, image)
