@@ -208,11 +208,14 @@ def test_the_files_are_those_that_the_benchmark_reads() -> None:
     kept = [each for image in images for each in accepted(image)]
     build = {"inputs": [*map(scene, images), scene("none.jpg")], "settings": {"seed": 0}}
     files = SCENE_GRAPHS.files(kept, build)
-    assert sorted(files) == ["anno.json", "compreqa/compreqa_cap.json", "compreqa/compreqa_p.json"]
-    rows, asked = (
-        [Row(name, 1, row) for row in json.loads(files[name])]
-        for name in ("anno.json", "compreqa/compreqa_cap.json")
-    )
+    assert sorted(files) == [
+        "anno.json",
+        "compreqa/compreqa_cap.jsonl",
+        "compreqa/compreqa_p.jsonl",
+    ]
+    rows = [Row("anno.json", 1, row) for row in json.loads(files["anno.json"])]
+    lines = files["compreqa/compreqa_cap.jsonl"].splitlines()
+    asked = [Row("compreqa_cap.jsonl", 1, json.loads(line)) for line in lines]
     assert [row.fields["image"] for row in rows] == images
     first = rows[0].fields["info"][1]
     assert first["relation"] == ["The cup stands on the table."]

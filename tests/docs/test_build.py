@@ -64,4 +64,4 @@ async def test_the_walk(tmp_path: Path) -> None:
     card = (tmp_path / "built" / "card.md").read_text()
     assert "- 3-blind: fake/judge-8b (tgi, 0123456789ab)" in card
     assert "prompt building/validate: SHA-256" in card
-    assert "Agreement on 3 questions: 66.67%" in card
+    assert "Agreement on 3 questions, with 95% intervals: share 0.67" in card

@@ -49,8 +49,8 @@ def summary(candidates: Sequence[Candidate]) -> str:
     """What the questions amount to, in a sentence."""
     pictures = len({candidate.image for candidate in candidates})
     return (
-        f"{len(candidates):,} multiple-choice questions about {pictures:,} pictures, "
-        f"{len(candidates) / pictures:.2f} per picture, for CaptionQA's protocol."
+        f"{len(candidates):,} multiple-choice questions, {len(candidates) / pictures:.2f} per "
+        "picture, for CaptionQA's protocol."
     )
 
 

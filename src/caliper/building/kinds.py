@@ -26,6 +26,10 @@ def _image(candidate: Candidate) -> str:
     return candidate.image
 
 
+def _no_rows(_: Sequence[Candidate]) -> tuple[tuple[str, ...], ...]:
+    return ()
+
+
 def _questions_and_options(_: Candidate) -> tuple[str, ...]:
     return ("question", "choices", "answer")
 
@@ -39,7 +43,8 @@ class BuildKind:
     the texts of the final files by path, from the accepted candidates and the content of
     build.json. `summary` says what they amount to. `heading` stands above a candidate, `picture`
     names what is shown of it, and `editable` the fields that people may edit. `inputs` is a file of
-    the build directory whose rows `files` finds as `inputs` in the content of build.json.
+    the build directory whose rows `files` finds as `inputs` in the content of build.json. For the
+    data card: what the first step `counted`, and `statistics`, a table whose first row is its head.
     """
 
     benchmark: str
@@ -52,3 +57,5 @@ class BuildKind:
     picture: Callable[[Candidate], str] = _image
     editable: Callable[[Candidate], tuple[str, ...]] = _questions_and_options
     inputs: str = ""
+    counted: str = "candidates"
+    statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = _no_rows

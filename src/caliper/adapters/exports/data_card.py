@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.phrases import number
-from caliper.analysis.agreement import Coefficient
+from caliper.adapters.phrases import with_interval
 from caliper.benchmarks.registry import benchmark
 from caliper.building.candidates import Candidate
 from caliper.building.kinds import BuildKind
@@ -40,8 +39,13 @@ class CardFacts:
 
 def card_text(facts: CardFacts) -> str:
     """The data card as Markdown."""
-    title = f"# {benchmark(facts.kind.benchmark).title}: {plain(facts.domain)}"
-    blocks = [title, facts.kind.summary(facts.kept), *_categories(facts)]
+    name = facts.kind.benchmark
+    of_domain = "" if facts.domain == name else f": {plain(facts.domain)}"
+    blocks = [
+        f"# {benchmark(name).title}{of_domain}",
+        facts.kind.summary(facts.kept),
+        *_categories(facts),
+    ]
     blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
     settings = [f"- {plain(name)}: {plain(value)}" for name, value in leaves(facts.settings)]
     blocks += ["## Settings", "\n".join(settings)]
@@ -49,17 +53,21 @@ def card_text(facts: CardFacts) -> str:
 
 
 def _categories(facts: CardFacts) -> Iterator[str]:
-    # A later step may write candidates too.
+    # Of each category, those of the first step that has any.
     written: Counter[str] = Counter()
     for step in facts.steps:
-        written |= Counter(fate.candidate.category for fate in step.fates)
+        found = Counter(fate.candidate.category for fate in step.fates)
+        written = Counter({**found, **written})
     kept = Counter(candidate.category for candidate in facts.kept)
     noun = f"{facts.kind.noun}s"
     yield f"## {noun.capitalize()} by category"
     yield grid(
-        ("category", noun, "candidates"),
+        ("category", noun, facts.kind.counted),
         [(name, str(kept[name]), str(written[name])) for name in facts.categories],
     )
+    if rows := facts.kind.statistics(facts.kept):
+        yield "## Statistics"
+        yield grid(rows[0], rows[1:])
 
 
 def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
@@ -97,10 +105,11 @@ def _example(candidate: Candidate) -> str:
 def _models(steps: Sequence[StepResult]) -> Iterator[str]:
     rows = [(step.name, plain(", ".join(step.models))) for step in steps if step.models]
     prompts = {name: digest for step in steps for name, digest in step.prompts.items()}
-    yield "## Models and prompts"
     lines = [f"- {name}: {models}" for name, models in rows]
     lines += [f"- prompt {name}: SHA-256 {digest}" for name, digest in sorted(prompts.items())]
-    yield "\n".join(lines)
+    if lines:
+        yield "## Models and prompts"
+        yield "\n".join(lines)
 
 
 def _reviews(facts: CardFacts) -> Iterator[str]:
@@ -126,15 +135,6 @@ def _reviews(facts: CardFacts) -> Iterator[str]:
     if facts.agreement is not None and facts.agreement.whole.questions:
         whole = facts.agreement.whole
         yield (
-            f"Agreement on {whole.questions} questions: {_told(whole.accuracy, 100, '%')} of them, "
-            f"Krippendorff's alpha {_told(whole.alpha)}."
+            f"Agreement on {whole.questions} questions, with 95% intervals: share "
+            f"{with_interval(whole.accuracy)}, Krippendorff's alpha {with_interval(whole.alpha)}."
         )
-
-
-def _told(found: Coefficient, scale: int = 1, unit: str = "") -> str:
-    if found.value is None:
-        return "undefined"
-    text = f"{number(found.value * scale)}{unit}"
-    if found.low is None or found.high is None:
-        return text
-    return f"{text} (95% interval {number(found.low * scale)} to {number(found.high * scale)})"

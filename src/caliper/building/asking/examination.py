@@ -11,6 +11,7 @@ from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
+from caliper.building.capability.listing import LISTING_SCHEMA, read_listing
 from caliper.building.comprecap.replies import (
     DESCRIBE_SCHEMA,
     MISLEAD_SCHEMA,
@@ -50,9 +51,11 @@ _SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {
     ModelStep.DESCRIBE: DESCRIBE_SCHEMA,
     ModelStep.RELATE: RELATE_SCHEMA,
     ModelStep.MISLEAD: MISLEAD_SCHEMA,
+    ModelStep.ANNOTATE: LISTING_SCHEMA,
 }
-_READERS: Mapping[ModelStep, CandidateReader] = {
+CANDIDATE_READERS: Mapping[ModelStep, CandidateReader] = {
     ModelStep.WRITE: read_questions,
+    ModelStep.ANNOTATE: read_listing,
     ModelStep.DESCRIBE: read_description,
     ModelStep.RELATE: read_relations,
     ModelStep.MISLEAD: read_wrong,
@@ -77,7 +80,7 @@ def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Set
     fields = {"question": payload.question, "options": format_options(payload.options)}
     if schema is not None:
         fields = {"category": payload.category, "most": str(payload.most)}
-        fields |= {"text": payload.question} if payload.question else {}
+        fields["text"] = payload.question
     return Ask(
         item=item,
         question=question,
@@ -105,8 +108,8 @@ def read_outcome(request: Ask, reply: str) -> Reading:
     is the text of the option.
     """
     payload: StepQuestion = request.question.payload
-    if payload.step in _READERS:
-        written = _READERS[ModelStep(payload.step)](
+    if payload.step in CANDIDATE_READERS:
+        written = CANDIDATE_READERS[ModelStep(payload.step)](
             reply, request.item.sample, payload.category, payload.most
         )
         if written is None:

@@ -15,7 +15,7 @@ from caliper.core.question import Item, Question, Source
 from caliper.core.rows import Row
 
 NAME = "building"
-MOST_QUESTIONS, MOST_VOTES = 10, 100
+MOST_QUESTIONS, MOST_ELEMENTS, MOST_VOTES = 10, 50, 100
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
@@ -43,7 +43,9 @@ def _writing(row: Row) -> Item:
     texts = row.fields.get("texts", [""] * len(categories))
     if not isinstance(texts, list | tuple) or len(texts) != len(categories):
         raise row.error("texts", f"expected one text per category, found {texts!r:.60}")
-    step, most = ModelStep(row.fields["step"]), _number(row, "most", MOST_QUESTIONS)
+    step = ModelStep(row.fields["step"])
+    limit = MOST_QUESTIONS if step == ModelStep.WRITE else MOST_ELEMENTS
+    most = _number(row, "most", limit)
     questions = tuple(
         Question(ordinal, StepQuestion(step, str(category), most, str(text)))
         for ordinal, (category, text) in enumerate(zip(categories, texts, strict=True))

@@ -24,6 +24,7 @@ class ModelStep(StrEnum):
     DESCRIBE = "describe"
     RELATE = "relate"
     MISLEAD = "mislead"
+    ANNOTATE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,14 +115,17 @@ def files(candidates: Sequence[Candidate], build: Mapping[str, Any]) -> dict[str
     of a dataset can be compared.
     """
     rows = scene_rows(candidates, build["inputs"])
-    files = {"anno.json": _lines(rows)}
     asked = compreqa_rows(candidates, rows, build["settings"]["seed"])
-    files |= {f"compreqa/compreqa_{kind}.json": _lines(own) for kind, own in asked.items() if own}
-    return files
+    questions = {
+        f"compreqa/compreqa_{kind}.jsonl": "".join(f"{line}\n" for line in _lines(own))
+        for kind, own in asked.items()
+        if own
+    }
+    return {"anno.json": "[\n" + ",\n".join(_lines(rows)) + "\n]\n", **questions}
 
 
-def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
-    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
+def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
 def scene_rows(

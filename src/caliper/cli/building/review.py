@@ -48,7 +48,7 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The build direct
 Reviewer = Annotated[
     str, typer.Option("--reviewer", metavar="NAME", help="Who reviews; names the file of verdicts.")
 ]
-Images = Annotated[Path, typer.Option("--images", help="Folder that pictures are relative to.")]
+Images = Annotated[Path, typer.Option("--images", help="Folder that media are relative to.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0: any free one.")]
 Every = Annotated[bool, typer.Option("--all", help="Also what the validators accepted.")]
 SecondRound = Annotated[
@@ -112,7 +112,7 @@ async def _serve(
         reviewer=options.reviewer,
         read=lambda: start.with_lines(file.read()),
         append=file.append,
-        picture=outlined.jpeg if kind.inputs else partial(thumbnails.jpeg, longest=_LONGEST),
+        picture=outlined.jpeg if kind.inputs else partial(thumbnails.sheet, longest=_LONGEST),
         now=SystemClock().now,
     )
     pages = ReviewPages(sources, secrets.token_urlsafe(_TOKEN_BYTES))

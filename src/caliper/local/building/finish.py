@@ -63,7 +63,7 @@ def _write(path: Path, texts: Mapping[str, str]) -> list[Path]:
     """Write the files, and remove those of an earlier finish from their folders."""
     tops = [path / name for name in dict.fromkeys(name.partition("/")[0] for name in texts)]
     for folder in filter(Path.is_dir, tops):
-        for file in folder.iterdir():
+        for file in folder.glob("*.jsonl"):
             if f"{folder.name}/{file.name}" not in texts:
                 file.unlink()
     for name, text in texts.items():

@@ -11,9 +11,10 @@ from typing import Any
 
 from caliper.adapters.datasets.parquet import rows as parquet_rows
 from caliper.adapters.files import encode_text, write_atomically
-from caliper.building.asking.examination import PROMPTS
+from caliper.building.asking.examination import CANDIDATE_READERS, PROMPTS
 from caliper.building.asking.planning import NAME
 from caliper.building.asking.questions import ModelStep
+from caliper.building.candidates import Candidate
 from caliper.core.keys import digest
 from caliper.core.outcome import RETRYABLE
 from caliper.local.config import RunConfig, check_config
@@ -64,6 +65,15 @@ class StepReplies:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class StepWriting:
+    """The candidates of each model, their labels, and what people should know."""
+
+    candidates: Sequence[Sequence[Candidate]]
+    models: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
 class StepIncomplete(Exception):
     """A step lacks replies that a later start may bring."""
 
@@ -112,6 +122,29 @@ class ModelSteps:
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(missing.items()))
             raise StepIncomplete(f"{missing.total()} replies of {found.model} are missing: {told}")
         return replies
+
+    async def write(
+        self, step: ModelStep, rows: Sequence[Mapping[str, Any]], models: Sequence[str]
+    ) -> StepWriting:
+        """What each model writes about the media in `rows`. Raises what `ask` raises."""
+        read, candidates, labels, remarks = CANDIDATE_READERS[step], [], [], []
+        for number, spec in enumerate(models if rows else ()):
+            replies = await self.ask(step, rows, spec, number)
+            labels.append(replies.model)
+            remarks += replies.remarks()
+            own: list[Candidate] = []
+            unusable = 0
+            for row in rows:
+                image = row["image"]
+                for category, each in zip(row["categories"], replies.items[image], strict=True):
+                    written = read(each.reply, image, category, row["most"])
+                    if written is not None and not each.reason:
+                        own += written.candidates
+                        unusable += written.unusable
+            if unusable:
+                remarks.append(f"{unusable} entries of {replies.model}: malformed, or too many")
+            candidates.append(tuple(own))
+        return StepWriting(tuple(candidates), tuple(labels), tuple(remarks))
 
     def _config(
         self,

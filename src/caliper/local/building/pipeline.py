@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -15,7 +16,6 @@ from caliper.building.candidates import Candidate, read_candidates
 from caliper.building.domains import CAPTIONQA
 from caliper.building.duplicates import drop_duplicates, text_of
 from caliper.building.formats import check_formats
-from caliper.building.generation import read_questions
 from caliper.building.steps import Fate, StepResult, keep_all
 from caliper.building.taxonomies import category_of, merged
 from caliper.building.validation import decide
@@ -114,31 +114,15 @@ class Build:
     async def _questions(self, _: Sequence[Fate]) -> StepResult:
         options = self._options
         candidates: list[Candidate] = []
-        remarks: list[str] = []
-        models: list[str] = []
         if options.questions is not None:
             rows = DatasetFiles(options.questions).rows(_TABLE)
             candidates += read_candidates(rows, self._pictures)
-        rows_to_write = [
-            writing_row(image, self._categories, options.most) for image in self._pictures
-        ]
-        for number, spec in enumerate(options.generators):
-            replies = await self._models.ask(ModelStep.WRITE, rows_to_write, spec, number)
-            models.append(replies.model)
-            remarks += replies.remarks()
-            unusable = 0
-            for image, texts in replies.items.items():
-                for category, each in zip(self._categories, texts, strict=True):
-                    written = read_questions(each.reply, image, category, options.most)
-                    if written is not None and not each.reason:
-                        candidates += written.candidates
-                        unusable += written.unusable
-            if unusable:
-                remarks.append(f"{unusable} questions of {replies.model}: malformed, or too many")
+        asked = [writing_row(image, self._categories, options.most) for image in self._pictures]
+        written = await self._models.write(ModelStep.WRITE, asked, options.generators)
+        candidates += chain.from_iterable(written.candidates)
         candidates.sort(key=lambda candidate: candidate.image)
-        prompts = self._models.prompt(ModelStep.WRITE) if models else {}
-        fates = keep_all(candidates)
-        return StepResult(QUESTIONS, fates, tuple(models), prompts, tuple(remarks))
+        prompts = self._models.prompt(ModelStep.WRITE) if written.models else {}
+        return StepResult(QUESTIONS, keep_all(candidates), written.models, prompts, written.remarks)
 
     async def _formats(self, fates: Sequence[Fate]) -> StepResult:
         return StepResult(FORMATS, check_formats(_candidates(fates), self._categories))
