@@ -151,13 +151,13 @@ def test_relations_that_break_a_rule_are_dropped_with_the_reason() -> None:
 def test_descriptions_are_given_written_or_missing() -> None:
     fates, pictures = list(given_objects([KITCHEN])), {"a.jpg": KITCHEN}
     assert fates[1].candidate.answer == "cup"
-    alone = describe(fates, pictures, {}, "")
+    alone = describe(fates, pictures)
     assert [(fate.decision, fate.dropped) for fate in alone] == [
         ("accept", ""),
         ("", "no description"),
         ("accept", ""),
     ]
-    helped = describe(fates, pictures, {("a.jpg", "cup #1"): "a cup"}, "m")
+    helped = describe(fates, pictures, [replace(fates[1].candidate, answer="a cup")], "m")
     assert helped[0].candidate.answer == "a table\na wooden table"
     assert [fate.decision for fate in helped] == ["accept", "review", "review"]
     assert helped[1].reasons == ("written by m",)
@@ -233,6 +233,7 @@ def test_the_files_are_those_that_the_benchmark_reads() -> None:
     assert sum(item.source is Source.MEDIA for item in items) == 3
     assert summary(kept).startswith("Scene graphs of 3 pictures for CompreCap's protocol: 6 obj")
     assert summary(kept).endswith("3 accepted relations lack an end that is accepted.")
+    assert ("relations per picture", "1.00", "8.84") in SCENE_GRAPHS.statistics(kept)
 
 
 def test_reviewed_questions_take_the_place_of_drawn_ones() -> None:

@@ -10,9 +10,6 @@ from caliper.building.comprecap.scenes import SceneObject, ScenePicture, categor
 from caliper.building.formats import key
 from caliper.building.steps import Fate
 
-Written = Mapping[tuple[str, str], str]
-"""Descriptions by picture and name."""
-
 
 def place_of(each: SceneObject, picture: ScenePicture) -> str:
     """Where an object is, for a model."""
@@ -42,12 +39,16 @@ def object_of(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> Sce
 
 
 def describe(
-    fates: Sequence[Fate], pictures: Mapping[str, ScenePicture], written: Written, model: str
+    fates: Sequence[Fate],
+    pictures: Mapping[str, ScenePicture],
+    written: Iterable[Candidate] = (),
+    model: str = "",
 ) -> list[Fate]:
-    """Accept the given descriptions, leave those of the model to people, and drop objects without
-    any. As in the paper (3.1), objects of a category need different ones: people see to that.
+    """Accept the given descriptions, leave those `written` by a model to people, and drop objects
+    without any. Objects of a category need different ones (paper 3.1): people see to that.
     """
-    described = [_described(fate, pictures, written, model) for fate in fates]
+    texts = {(each.image, each.question): each.answer for each in written}
+    described = [_described(fate, pictures, texts, model) for fate in fates]
     first: dict[tuple[str, str, str], str] = {}
     apart = []
     for fate in described:
@@ -63,7 +64,10 @@ def describe(
 
 
 def _described(
-    fate: Fate, pictures: Mapping[str, ScenePicture], written: Written, model: str
+    fate: Fate,
+    pictures: Mapping[str, ScenePicture],
+    written: Mapping[tuple[str, str], str],
+    model: str,
 ) -> Fate:
     candidate = fate.candidate
     if object_of(candidate, pictures).description:

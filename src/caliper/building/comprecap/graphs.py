@@ -5,7 +5,6 @@ evaluated (docs/data.md).
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -213,20 +212,35 @@ def _row(image: str, question: CompreQaQuestion) -> dict[str, Any]:
 
 
 def summary(candidates: Sequence[Candidate]) -> str:
-    """What the graphs amount to, in two sentences."""
-    counts = Counter(each.category for each in candidates)
+    """What the graphs amount to, in a sentence, and what is lost."""
     objects = [each for each in candidates if each.category == OBJECT]
-    pictures = len({each.image for each in objects})
+    relations = len(standing_relations(candidates))
+    lost = sum(each.category == RELATION for each in candidates) - relations
+    left = f" {lost:,} accepted relations lack an end that is accepted." if lost else ""
+    return (
+        f"Scene graphs of {_pictures(objects):,} pictures for CompreCap's protocol: "
+        f"{len(objects):,} objects, {relations:,} relations.{left}"
+    )
+
+
+def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
+    """The figures that the paper has of its graphs (Table S9), beside its own."""
+    objects = [each for each in candidates if each.category == OBJECT]
+    pictures = _pictures(objects)
     categories = len({key(category_of(each.question)) for each in objects})
     relations = len(standing_relations(candidates))
-    lost = counts[RELATION] - relations
-    left = f" {lost:,} accepted relations lack an end that is accepted." if lost else ""
-    each = [f"{number / pictures:.2f}" if pictures else "0" for number in (len(objects), relations)]
-    return (
-        f"Scene graphs of {pictures:,} pictures for CompreCap's protocol: {len(objects):,} objects "
-        f"of {categories:,} categories ({each[0]} per picture), {relations:,} relations "
-        f"({each[1]} per picture; the paper has 6.26 and 8.84).{left}"
-    )
+    per_picture = [f"{n / pictures:.2f}" if pictures else "" for n in (len(objects), relations)]
+    return [
+        ("", "here", "the paper's"),
+        ("pictures", f"{pictures:,}", "560"),
+        ("categories", f"{categories:,}", "412"),
+        ("objects per picture", per_picture[0], "6.26"),
+        ("relations per picture", per_picture[1], "8.84"),
+    ]
+
+
+def _pictures(objects: Sequence[Candidate]) -> int:
+    return len({each.image for each in objects})
 
 
 SCENE_GRAPHS = BuildKind(
@@ -240,4 +254,5 @@ SCENE_GRAPHS = BuildKind(
     picture=shown,
     editable=editable,
     inputs=SCENES,
+    statistics=statistics,
 )

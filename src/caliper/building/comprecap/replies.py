@@ -7,7 +7,7 @@ from typing import Any
 
 from caliper.building.candidates import LONGEST_TEXT, Candidate
 from caliper.building.comprecap.relations import relation_candidate
-from caliper.building.comprecap.scenes import OBJECT, QUESTION
+from caliper.building.comprecap.scenes import OBJECT, QUESTION, category_of
 from caliper.building.generation import WrittenCandidates, reply_entries
 
 
@@ -35,7 +35,7 @@ def read_description(reply: str, image: str, name: str, most: int) -> WrittenCan
     """The description of the object `name`; None if the reply is unreadable."""
 
     def candidate(entry: Mapping[str, Any]) -> Candidate | None:
-        short, full = (_text(entry, field) for field in ("short", "full"))
+        short, full = (_plain(_text(entry, field), name) for field in ("short", "full"))
         texts = list(dict.fromkeys(text for text in (short, full) if text))
         return Candidate.of(image, name, (), "\n".join(texts), OBJECT) if texts else None
 
@@ -48,6 +48,7 @@ def read_relations(reply: str, image: str, _: str, most: int) -> WrittenCandidat
     def candidate(entry: Mapping[str, Any]) -> Candidate | None:
         subject, end, text = (_text(entry, field) for field in ("subject", "object", "relation"))
         whole = subject and end and text
+        text = _plain(text, subject, end)
         return relation_candidate(image, subject, end, text) if whole else None
 
     return _read(reply_entries(reply, "relations", "relation"), candidate, most)
@@ -78,6 +79,13 @@ def _read(
     found = [candidate(entry) for entry in entries if isinstance(entry, Mapping)]
     candidates = tuple(each for each in found if each is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
+
+
+def _plain(text: str, *names: str) -> str:
+    """The text with categories in place of names: the numbers are ours."""
+    for name in names:
+        text = text.replace(name, category_of(name)) if name else text
+    return text
 
 
 def _text(entry: Mapping[str, Any], field: str) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from caliper.building.asking.planning import MOST_QUESTIONS
-from caliper.building.comprecap.scenes import COVERAGE, SceneRules
+from caliper.building.asking.planning import MOST_ELEMENTS
+from caliper.building.comprecap.scenes import COVERAGE, RELATIONS_WRITTEN, SceneRules
 from caliper.cli.building.engine import SPECS, BuildEngine, EngineFlags, digests_of, run_build
 from caliper.core.errors import InvalidInput
 from caliper.local.building.comprecap import SceneBuild, SceneOptions
@@ -65,7 +65,7 @@ Generator = Annotated[
 Most = Annotated[
     int,
     typer.Option(
-        "--most", help="Relations per picture that a model writes.", min=1, max=MOST_QUESTIONS
+        "--most", help="Relations per picture that a model writes.", min=1, max=MOST_ELEMENTS
     ),
 ]
 
@@ -89,7 +89,7 @@ class SceneFlags(EngineFlags):
     least_area: LeastArea = 0.0
     describer: Describer = None
     generator: Generator = None
-    most: Most = MOST_QUESTIONS
+    most: Most = RELATIONS_WRITTEN
 
     def options(self, inputs: SceneInputs) -> SceneOptions:
         """What the build is made from. Raises InvalidInput naming the flag or file."""

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.bounds import MediaLimits
-from caliper.building.asking.planning import MOST_QUESTIONS
 from caliper.building.asking.questions import ModelStep, writing_row
 from caliper.building.candidates import Candidate, Decision
 from caliper.building.comprecap.descriptions import describe, place_of, undescribed
 from caliper.building.comprecap.graphs import SCENE_GRAPHS, SCENES, wrong_question
 from caliper.building.comprecap.relations import check_relations, given_relations
-from caliper.building.comprecap.replies import read_description, read_relations, read_wrong
 from caliper.building.comprecap.scenes import (
     CATEGORIES,
     OBJECT,
+    RELATIONS_WRITTEN,
     SceneRules,
     check_objects,
     given_objects,
@@ -27,7 +26,7 @@ from caliper.building.comprecap.scenes import (
 from caliper.building.steps import Fate, StepResult
 from caliper.core.layout import FileFormat, Layout
 from caliper.local.building.directory import BuildDirectory
-from caliper.local.building.model_steps import ModelSteps, StepReplies
+from caliper.local.building.model_steps import ModelSteps, StepWriting
 from caliper.local.building.scenes import read_scenes, write_scenes
 from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
 from caliper.version import __version__
@@ -54,7 +53,7 @@ class SceneOptions:
     rules: SceneRules = field(default_factory=SceneRules)
     describer: str | None = None
     generator: str | None = None
-    most: int = MOST_QUESTIONS
+    most: int = RELATIONS_WRITTEN
     seed: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -137,7 +136,7 @@ class SceneBuild:
         spec, missing = self._options.describer, undescribed(_candidates(before), self._pictures)
         if spec is None or not missing:
             skipped = "every description is given" if not missing else "no --describer"
-            fates = describe(before, self._pictures, {}, "")
+            fates = describe(before, self._pictures)
             return StepResult(DESCRIPTIONS, tuple(fates), skipped=skipped)
         rows = [
             writing_row(
@@ -149,14 +148,9 @@ class SceneBuild:
             )
             for image, objects in missing.items()
         ]
-        replies = await self._models.ask(ModelStep.DESCRIBE, rows, spec)
-        written = {
-            (image, name): found.candidates[0].answer
-            for image, name, reply in _each(replies, rows)
-            if (found := read_description(reply, image, name, 1)) and found.candidates
-        }
-        fates = describe(before, self._pictures, written, replies.model)
-        return self._asked(DESCRIPTIONS, ModelStep.DESCRIBE, fates, replies)
+        written = await self._models.write(ModelStep.DESCRIBE, rows, [spec])
+        fates = describe(before, self._pictures, written.candidates[0], written.models[0])
+        return self._asked(DESCRIPTIONS, ModelStep.DESCRIBE, fates, written)
 
     async def _relations(self, before: Sequence[Fate]) -> StepResult:
         spec, objects = self._options.describer, _candidates(before)
@@ -184,16 +178,13 @@ class SceneBuild:
             )
             for image, names in missing.items()
         ]
-        replies = await self._models.ask(ModelStep.RELATE, rows, spec)
-        reasons = (f"written by {replies.model}",)
-        for image, name, reply in _each(replies, rows):
-            found = read_relations(reply, image, name, self._options.most)
-            fates += [
-                Fate(each, decision=Decision.REVIEW, reasons=reasons)
-                for each in (found.candidates if found else ())
-            ]
+        written = await self._models.write(ModelStep.RELATE, rows, [spec])
+        reasons = (f"written by {written.models[0]}",)
+        fates += [
+            Fate(each, decision=Decision.REVIEW, reasons=reasons) for each in written.candidates[0]
+        ]
         checked = check_relations(fates, objects)
-        return self._asked(RELATIONS, ModelStep.RELATE, [*before, *checked], replies)
+        return self._asked(RELATIONS, ModelStep.RELATE, [*before, *checked], written)
 
     def _listed(self, image: str, names: Sequence[str]) -> str:
         picture = self._pictures[image]
@@ -205,13 +196,13 @@ class SceneBuild:
 
     async def _questions(self, before: Sequence[Fate]) -> StepResult:
         spec = self._options.generator
-        described = {
-            (each.image, each.question): each
+        full = {
+            (each.image, each.question): each.answer.splitlines()[-1]
             for each in _candidates(before)
             if each.category == OBJECT
         }
         names: dict[str, list[str]] = {}
-        for image, name in described:
+        for image, name in full:
             names.setdefault(image, []).append(name)
         tiny = {image: self._pictures[image].tiny(own) for image, own in names.items()}
         tiny = {image: own for image, own in tiny.items() if own}
@@ -224,35 +215,24 @@ class SceneBuild:
                 own,
                 _WRONG,
                 ModelStep.MISLEAD,
-                [described[image, name].answer.splitlines()[-1] for name in own],
+                [full[image, name] for name in own],
             )
             for image, own in tiny.items()
         ]
-        replies = await self._models.ask(ModelStep.MISLEAD, rows, spec)
-        fates = list(before)
-        for image, name, reply in _each(replies, rows):
-            found = read_wrong(reply, image, name, _WRONG)
-            for each in found.candidates if found else ():
-                right = described[image, name].answer.splitlines()[-1]
-                fates.append(wrong_question(each, right, self._options.seed, replies.model))
-        return self._asked(QUESTIONS, ModelStep.MISLEAD, fates, replies)
+        written = await self._models.write(ModelStep.MISLEAD, rows, [spec])
+        asked = [
+            wrong_question(
+                each, full[each.image, each.question], self._options.seed, written.models[0]
+            )
+            for each in written.candidates[0]
+        ]
+        return self._asked(QUESTIONS, ModelStep.MISLEAD, [*before, *asked], written)
 
     def _asked(
-        self, name: str, step: ModelStep, fates: Sequence[Fate], replies: StepReplies
+        self, name: str, step: ModelStep, fates: Sequence[Fate], written: StepWriting
     ) -> StepResult:
-        prompts, remarks = self._models.prompt(step), tuple(replies.remarks())
-        return StepResult(name, tuple(fates), (replies.model,), prompts, remarks)
-
-
-def _each(
-    replies: StepReplies, rows: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, str, str]]:
-    """The picture, the category and the text of every reply that can be used."""
-    for row in rows:
-        found = replies.items.get(row["image"], ())
-        for name, reply in zip(row["categories"], found, strict=False):
-            if not reply.reason:
-                yield row["image"], name, reply.reply
+        prompts = self._models.prompt(step)
+        return StepResult(name, tuple(fates), written.models, prompts, written.remarks)
 
 
 def _candidates(fates: Sequence[Fate]) -> list[Candidate]:
