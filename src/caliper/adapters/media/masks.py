@@ -75,7 +75,8 @@ def outline(picture: Image.Image, masks: Sequence[Pixels]) -> Image.Image:
     """The picture with the edges of masks drawn on it, the first in a colour of its own."""
     pixels = np.array(picture)
     thick = max(2, max(picture.size) // 400)
-    for place, mask in enumerate(masks):
+    # The first lies above the others.
+    for place, mask in reversed(list(enumerate(masks))):
         image = Image.fromarray(mask).resize(picture.size, Image.Resampling.NEAREST)
         inside = np.asarray(image).astype(bool)
         edge = inside & ~_shrunk(inside, thick)
