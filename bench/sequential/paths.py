@@ -46,9 +46,12 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     """Which paths regressed and which passed, and the share of calls made; p-values are (looks,
     paths, checks), the average first, then strata.
     """
-    least = np.minimum.accumulate(regressed, axis=0).min(axis=-1, keepdims=True)
-    falls = np.less(least[..., 0] * regressed.shape[-1], scenario.alarm)
     passes = np.minimum.accumulate(passed, axis=0) < ALPHA
+    # One that has passed regresses no more.
+    before = np.concatenate((np.zeros_like(passes[:1]), passes[:-1]))
+    counted = np.where(before, 1, regressed)
+    least = np.minimum.accumulate(counted, axis=0).min(axis=-1, keepdims=True)
+    falls = np.less(least[..., 0] * regressed.shape[-1], scenario.alarm)
     ended = np.logical_or(falls, np.all(passes, axis=-1))
     undecided = ~ended[-1]
     ended[-1] = True

@@ -3,7 +3,7 @@
 import sys
 
 from caliper.local.suite_service import suites
-from caliper.wiring.service_settings import SuitesSettings
 from caliper.wiring.startup import start
+from caliper.wiring.suites_settings import SuitesSettings
 
 sys.exit(start(SuitesSettings, suites))

@@ -17,10 +17,10 @@ from caliper.building.balance import balance
 from caliper.building.candidates import Candidate
 from caliper.building.capability.annotations import (
     annotation,
-    by_annotator,
     check_annotations,
-    editable,
-    edited,
+    credit_annotator,
+    edit_annotation,
+    editable_fields,
     heading,
     read_annotations,
 )
@@ -38,7 +38,7 @@ VALUES = st.sampled_from(["cup", "red cup", "A cup.", "box", "saucer", "tea"])
 
 
 def said(task: str, value: str, name: str = "", who: str = "ana", path: str = "a.jpg") -> Candidate:
-    return by_annotator(annotation(TASKS[task], path, value, name), who)
+    return credit_annotator(annotation(TASKS[task], path, value, name), who)
 
 
 @st.composite
@@ -51,7 +51,7 @@ def annotations(draw: st.DrawFn) -> Candidate:
         value = str(draw(st.integers(1, 40)))
     ending = "mp4" if task.media is Medium.VIDEO else "jpg"
     path = f"{draw(st.sampled_from('abc'))}.{ending}"
-    return by_annotator(
+    return credit_annotator(
         annotation(task, path, value, draw(VALUES)), draw(st.sampled_from(["ana", "ben", "cem"]))
     )
 
@@ -190,14 +190,14 @@ def test_the_files_are_planned_and_every_question_joins_its_annotation(
 def test_edits() -> None:
     color = said("object_color", "red", "cup")
     assert heading(color) == "Object color: cup"
-    assert edited(color, CandidateEdit("", (), " dark  red")).answer == "dark red"
+    assert edit_annotation(color, CandidateEdit("", (), " dark  red")).answer == "dark red"
     style = said("style", "realistic")
     assert (heading(style), style.choices) == ("Style", TASKS["style"].labels)
-    assert edited(style, CandidateEdit("", style.choices, "sketch art")).id == style.id
+    assert edit_annotation(style, CandidateEdit("", style.choices, "sketch art")).id == style.id
     for answer, told in (("x" * 3000, "longer than 2,000"), ("baroque", "none of the categories")):
         with pytest.raises(InvalidInput, match=told):
-            edited(style, CandidateEdit("", style.choices, answer))
-    assert [editable(said(task, "cup")) for task in ("object_category", "scene")] == [
+            edit_annotation(style, CandidateEdit("", style.choices, answer))
+    assert [editable_fields(said(task, "cup")) for task in ("object_category", "scene")] == [
         (),
         ("answer",),
     ]

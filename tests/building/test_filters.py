@@ -14,9 +14,9 @@ from caliper.building.balance import balance
 from caliper.building.blind import filter_blind, is_asked, threshold
 from caliper.building.candidates import Candidate
 from caliper.building.domains import official_rows
-from caliper.building.steps import Fate, StepResult, fate_lines, keep_all, read_fates, restored
-from caliper.building.taxonomies import category_of, coverage, merged
-from caliper.building.validation import FLAGS, UNSEEN, assessed, decide
+from caliper.building.steps import Fate, StepResult, fate_lines, keep_all, read_fates, restore_step
+from caliper.building.taxonomies import category_of, coverage, merge_taxonomies
+from caliper.building.validation import FLAGS, UNSEEN, assess, decide
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
@@ -68,7 +68,7 @@ def test_the_same_flag_of_both_rejects_only_if_asked_to() -> None:
     assert decide([asked()], another, reject=True)[0].decision == "review"
     rejected = decide([asked()], same, reject=True)
     assert (rejected[0].decision, rejected[0].dropped) == ("reject", "same flag of all validators")
-    assert assessed(rejected) == []
+    assert assess(rejected) == []
 
 
 @given(distinct(), st.integers(1, 5), st.integers(0, 3))
@@ -96,12 +96,14 @@ def test_no_limit_keeps_everything() -> None:
 def test_a_step_is_restored_from_its_file(found: list[Candidate]) -> None:
     fates = tuple(Fate(each, "why", "d", "review", ("r",)) for each in found)
     step = StepResult("2-formats", fates, ("m",), {"p": "1"}, ("remark",), "no model")
-    assert restored(step.summary(), read_fates(rows(fate_lines(fates)))) == step
+    assert restore_step(step.summary(), read_fates(rows(fate_lines(fates)))) == step
 
 
 def test_taxonomies_are_merged_and_covered() -> None:
     first = {"home": ("Things -> Kind", "Things -> Count"), "work": ("A -> b",)}
-    domain, nodes = merged([first, {"home": ("things -> kind", "Use -> Purpose")}], "home")
+    domain, nodes = merge_taxonomies(
+        [first, {"home": ("things -> kind", "Use -> Purpose")}], "home"
+    )
     assert (domain, nodes) == ("home", ("Things -> Kind", "Things -> Count", "Use -> Purpose"))
     categories = [category_of(node) for node in nodes]
     assert categories[0] == "Things - Kind"
@@ -117,7 +119,7 @@ def test_taxonomies_are_merged_and_covered() -> None:
 def test_a_domain_that_is_not_there(domain: str, told: str) -> None:
     taxonomy = {"home": ("A -> b",), "work": ("A -> b",)}
     with pytest.raises(InvalidInput, match=told):
-        merged([taxonomy], domain)
+        merge_taxonomies([taxonomy], domain)
 
 
 @given(distinct())

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.building.questions import asked, distinct
 
 from caliper.building.candidates import Candidate
-from caliper.building.formats import check_formats, fault, tidied, without_prefixes
+from caliper.building.formats import check_formats, fault, strip_prefixes, tidied
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from caliper.building.formats import check_formats, fault, tidied, without_prefi
     ],
 )
 def test_letters_before_options(choices: tuple[str, ...], bare: tuple[str, ...]) -> None:
-    assert without_prefixes(choices) == bare
+    assert strip_prefixes(choices) == bare
 
 
 @pytest.mark.parametrize(

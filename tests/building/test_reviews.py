@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fakes.reviewing import assessed, candidate, review
 
 from caliper.building.candidates import AssessedCandidate, Decision
-from caliper.building.domains import edited
+from caliper.building.domains import edit_question
 from caliper.building.kinds import CandidateEdit
 from caliper.building.reviews import (
     Review,
@@ -175,7 +175,9 @@ def test_a_wrong_line_is_named(field: str, value: object, told: str) -> None:
 
 
 def test_edits_are_tidy_and_keep_the_id() -> None:
-    texts = edited(ASKED, CandidateEdit(" Who\n is it? ", ("A. a cat", "B. a dog"), "B. a dog"))
+    texts = edit_question(
+        ASKED, CandidateEdit(" Who\n is it? ", ("A. a cat", "B. a dog"), "B. a dog")
+    )
     assert texts == replace(
         ASKED, question="Who is it?", choices=("a cat", "a dog"), answer="a dog"
     )
@@ -196,5 +198,5 @@ def test_edits_keep_the_rules_of_formats(
     question: str, choices: tuple[str, ...], answer: str, told: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        edited(ASKED, CandidateEdit(question, choices, answer))
+        edit_question(ASKED, CandidateEdit(question, choices, answer))
     assert str(caught.value) == told

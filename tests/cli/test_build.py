@@ -168,6 +168,10 @@ def test_without_any_model(caliper: Command, tmp_path: Path) -> None:
         ),
         (("--generator", "tgi:x", "--taxonomy", "street.yaml"), "Choose one with --domain"),
         (("--generator", "tgi:x", "--domain", "street"), "the taxonomy has no 'street'"),
+        (
+            (*("--generator", "tgi:x") * 11, "--most", "10"),
+            "most: up to 2,200 questions about a picture, more than 2,000",
+        ),
         (("--generator", "tgi:x", "--cohesion", "0.99"), "cohesion: higher than --similarity"),
         (("--generator", "tgi:x", "--set", "tokens=3"), "unknown setting 'tokens'"),
     ],

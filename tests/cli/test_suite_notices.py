@@ -60,6 +60,9 @@ async def test_people_are_told(tmp_path: Path) -> None:
         assert {"event": "told", "detail": "only: regressed"}.items() <= entry["timeline"][
             -1
         ].items()
+        deliveries = [(one["kind"], one["target"], one["attempts"]) for one in entry["deliveries"]]
+        assert deliveries[-2:] == [("regressed", "all", 1), ("regressed", "only", 1)]
+        assert all(one["delivered"] and not one["error"] for one in entry["deliveries"])
         # Nothing is told twice.
         count = len(receiver.posted)
         await run(*RUN, code=0)

@@ -202,6 +202,7 @@ async def test_an_endpoint_that_is_down_leaves_the_checkpoint_waiting(served: Pa
     ended = await asyncio.to_thread(quick, *RUN, code=4)
     assert "waiting" in ended.out
     assert states(quick) == {"step-0": "waiting", "step-1": "registered", "step-2": "registered"}
+    assert "nightly: waiting step-0 (" in quick("suite", "status", code=0).out
 
 
 async def test_a_server_captions_the_checkpoint_of_a_uri(caliper: Command) -> None:

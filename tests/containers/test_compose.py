@@ -26,9 +26,9 @@ from caliper.wiring.service_settings import (
     JudgeSettings,
     QaReaderSettings,
     ServerSettings,
-    SuitesSettings,
 )
 from caliper.wiring.settings import Settings, read_settings, variable
+from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS: dict[str, type[ServerSettings]] = {
     "aggregator": AggregatorSettings,

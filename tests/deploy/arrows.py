@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from tests.deploy.network import Peer, Port
 from tests.deploy.objects import COMPONENT
-from tests.deploy.policies.cluster import SERVICES
+from tests.deploy.policies.cluster import CHECKPOINTS, SERVICES
 from tests.deploy.rendering import Rendering
 
 NAMESPACES: dict[str, dict[str, str]] = {
-    name: {} for name in ("kube-system", "default", "keda", "monitoring")
+    name: {} for name in ("kube-system", "default", "keda", "monitoring", CHECKPOINTS)
 }
 """Namespaces of others, which have no labels but their name."""
 
@@ -32,6 +32,7 @@ INTERNET = Peer("the internet", address="203.0.113.7")
 API_SERVER = Peer("the API server", address="10.96.0.1")
 NODE_API_SERVER = Peer("the API server at its node", address="192.168.49.2")
 STRANGER = Peer("a stranger in our namespace", "caliper", {}, {}, "10.244.1.7")
+CHECKPOINT = Peer("checkpoint", CHECKPOINTS, {COMPONENT: "checkpoint"}, {}, "10.244.1.10")
 METADATA = Peer("the cloud's metadata", address="169.254.169.254")
 METADATA_6 = Peer("the cloud's metadata by IPv6", address="fd00:ec2::254")
 OUTSIDE = (
@@ -48,11 +49,12 @@ OUTSIDE = (
     Peer("a pod of another namespace", "default", {}, {}, "10.244.1.6"),
     Peer("a pod beside Prometheus", "monitoring", {}, {}, "10.244.1.9"),
     STRANGER,
+    CHECKPOINT,
     Peer("a pod of kube-system", "kube-system", {}, {}, "10.244.1.8"),
 )
 API_PORTS = (443, 6443, 8443, 16443)
 """Where API servers listen: nobody's choice, minikube's and MicroK8s' among them."""
-PORTS = (*map(Port, (22, 53, 80, *API_PORTS, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
+PORTS = (*map(Port, (22, 53, 80, *API_PORTS, 8000, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
 """Ports that are tried beside those that any pod declares."""
 
 _NO_DNS = ("tgi-judge", "tgi-reader", "triton")
@@ -69,6 +71,19 @@ class Arrow(NamedTuple):
 
 def _to(destination: str, number: int, *sources: str) -> Iterator[Arrow]:
     return (Arrow(source, destination, Port(number)) for source in sources)
+
+
+def _to_the_api_server(source: str) -> Iterator[Arrow]:
+    """No label tells its address: what listens at its ports outside of this namespace, and is no
+    secret of a node, can be reached.
+    """
+    return (
+        arrow
+        for outside in OUTSIDE
+        if outside not in (STRANGER, NODE_DNS, METADATA, METADATA_6)
+        for number in API_PORTS
+        for arrow in _to(outside.name, number, source)
+    )
 
 
 _BETWEEN = frozenset(
@@ -94,15 +109,7 @@ _BETWEEN = frozenset(
         *_to("gateway", _GRPC, CLIENT.name, "suites"),
         # The hub's addresses change: whatever speaks HTTPS outside of private networks.
         *_to(INTERNET.name, 443, "model-download"),
-        # No label tells the API server's address: what listens at its ports outside of this
-        # namespace, and is no secret of a node, bootstrap can reach.
-        *(
-            arrow
-            for outside in OUTSIDE
-            if outside not in (STRANGER, NODE_DNS, METADATA, METADATA_6)
-            for number in API_PORTS
-            for arrow in _to(outside.name, number, "bootstrap")
-        ),
+        *_to_the_api_server("bootstrap"),
     )
 )
 # Addresses of other people's brokers and stores are known to them alone.
@@ -124,6 +131,9 @@ _OF = {
             *_to("alertmanager", 9093, "prometheus"),
             *_to(INTERNET.name, 443, "alertmanager"),
         )
+    ),
+    "checkpoint-pods": frozenset(
+        (*_to(CHECKPOINT.name, 8000, "suites"), *_to_the_api_server("suites"))
     ),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
     "prometheus-operator": frozenset(
@@ -151,7 +161,13 @@ def needed(rendering: Rendering, there: Iterable[str]) -> set[Arrow]:
         for who in (DNS, NODE_DNS)
         for protocol in ("TCP", "UDP")
     }
-    return {each for each in arrows if {each.source, each.destination} <= known} | names
+    made = {each for each in arrows if {each.source, each.destination} <= known} | names
+    if "checkpoint-pods" not in rendering.parts:
+        return made
+    # Its namespace is closed then.
+    return {
+        each for each in made if each.destination != CHECKPOINT.name or each.port.number == 8000
+    }
 
 
 def called(peer: Peer) -> str:

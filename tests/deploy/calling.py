@@ -26,9 +26,9 @@ from caliper.wiring.service_settings import (
     ServerSettings,
     StoreSettings,
     StreamSettings,
-    SuitesSettings,
 )
 from caliper.wiring.settings import Settings
+from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS: dict[str, type[Settings]] = {
     "aggregator": AggregatorSettings,
@@ -77,6 +77,7 @@ def of_settings(settings: Settings) -> Iterator[Called]:
                 target = settings.peer(peer, place)
                 yield Called(peer, Address.parse(target.address), target.tls)
     if isinstance(settings, SuitesSettings):
+        settings.access()
         target = settings.peer("gateway", settings.gateway)
         yield Called("gateway", Address.parse(target.address), target.tls)
 

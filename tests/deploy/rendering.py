@@ -26,6 +26,8 @@ MANIFESTS = ROOT / "deploy" / "k8s"
 OVERLAYS = ("base", "overlays/external", "overlays/local")
 COMPONENTS = ("keda", "prometheus-operator", "vllm")
 OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
+OF_SUITES = ("checkpoint-pods",)
+EVERY_COMPONENT = (*COMPONENTS, *OF_THE_BUNDLED_PROMETHEUS, *OF_SUITES)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def _subsets(names: Iterable[str]) -> Iterable[tuple[str, ...]]:
 RENDERINGS = (
     *(Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)),
     *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
+    *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)

@@ -14,9 +14,8 @@ from tests.deploy.objects import Object, called
 from tests.deploy.policies.planting import Change, container, item, more
 from tests.deploy.rendering import (
     BASE,
-    COMPONENTS,
+    EVERY_COMPONENT,
     MANIFESTS,
-    OF_THE_BUNDLED_PROMETHEUS,
     OVERLAYS,
     RENDERINGS,
     Rendering,
@@ -94,9 +93,8 @@ def test_what_is_not_valid_is_found(change: Change) -> None:
 def test_no_overlay_and_no_component_is_left_out() -> None:
     folders = {file.parent.relative_to(MANIFESTS) for file in MANIFESTS.rglob("kustomization.yaml")}
     assert {str(each) for each in folders if each.parts[:1] == ("overlays",)} == set(OVERLAYS[1:])
-    assert {each.name for each in folders if each.parts[:1] == ("components",)} == {
-        *COMPONENTS, *OF_THE_BUNDLED_PROMETHEUS
-    }  # fmt: skip
+    components = {each.name for each in folders if each.parts[:1] == ("components",)}
+    assert components == set(EVERY_COMPONENT)
 
 
 @pytest.mark.components(kustomize.NAME)
@@ -104,11 +102,11 @@ def test_the_command_of_the_readme_applies_the_base() -> None:
     assert list(rendered(BASE)) == build(MANIFESTS)
 
 
-@pytest.mark.parametrize("component", [*COMPONENTS, *OF_THE_BUNDLED_PROMETHEUS])
+@pytest.mark.parametrize("component", EVERY_COMPONENT)
 def test_components_say_what_they_need(component: str) -> None:
     assert (MANIFESTS / "components" / component / "README.md").read_text("utf-8").strip()
 
 
-@pytest.mark.parametrize("component", [*COMPONENTS, *OF_THE_BUNDLED_PROMETHEUS])
+@pytest.mark.parametrize("component", EVERY_COMPONENT)
 def test_components_change_something(component: str) -> None:
     assert list(rendered(Rendering("base", (component,)))) != list(rendered(BASE))

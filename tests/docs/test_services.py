@@ -14,9 +14,9 @@ from caliper.wiring.service_settings import (
     GatewaySettings,
     JudgeSettings,
     QaReaderSettings,
-    SuitesSettings,
 )
 from caliper.wiring.settings import Settings, variable
+from caliper.wiring.suites_settings import SuitesSettings
 
 PAGE = (ROOT / "docs" / "services.md").read_text("utf-8")
 SERVICES: dict[str, type[Settings]] = {

@@ -14,6 +14,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 
+from caliper.analysis.gate import Check
 from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import RunDirectory
 from caliper.local.run import evaluate
@@ -28,6 +29,11 @@ RIGHT = fake.answer('{"score": 1, "reason": "it says so"}')
 WRONG = fake.answer('{"score": -1, "reason": "it says something else"}')
 
 
+CHECKS = tuple(
+    Check("capability", f"tasks.{task}.recall", max_drop=20.0) for task in ("scene", "object_color")
+)
+"""A check of each task: that of the first is soon sure, if only colors get worse."""
+
 _CAPTION = re.compile(r"a (?:park|mistake) \w+ \d+")
 
 
@@ -39,21 +45,35 @@ async def judge(
     return await step(server, request, body)
 
 
-def checkpoint(folder: Path, name: str, mistakes: int, **more: Any) -> RunConfig:
-    """A checkpoint that makes a mistake about so many of a hundred scenes."""
+def checkpoint(
+    folder: Path, name: str, mistakes: int, colors: int | None = None, **more: Any
+) -> RunConfig:
+    """A checkpoint that makes a mistake about so many of a hundred scenes, and about so many of a
+    hundred `colors`, if they are asked about.
+    """
     if not (folder / "data").exists():
         tiny.write_scenes(folder, SAMPLES)
     captions = folder / name
+    _write_captions(captions / "scene.jsonl", name, mistakes, 0)
+    if colors is not None:
+        ids = (f"s{number:05}" for number in range(SAMPLES, 2 * SAMPLES))
+        elements = (tiny.element("object_color", each, {"apple": "red"}) for each in ids)
+        tiny.lines(folder / "data" / "object_color.jsonl", elements)
+        _write_captions(captions / "object_color.jsonl", name, colors, SAMPLES)
+    part = {"data": folder / "data", "captions": captions}
+    return check_config({"name": name, "benchmarks": {"capability": part}, **more})
+
+
+def _write_captions(file: Path, name: str, mistakes: int, first: int) -> None:
     rows = (
         {
-            "file_id": f"s{number:05}",
-            "caption": f"{'a mistake' if number % 100 < mistakes else 'a park'} {name} {number}",
+            "file_id": f"s{first + number:05}",
+            "caption": f"{'a mistake' if number % 100 < mistakes else 'a park'} {name} "
+            f"{first + number}",
         }
         for number in range(SAMPLES)
     )
-    tiny.lines(captions / "scene.jsonl", rows)
-    part = {"data": folder / "data", "captions": captions}
-    return check_config({"name": name, "benchmarks": {"capability": part}, **more})
+    tiny.lines(file, rows)
 
 
 async def in_one_process(
@@ -76,3 +96,10 @@ async def in_one_process(
 def shown(server: ChatServer) -> set[str]:
     """The captions that a judge was asked about."""
     return {found for each in server.requests for found in _CAPTION.findall(json.dumps(each.body))}
+
+
+def shown_by_task(server: ChatServer) -> tuple[int, int]:
+    """How many captions of scenes a judge was asked about, and how many of colors."""
+    numbers = [int(caption.rpartition(" ")[2]) for caption in shown(server)]
+    scenes = sum(number < SAMPLES for number in numbers)
+    return scenes, len(numbers) - scenes

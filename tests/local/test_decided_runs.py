@@ -31,16 +31,22 @@ BLOCKS = [list(range(end - SIZE, end)) for end in range(SAMPLES, 0, -SIZE)]
 
 @dataclass
 class Rule:
-    """Sure after some blocks. `looks` are the outcomes that it saw."""
+    """Sure after some blocks. `looks` are the outcomes that it saw, and `closed` the questions that
+    are needed in the first block only.
+    """
 
     sure: int
     blocks: Sequence[Sequence[int]] = field(default_factory=lambda: BLOCKS)
+    closed: frozenset[int] = frozenset()
     looks: list[dict[int, float | None]] = field(default_factory=list)
 
     def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
         assert blocks_done == len(self.looks) + 1
         self.looks.append(dict(outcomes))
         return blocks_done == self.sure
+
+    def is_drawn(self, index: int) -> bool:
+        return not self.looks or index not in self.closed
 
 
 async def run(folder: Path, url: str, rule: Rule, concurrency: int = 4) -> RunDirectory:
@@ -96,6 +102,26 @@ async def test_what_is_asked_ends_with_the_block_after_which_the_answer_is_sure(
     recalled = Rule(2)
     assert await decide_again(ended, recalled) == 2
     assert recalled.looks == rule.looks
+
+
+async def test_what_is_needed_no_more_is_asked_no_more(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    closed = frozenset(range(0, SAMPLES, 2))
+    drawn = {*BLOCKS[0], *({*BLOCKS[1], *BLOCKS[2]} - closed)}
+    rule = Rule(3, closed=closed)
+    async with ChatServer(otherwise=RIGHT) as server:
+        directory = await run(tmp_path, server.url, rule)
+        assert len(server.requests) == len(drawn)
+    assert set(rule.looks[-1]) == drawn
+    ended = await directory.stored_run.open()
+    assert ended.state is RunState.DECIDED
+    recalled = Rule(3, closed=closed)
+    assert await decide_again(ended, recalled) == 3
+    assert recalled.looks == rule.looks
+    # Other checks are looked at as far as all that they need was asked.
+    other = Rule(3, closed=frozenset(range(1, SAMPLES, 2)))
+    assert await decide_again(ended, other) == 1
+    assert len(other.looks) == 1
 
 
 async def test_a_run_whose_answer_is_never_sure_is_complete(tmp_path: Path) -> None:

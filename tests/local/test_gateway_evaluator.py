@@ -2,105 +2,35 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
 from tests.fakes.decided import judge
-from tests.fakes.installation import installation
+from tests.fakes.installed_suites import Installed, installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
 from tests.fakes.suite_folders import suite as written
 
-from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import push_suite
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
 from caliper.core.run import RunState
 from caliper.core.spending import Spending
-from caliper.core.suites import Suite
-from caliper.local.bucket_captions import BucketCaptions
-from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
-from caliper.pipeline.aggregation.lease import Lease
-from caliper.pipeline.comparing.comparer import Comparer
-from caliper.pipeline.suites.baselines import BaselineChoice
-from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.evaluation import EntryResult
-from caliper.pipeline.suites.loop import SuiteLoop
-from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
-from caliper.wiring.clock import SystemClock
-from caliper.wiring.grounds import Ground, memory_ground
+from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 pytestmark = pytest.mark.rest
 CAPTIONS = EXAMPLES / "captions"
 SCENES = 100
-
-
-@dataclass
-class Installed:
-    """An installation in this process, and what evaluates its suites."""
-
-    ground: Ground
-    evaluator: GatewayEvaluator
-    bucket: MemoryBucket
-    events: list[tuple[str, str]] = field(default_factory=list)
-    note: Callable[[], dict[str, Any]] = dict
-
-    async def applied(self, folder: Path, **more: Any) -> Suite:
-        suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
-        await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
-        return suite
-
-    async def one(
-        self, suite: Suite, checkpoint: CheckpointRevision, number: int = 0
-    ) -> EntryResult:
-        new = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
-        entry = replace(new, round=number)
-        store, clock = self.ground.store, self.ground.clock
-        registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
-        claim = EntryClaim(registry, StoredEntry(entry, None), lease)
-        self.note = lease.note
-        return await self.evaluator.evaluate(suite, claim, BaselineChoice())
-
-    async def decided(self) -> list[CheckpointEntry]:
-        """All entries, once a loop has evaluated them."""
-
-        def note(event: Any) -> None:
-            self.events.append((event.entry.checkpoint.name, event.event))
-
-        store, clock = self.ground.store, self.ground.clock
-        await SuiteLoop(store, clock, self.evaluator, note).run((), once=True)
-        stored, _ = await SuiteRegistry(store, clock).entries("nightly")
-        return [each.entry for each in stored]
-
-
-@asynccontextmanager
-async def installed(
-    folder: Path,
-    captioner: CaptionerSettings | None = None,
-    examiner: JudgeSettings | None = None,
-) -> AsyncIterator[Installed]:
-    ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
-    comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
-    captions = BucketCaptions(lambda _: bucket)
-    async with installation(ground, examiner, captioner=captioner) as gateway:
-        evaluator = GatewayEvaluator(
-            gateway, ground.store, comparer, captions, SystemClock(), print
-        )
-        yield Installed(ground, evaluator, bucket)
-    await comparer.close()
 
 
 @pytest.fixture
@@ -276,7 +206,9 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
     ("more", "field"),
     [
         ({"retention": {"keep": 3}}, "retention"),
-        ({"serve": {"endpoint": "http://127.0.0.1:1"}}, "serve"),
+        ({"serve": {"command": ["sh"]}}, "serve.command"),
+        ({"serve": {"pod": {"spec": {}}, "namespace": "kube-system"}}, "serve.namespace"),
+        ({"serve": {"pod": {"spec": {}}, "account": "/"}}, "serve.account"),
         ({"anchors": True}, "anchors"),
         ({"budget": {"month": {"money": 5}}}, "budget.month.money"),
         ({"budget": {"month": {"tokens": 5}}}, "budget.month.tokens"),

@@ -9,13 +9,13 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import FastClock
 from tests.fakes.command import Command
-from tests.fakes.decided import SAMPLES, checkpoint, in_one_process, judge, shown
+from tests.fakes.decided import CHECKS, checkpoint, in_one_process, judge, shown, shown_by_task
 from tests.fakes.installation import listening, over
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.analysis.gate import Check, Policy
+from caliper.analysis.gate import Policy
 from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.judged_again import SHARE, place_again
@@ -25,16 +25,17 @@ from caliper.wiring.models import ModelRoom
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services
 
-CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 5.0}
-
 
 async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) -> None:
     alone, store = tmp_path / "alone", DirectoryStore(tmp_path / "store")
-    base, worse = checkpoint(tmp_path, "base", 10), checkpoint(tmp_path, "worse", 60)
+    base = checkpoint(tmp_path, "base", 10, colors=10)
+    worse = checkpoint(tmp_path, "worse", 10, colors=45)
     again = base.model_copy(update={"judge_share": SHARE, "replicate": 1})
-    tiny.text(tmp_path / "policy.yaml", yaml.safe_dump({"checks": [CHECK]}))
+    names = ("benchmark", "figure", "max_drop")
+    given = [{name: getattr(check, name) for name in names} for check in CHECKS]
+    tiny.text(tmp_path / "policy.yaml", yaml.safe_dump({"checks": given}))
     gate = ("gate", "--policy", "policy.yaml", "--json")
-    policy = Policy((Check("capability", "average.f1", max_drop=5.0),))
+    policy = Policy(CHECKS)
     async with ChatServer(otherwise=judge) as chat:
         first = await in_one_process(base, chat.url, alone / "base")
         repeats = (await in_one_process(again, chat.url, place_again(first))).stored_run
@@ -42,8 +43,9 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
         plan = SequentialPlan(first.stored_run, policy, None, policy.level, repeats, rules)
         chat.requests.clear()
         second = await in_one_process(worse, chat.url, alone / "worse", plan)
-        drawn = shown(chat)
-        assert len(drawn) < SAMPLES / 2
+        drawn, (scenes, colors) = shown(chat), shown_by_task(chat)
+        # What is sure of a task is asked no more.
+        assert scenes < colors
         ground = replace(memory_ground(store), clock=FastClock())
         settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
         parts = await all_services(ground, settings, QaReaderSettings(), None)

@@ -1,37 +1,51 @@
 """Checkpoints that the suites of an installation evaluate, on real Kafka and MinIO."""
 
 import asyncio
-import io
 import json
-import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
-from minio import Minio
+from tests.fakes.announcing_bucket import AnnouncingBucket, announcing_bucket
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.command import Command
 from tests.fakes.opinions import steadfast
-from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation, installation
+from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation, grounded, installation
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import suite
-from tests.servers.access import access_to
 
 from caliper.adapters.notices.topic import SUITE_EVENTS
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.suites import RemoteSuites
-from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
-from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.envelopes import Message
+from caliper.local.notify import TOPIC_NAME
 from caliper.pipeline.store.runs import read_starts, run_store
 
 CAPTIONS = EXAMPLES / "captions" / "careful" / "capability"
-TOPIC, WORSE_FOLDER = "checkpoints", "announced/step-300/"
+WORSE_FOLDER = "announced/step-300/"
 EARLY, BETTER, WORSE = "An early text:", "A better text:", "A worse text:"
+
+
+pytestmark = pytest.mark.components("MinIO")
+
+
+@pytest.fixture
+def bucket(kafka: KafkaAccess, tmp_path: Path) -> Iterator[AnnouncingBucket]:
+    with announcing_bucket(kafka, tmp_path / "minio") as found:
+        yield found
+
+
+@pytest.fixture
+def ground(kafka: KafkaAccess, bucket: AnnouncingBucket, tmp_path: Path) -> Ground:
+    """On the MinIO that announces, since checkpoints are in buckets of the store's."""
+    access = bucket.access
+    secrets = f"{access.access_key}:{access.secret_key}"
+    return grounded(kafka, access.url.replace("://", f"://{secrets}@"), tmp_path)
 
 
 class PatientJudge:
@@ -60,7 +74,6 @@ async def evaluating(
     ground: Ground, bucket: str, judge: PatientJudge
 ) -> AsyncIterator[Installation]:
     """An installation with the service that evaluates suites, to which a bucket is announced."""
-    apply_topics(ground.kafka, (Topic(TOPIC, 1, {}),))
     chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
     chats["judge"] = ChatServer(otherwise=judge)
     async with installation(ground, chats) as there:
@@ -70,31 +83,18 @@ async def evaluating(
         yield there
 
 
-def put(bucket: tuple[Minio, str], key: str, text: str) -> None:
-    client, name = bucket
-    client.put_object(name, key, io.BytesIO(text.encode()), len(text.encode()))
-
-
-def deliver(bucket: tuple[Minio, str], folder: str, text: str) -> None:
+def deliver(bucket: AnnouncingBucket, folder: str, text: str) -> None:
     """A checkpoint whose captions all begin with a text."""
     for file in CAPTIONS.iterdir():
         rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         lines = [json.dumps({**row, "caption": f"{text} {row['caption']}"}) for row in rows]
-        put(bucket, f"{folder}capability/{file.name}", "\n".join(lines))
-
-
-async def announce(ground: Ground, bucket: str, key: str) -> None:
-    """What MinIO publishes of an object."""
-    stream = KafkaStream(ground.kafka)
-    record = {"s3": {"bucket": {"name": bucket}, "object": {"key": key}}}
-    await stream.publish(Message(TOPIC, key, json.dumps({"Records": [record]}).encode()))
-    await stream.close()
+        bucket.put(f"{folder}capability/{file.name}", "\n".join(lines))
 
 
 async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
-    ground: Ground, tmp_path: Path
+    ground: Ground, bucket: AnnouncingBucket, tmp_path: Path
 ) -> None:
-    access = access_to(ground.minio, f"models-{uuid.uuid4().hex[:8]}")
+    access = bucket.access
     data = {"data": str(EXAMPLES / "capability")}
     suite(tmp_path, benchmarks={"capability": data}, budget={"tokens": 10**9})
     judge = PatientJudge()
@@ -118,19 +118,16 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
         shown = json.dumps(await told("suite", "show", "nightly"))
         assert str(EXAMPLES) not in shown
         assert str(tmp_path) not in shown
-        with access.connections() as pool:
-            bucket = access.client(pool), access.bucket
-            bucket[0].make_bucket(access.bucket)
-            for folder, text in (("200/", BETTER), ("100/", EARLY), (WORSE_FOLDER, WORSE)):
-                deliver(bucket, folder, text)
-            manifest = {"revision": "rev-300", "name": "step-300"}
-            put(bucket, f"{WORSE_FOLDER}manifest.json", json.dumps(manifest))
+        for folder, text in (("200/", BETTER), ("100/", EARLY), (WORSE_FOLDER, WORSE)):
+            deliver(bucket, folder, text)
         await told("suite", "pause", "nightly")
         for step in (200, 100, 200):
             revision = ("--revision", f"rev-{step}", "--step", step)
             await told("checkpoint", "add", f"s3://{access.bucket}/{step}", *revision)
+        # MinIO announces both; the service reads that.
         for _ in range(2):
-            await announce(ground, access.bucket, f"{WORSE_FOLDER}manifest.json")
+            manifest = {"revision": "rev-300", "name": "step-300"}
+            bucket.put(f"{WORSE_FOLDER}manifest.json", json.dumps(manifest))
         await _until(server, lambda found: len(found) == 3)
         await told("suite", "resume", "nightly")
         # In the middle of the first run, and of the second.
@@ -159,6 +156,11 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
         kinds = await _announced(ground, "regressed")
         assert kinds.count("started") == 3
         assert {"registered", "decided", "passed"} <= set(kinds)
+        (status,) = await told("suite", "status")
+        assert status["month"]["spent"]["calls"] >= len(prompts)
+        (entry,) = await told("checkpoint", "show", "step-300")
+        deliveries = {(each["kind"], each["target"]) for each in entry["deliveries"]}
+        assert ("regressed", TOPIC_NAME) in deliveries
 
 
 async def _until(

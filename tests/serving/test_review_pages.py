@@ -2,92 +2,29 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
-from tests.fakes.clock import FakeClock
+from tests.fakes.review_browsers import Reviewer, reviewing
 from tests.fakes.reviewing import CATEGORIES, assessed, review
 
-from caliper.building.candidates import AssessedCandidate
-from caliper.building.domains import CAPTIONQA
-from caliper.building.review_round import ReviewRound, second_round
-from caliper.building.reviews import Review, ReviewVerdict, last_reviews
-from caliper.core.errors import StoreFull
-from caliper.local.review_files import ReviewFile, review_file
-from caliper.serving.addresses import Address
-from caliper.serving.review_pages import ReviewPages, ReviewSources, review_error
-from caliper.serving.web import WebServer
+from caliper.benchmarks.capability.tasks import TASKS
+from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.capability.annotations import annotation
+from caliper.building.capability.kind import CAPABILITY
+from caliper.building.review_round import second_round
+from caliper.building.reviews import ReviewVerdict, last_reviews
+from caliper.local.review_files import review_file
 
 ACCEPT, EDIT, REJECT, _ = ReviewVerdict
 QUESTIONS = assessed(4)
 IDS = [each.candidate.id for each in QUESTIONS]
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\udc80"
-
-
-@dataclass
-class Reviewer:
-    """A browser of a reviewer, whose verdicts are in `file`."""
-
-    file: ReviewFile
-    home: str = ""
-    pictures: list[str] = field(default_factory=list)
-    full: bool = False
-
-    def append(self, line: Review) -> None:
-        if self.full:
-            raise StoreFull("disk full")
-        self.file.append(line)
-
-    def picture(self, image: str) -> bytes | None:
-        self.pictures.append(image)
-        return image.encode() if image == "picture0.jpg" else None
-
-    async def ask(self, path: str = "", status: int = 200, **form: Any) -> str:
-        """A page; with a form, the page that its answer leads to."""
-        method = "POST" if form else "GET"
-        async with (
-            aiohttp.ClientSession() as session,
-            session.request(method, self.home + path, data=form or None) as answer,
-        ):
-            text = await answer.text(errors="replace")
-            assert answer.status == status, text
-            return text
-
-    async def judge(self, at: str, verdict: str, status: int = 200, **form: Any) -> str:
-        return await self.ask("verdict", status, id=at, verdict=verdict, **form)
-
-    def said(self) -> list[tuple[str, str]]:
-        return [(each.id, each.verdict.value) for each in self.file.read()]
-
-
-@asynccontextmanager
-async def reviewing(
-    folder: Path, questions: Sequence[AssessedCandidate], **others: Any
-) -> AsyncIterator[Reviewer]:
-    there = Reviewer(review_file(folder, "ana"))
-    start = ReviewRound(2 if others else 1, tuple(questions), **others)
-    sources = ReviewSources(
-        CAPTIONQA,
-        "ana",
-        lambda: start.with_lines(there.file.read()),
-        there.append,
-        there.picture,
-        FakeClock().now,
-    )
-    pages = ReviewPages(sources, "secret")
-    server = WebServer(Address("127.0.0.1", 0), pages.routes(), review_error, "--port")
-    running = asyncio.create_task(server.run())
-    await server.started.wait()
-    there.home = f"http://{server.address}{pages.home}"
-    yield there
-    running.cancel()
-    await asyncio.wait([running])
 
 
 @pytest.fixture
@@ -315,3 +252,30 @@ async def test_others_are_seen_in_the_second_round_after_the_own_verdict(tmp_pat
         await ana.ask("undo", id=IDS[0])
         assert "<strong>accept</strong>" in await ana.ask(f"?at={IDS[0]}")
         assert "Undo" not in await ana.ask()
+
+
+async def test_annotations_are_reviewed_by_their_value(tmp_path: Path) -> None:
+    said = [("object_color", "red", "cup"), ("style", "realistic", ""), ("action", "waving", "")]
+    asked = [annotation(TASKS[task], "a.jpg", value, name) for task, value, name in said]
+    questions = [AssessedCandidate(each, Decision.REVIEW) for each in asked]
+    async with reviewing(tmp_path, questions, CAPABILITY) as there:
+        page = await there.ask()
+        assert title(page) == "Annotation 1 of 3"
+        assert ">Object color: cup</h2>" in page
+        assert '<p class="value">red</p>' in page
+        assert '<textarea name="question"' not in page
+        color, style, action = (each.id for each in asked)
+        assert "Not saved: annotation without content" in await there.judge(
+            color, "edit", 400, value=" "
+        )
+        page = await there.judge(color, "edit", value="dark red")
+        assert status(page) == "Saved: edit annotation 1."
+        assert page.count('type="radio" name="answer"') == len(TASKS["style"].labels)
+        assert '<input name="choice"' not in page
+        page = await there.judge(style, "edit", answer="4", choice=["forged"])
+        assert '<details id="edit"' not in page
+        assert "accepted or rejected as it is" in await there.judge(
+            action, "edit", 400, value="running"
+        )
+        texts = [(line.question, line.answer) for line in there.file.read()]
+        assert texts == [("cup", "dark red"), ("Style", "pixel art")]

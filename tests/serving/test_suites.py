@@ -19,9 +19,15 @@ from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import EntryFigure
 from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import DataLoss, InvalidInput, NotFound, NotReady
+from caliper.core.keys import canonical_json
+from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
+from caliper.core.spending import Spending
 from caliper.core.suites import SuiteCause, SuiteState
+from caliper.pipeline.suites.accounts import AccountTotals, SuiteAccounts
 from caliper.pipeline.suites.administration import Administration
+from caliper.pipeline.suites.notice_store import NoticeStore
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.slots import SlotState
 from caliper.serving.suites import services
 from caliper.wiring.clock import SystemClock
 
@@ -216,3 +222,64 @@ async def test_a_bad_token_of_a_page_is_told(stub: Any, channel: Any) -> None:
     assert (await failure(suites.GetSuite(pb.GetSuiteRequest()))).code() is (
         grpc.StatusCode.NOT_FOUND
     )
+
+
+async def test_what_was_spent_told_and_served_is_that_of_the_registry(
+    remote: RemoteSuites, registry: SuiteRegistry, tmp_path: Path
+) -> None:
+    store, book = DirectoryStore(tmp_path), Administration(registry)
+    await remote.apply(NIGHTLY)
+    for step in (1, 2, 3):
+        await remote.register(checkpoint(step))
+    entries = (await book.entries()).entries
+    for entry in entries:
+        deliveries = {
+            "ci \ud800": NoticeDelivery(2, delivered=entry.registered),
+            "chat": NoticeDelivery(3, due=5.0, error="refused \ud800", held=7.0),
+        }
+        record = NoticeRecord(Notice.of(entry, entry.notices[0]), deliveries)
+        await NoticeStore(store).add(record)
+    accounts = SuiteAccounts(store, SystemClock(), "nightly")
+    cost, estimate = Spending(7, 100, 0.5), Spending(9, 120, 0.75)
+    month, _ = await accounts.begin(entries[0], {}, estimate)
+    await accounts.end(entries[0], month, cost)
+    await accounts.begin(entries[1], {}, estimate)
+    account = await remote.account("nightly")
+    assert account == AccountTotals(month, cost, estimate, 2) == await book.account("nightly")
+    lease = {"schema": 1, "holder": "nightly step-1 \ud800 0a1b2c3d"}
+    await store.put("slots/gpu/lease.json", canonical_json(lease))
+    waiting = {"schema": 1, "holder": "nightly step-2 0a1b2c3d"}
+    await store.put("slots/gpu/queue/00000001.json", canonical_json(waiting))
+    slot = SlotState("gpu", "nightly step-1 \ud800", ("nightly step-2",))
+    assert await remote.slots() == [slot] == await book.slots()
+    told = await remote.notices("nightly")
+    assert [each.notice.checkpoint for each in told] == ["step-1", "step-2", "step-3"]
+    assert told[0].deliveries == {
+        "ci \ud800": NoticeDelivery(2, delivered=entries[0].registered),
+        "chat": NoticeDelivery(3, error="refused \ud800"),
+    }
+    ids = [each.notice.id for each in told]
+    assert ids == [each.notice.id for each in await book.notices("nightly")]
+    assert await remote.notices("nightly", [ids[1], "../suite"]) == told[1:2]
+    assert await remote.notices("nightly", []) == []
+    for method in (remote.account, remote.notices):
+        with pytest.raises(NotFound, match="unknown suite 'daily'"):
+            await method("daily")
+
+
+async def test_pages_of_notices_go_on_behind_one_that_was_removed(
+    remote: RemoteSuites, stub: Any, tmp_path: Path
+) -> None:
+    await remote.apply(NIGHTLY)
+    store = NoticeStore(DirectoryStore(tmp_path))
+    for step in range(4):
+        await remote.register(checkpoint(step))
+        (entry,) = await remote.find(f"rev{step}")
+        await store.add(NoticeRecord(Notice.of(entry, entry.notices[0])))
+    ids = sorted(await store.ids("nightly"))
+    first = await stub.ListNotices(pb.ListNoticesRequest(suite="nightly", page_size=2))
+    assert [each.id for each in first.notices] == ids[:2]
+    await store.remove("nightly", [ids[1]], "2000")
+    request = pb.ListNoticesRequest(suite="nightly", page_token=first.next_page_token)
+    rest = await stub.ListNotices(request)
+    assert ({each.id for each in rest.notices}, rest.next_page_token) == ({*ids[2:]}, "")

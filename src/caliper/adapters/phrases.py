@@ -186,7 +186,7 @@ def state(report: Report) -> str:
     if report.state == "complete" and report.spec.get("judge_share"):
         return "Judged in part: every drawn question has an outcome, coverage is over the floor."
     if report.state == "decided":
-        return "Decided: the comparison with the baseline was sure before all questions were asked."
+        return "Decided: the comparison with the baseline needed only some of the questions."
     if report.state == "complete":
         return "Complete: every planned question has an outcome, coverage is over the floor."
     if report.state != "finished":

@@ -24,7 +24,7 @@ REASONS = (
 )
 
 
-def edited(candidate: Candidate, edit: CandidateEdit) -> Candidate:
+def edit_question(candidate: Candidate, edit: CandidateEdit) -> Candidate:
     """The question with other texts, under its id. Raises InvalidInput if they break a rule of
     formats.
     """
@@ -101,7 +101,7 @@ CAPTIONQA = BuildKind(
     benchmark="captionqa",
     noun="question",
     reasons=REASONS,
-    edited=edited,
+    edited=edit_question,
     files=files,
     summary=summary,
 )

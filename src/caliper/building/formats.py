@@ -59,7 +59,7 @@ def tidied(candidate: Candidate) -> Candidate:
     text of an option as its answer, where one is meant.
     """
     spaced = tuple(" ".join(choice.split()) for choice in candidate.choices)
-    choices = without_prefixes(spaced)
+    choices = strip_prefixes(spaced)
     answer = _answer(" ".join(candidate.answer.split()), spaced, choices)
     question = " ".join(candidate.question.split())
     category = candidate.category.strip()
@@ -67,7 +67,7 @@ def tidied(candidate: Candidate) -> Candidate:
     return replace(tidy, flags=candidate.flags)
 
 
-def without_prefixes(choices: Sequence[str]) -> tuple[str, ...]:
+def strip_prefixes(choices: Sequence[str]) -> tuple[str, ...]:
     """The choices without "A.", "(B)", "3)" before them, if these number all of them."""
     matches = [_PREFIX.match(choice) for choice in choices]
     labels = [match[1].upper() for match in matches if match]

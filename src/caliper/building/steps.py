@@ -108,7 +108,7 @@ def read_fates(rows: Iterable[Row]) -> tuple[Fate, ...]:
     )
 
 
-def restored(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResult:
+def restore_step(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResult:
     """The step with that summary, as `StepResult.summary` gives it, and those fates."""
     return StepResult(
         name=str(summary["step"]),

@@ -10,7 +10,9 @@ from caliper.core.errors import InvalidInput
 from caliper.core.taxonomy import ARROW, Taxonomy, checked
 
 
-def merged(taxonomies: Sequence[Taxonomy], domain: str = "") -> tuple[str, tuple[str, ...]]:
+def merge_taxonomies(
+    taxonomies: Sequence[Taxonomy], domain: str = ""
+) -> tuple[str, tuple[str, ...]]:
     """The domain that is built, and its nodes in all taxonomies, in the order of appearance.
 
     A node that is spelled in another case counts as the same. `domain` chooses one of several.

@@ -48,7 +48,7 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     return Fate(candidate, decision=Decision.REVIEW, reasons=reasons)
 
 
-def assessed(fates: Sequence[Fate]) -> list[AssessedCandidate]:
+def assess(fates: Sequence[Fate]) -> list[AssessedCandidate]:
     """The candidates of these fates that stay, with the validators' decisions."""
     return [
         AssessedCandidate(fate.candidate, Decision(fate.decision), fate.reasons)

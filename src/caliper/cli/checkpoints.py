@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -16,11 +16,11 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
-from caliper.cli.suite_events import records
 from caliper.cli.suites import show_unreadable, show_values
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.keys import fields_of
+from caliper.core.notices import Notice, NoticeRecord
 from caliper.local.registration import administration, register
 from caliper.local.sources import NamedSource
 from caliper.pipeline.suites.administration import EntryListing
@@ -103,18 +103,24 @@ def show(
 
     async def find() -> list[dict[str, Any]]:
         async with administration(server) as book:
-            entries = await book.find(checkpoint, suites or ())
-        told = {} if server else {each.suite: await records(each.suite) for each in entries}
-        return [
-            {
-                **each.to_json(),
-                "timeline": list(map(fields_of, time_line(each, told.get(each.suite, ())))),
-            }
-            for each in entries
-        ]
+            shown = []
+            for entry in await book.find(checkpoint, suites or ()):
+                ids = [Notice.of(entry, mark).id for mark in entry.notices]
+                told = await book.notices(entry.suite, ids)
+                line = list(map(fields_of, time_line(entry, told)))
+                deliveries = [each for record in told for each in _deliveries(record)]
+                shown.append({**entry.to_json(), "timeline": line, "deliveries": deliveries})
+            return shown
 
     show_values(asyncio.run(find()), json=json)
     return Exit.DONE
+
+
+def _deliveries(record: NoticeRecord) -> Iterator[dict[str, Any]]:
+    event = {"event": record.notice.id, "kind": record.notice.kind}
+    for target, each in record.deliveries.items():
+        ends = {"attempts": each.attempts, "delivered": each.delivered, "error": each.error}
+        yield {**event, "target": target, **ends}
 
 
 @app.command("retry")

@@ -19,6 +19,7 @@ from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.suites import Suite
 from caliper.lazy import lazy_module
 from caliper.local.notify import TOPIC_NAME, notice_targets
+from caliper.local.registration import administration
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.notice_store import NoticeStore
 from caliper.pipeline.suites.outbox import Outbox
@@ -55,7 +56,7 @@ def events(suite: Name, replay: Replay = "", kafka: Kafka = "", json: Json = Fal
     """
     if replay:
         return _replay(suite, replay, kafka, json=json)
-    told = asyncio.run(records(suite))
+    told = asyncio.run(_records(suite))
     if json:
         write_json([record.to_json() for record in told])
         return Exit.DONE
@@ -74,17 +75,9 @@ async def _suite(name: str) -> Suite:
     return (await SuiteRegistry(suite_store(), SystemClock()).record(name)).suite
 
 
-async def records(name: str) -> list[NoticeRecord]:
-    """The notices of a suite by time. Raises what the registry raises."""
-    await _suite(name)
-    notices = NoticeStore(suite_store())
-    return await notices.records(name, await notices.ids(name))
-
-
-async def undelivered(suite: Suite) -> int:
-    """How many notices some target of the suite, or the topic, has not taken."""
-    told, targets = await records(suite.name), [*_targets(suite), TOPIC_NAME]
-    return sum(bool(record.undelivered(targets)) for record in told)
+async def _records(name: str) -> list[NoticeRecord]:
+    async with administration() as book:
+        return await book.notices(name)
 
 
 def _targets(suite: Suite) -> dict[str, NoticeTarget]:

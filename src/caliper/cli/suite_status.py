@@ -1,21 +1,96 @@
-"""What `caliper suite status` says of the checkpoints that wait, and that are evaluated."""
+"""What `caliper suite status` says of a suite, of this folder or of an installation."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from caliper.analysis.significance import LEVEL
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
+from caliper.core.spending import describe_cost, describe_spending
+from caliper.core.suites import Suite
+from caliper.local.notify import TOPIC_NAME
+from caliper.local.serving_config import suite_serving
+from caliper.local.suite_config import suite_policy
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.store.runs import read_replaceable
+from caliper.pipeline.suites.accounts import AccountTotals, expected_spending, limits_of
 from caliper.pipeline.suites.registry import StoredEntry
 from caliper.wiring.clock import SystemClock
+
+if TYPE_CHECKING:
+    from caliper.adapters.remote.suites import RemoteSuites
+    from caliper.pipeline.suites.administration import Administration
 
 _SHOWN = 5
 _SILENCE = 60.0
 """Seconds after which nobody seems to evaluate what somebody claimed."""
+
+
+async def suite_status(
+    book: Administration | RemoteSuites,
+    suite: Suite,
+    slots: Mapping[str, Any],
+    *,
+    local: bool,
+) -> dict[str, Any]:
+    """The state of a suite; `slots` are those that suites share, by name."""
+    listing = await book.entries([suite.name])
+    entries, plan = listing.entries, suite_serving(suite.values)
+    counts = Counter(str(entry.state) for entry in entries)
+    if listing.unreadable:
+        counts["unreadable"] = len(listing.unreadable)
+    ended = [entry for entry in entries if not entry.is_open]
+    last = max(ended, key=lambda entry: entry.since, default=None)
+    running = (each for each in entries if each.state is EntryState.EVALUATING)
+    told = await book.notices(suite.name)
+    targets = [*suite.values.get("notify", {}), TOPIC_NAME]
+    return {
+        "checkpoints": dict(counts),
+        "evaluating": [entry.checkpoint.label for entry in running],
+        **await under_way(entries, local=local),
+        "calls": sum(entry.calls for entry in entries),
+        "tokens": sum(entry.tokens for entry in entries),
+        "saved": sum(entry.saved for entry in entries),
+        "reused": sum(entry.reused for entry in entries),
+        "slot": slots.get(plan.place) if plan else None,
+        "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
+        "month": _month(suite, await book.account(suite.name), entries),
+        "alarms": _alarms(suite, entries),
+        "undelivered": sum(bool(record.undelivered(targets)) for record in told),
+    }
+
+
+def _month(
+    suite: Suite, account: AccountTotals, entries: Sequence[CheckpointEntry]
+) -> dict[str, Any]:
+    return {
+        "month": account.month,
+        "used": account.used.to_json(),
+        "spent": account.spent.to_json(),
+        "reserved": account.reserved.to_json(),
+        "limit": limits_of(suite),
+        "estimate": expected_spending(entries).to_json(),
+        "checkpoints": account.checkpoints,
+    }
+
+
+def _alarms(suite: Suite, entries: Sequence[CheckpointEntry]) -> dict[str, Any] | None:
+    """How many comparisons in sequence regressed, and how many would by chance at the margin."""
+    if "judging" not in suite.values:
+        return None
+    policy = suite_policy(suite)
+    level = LEVEL if policy is None else policy.level
+    compared = [entry for entry in entries if entry.findings]
+    times = min(len(compared), 1) if "alarms" in suite.values else len(compared)
+    return {
+        "compared": len(compared),
+        "regressed": sum(entry.state is EntryState.REGRESSED for entry in compared),
+        "expected": level * times,
+    }
 
 
 async def under_way(entries: Sequence[CheckpointEntry], *, local: bool) -> dict[str, Any]:
@@ -29,7 +104,7 @@ async def under_way(entries: Sequence[CheckpointEntry], *, local: bool) -> dict[
         if entry.state is EntryState.EVALUATING:
             key = StoredEntry(entry, None).lease_key
             lease = await read_replaceable(suite_store(), key) if local else {}
-            known = {name: lease.get(name) for name in ("seen", "done", "whole")}
+            known = {name: lease.get(name) for name in ("seen", "done", "whole", "phase")}
             running.append({"checkpoint": label, "since": entry.claimed or entry.since, **known})
             if local and _silence(lease, now) > _SILENCE:
                 seen = str(lease.get("seen") or entry.since)[:19]
@@ -52,8 +127,7 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     name, now = status["suite"], SystemClock().now()
     for each in status["running"]:
         minutes = (now - datetime.fromisoformat(each["since"])).total_seconds() / 60
-        far = f", {each['done']:,} of {each['whole']:,} questions" if each["whole"] else ""
-        yield f"{name}: evaluating {each['checkpoint']} for {minutes:,.0f} min{far}"
+        yield f"{name}: evaluating {each['checkpoint']} for {minutes:,.0f} min{_how_far(each)}"
     if waiting := status["waiting"]:
         labels = (f"{each['checkpoint']}{_why(each)}" for each in waiting[:_SHOWN])
         more = len(waiting) - _SHOWN
@@ -62,5 +136,31 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: stuck {text}"
 
 
+def _how_far(each: Mapping[str, Any]) -> str:
+    if not each["whole"]:
+        return ""
+    counts = f"{each['done']:,} of {each['whole']:,}"
+    return f", {each['phase']} {counts}" if each["phase"] else f", {counts} questions"
+
+
 def _why(each: Mapping[str, Any]) -> str:
     return f" ({each['reason']})" if each["reason"] else ""
+
+
+def budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
+    """What is used of a month's budget, and how many alarms chance may raise."""
+    name, month, alarms = status["suite"], status["month"], status["alarms"]
+    if month and month["limit"]:
+        used = (
+            describe_spending(kind, month["used"][kind], limit)
+            for kind, limit in month["limit"].items()
+        )
+        estimate = describe_cost(month["estimate"], month["limit"])
+        told = f"{name}: {', '.join(used)} used in {month['month']}"
+        told += f" by {month['checkpoints']} checkpoints"
+        if any(month["reserved"].values()):
+            told += f", {describe_cost(month['reserved'], month['limit'])} of it reserved"
+        yield f"{told}; one more takes about {estimate}"
+    if alarms:
+        told = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
+        yield f"{told}; by chance at most {alarms['expected']:.2g}, were none worse than the margin"

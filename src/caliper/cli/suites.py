@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,29 +12,21 @@ import typer
 import yaml
 from rich.table import Table
 
-from caliper.analysis.significance import LEVEL
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer, open_store
-from caliper.cli.suite_events import undelivered
-from caliper.cli.suite_status import status_lines, under_way
-from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.entry_states import EntryState
+from caliper.cli.suite_status import budget_lines, status_lines, suite_status
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, fields_of
-from caliper.core.spending import describe_cost, describe_spending
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.lazy import lazy_module
 from caliper.local.registration import administration
-from caliper.local.serving_config import suite_serving
 from caliper.local.strict import line_of
-from caliper.local.suite_config import read_suite, suite_policy, without_revision
+from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import suite_store
 from caliper.local.yaml_text import read_document
-from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending, limits_of
 from caliper.pipeline.suites.registry import SuiteRegistry
-from caliper.pipeline.suites.slots import slot_states
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.references import check_absolute
 
@@ -197,94 +188,21 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
         queue = "".join(f"; then {label}" for label in slot["queue"])
         line = f"slot {slot['name']}: {slot['served'] or 'free'}{queue}"
         OUT.print(plain(line), soft_wrap=True, highlight=False)
-    for line in (line for each in shown for line in _budget_lines(each)):
+    for line in (line for each in shown for line in budget_lines(each)):
         OUT.print(plain(line), soft_wrap=True, highlight=False)
     return Exit.DONE
 
 
-def _budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
-    """What is used of a month's budget, how many alarms chance may raise, and what waits."""
-    name, month, alarms = status["suite"], status["month"], status["alarms"]
-    if month and month["limit"]:
-        used = (
-            describe_spending(kind, month["used"][kind], limit)
-            for kind, limit in month["limit"].items()
-        )
-        estimate = describe_cost(month["estimate"], month["limit"])
-        told = f"{name}: {', '.join(used)} used in {month['month']}"
-        yield f"{told} by {month['checkpoints']} checkpoints; one more takes about {estimate}"
-    if alarms:
-        told = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
-        yield f"{told}; by chance at most {alarms['expected']:.2g}, were none worse than the margin"
-    for reason, count in status["waiting"].items():
-        yield f"{name}: {count} waiting: {reason}"
-
-
 async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
-    shown = []
-    states = () if server else await slot_states(suite_store())
-    slots = {each.name: fields_of(each) for each in states}
-    for record in await _records(server, [name] if name else ()):
-        async with administration(server) as suites:
-            listing = await suites.entries([record.suite.name])
-        entries, unreadable = listing.entries, listing.unreadable
-        counts = Counter(str(entry.state) for entry in entries)
-        if unreadable:
-            counts["unreadable"] = len(unreadable)
-        ended = [entry for entry in entries if not entry.is_open]
-        last = max(ended, key=lambda entry: entry.since, default=None)
-        plan = suite_serving(record.suite.values)
-        shown.append(
-            {
-                **_as_json(record),
-                "checkpoints": dict(counts),
-                "evaluating": [
-                    entry.checkpoint.label
-                    for entry in entries
-                    if entry.state is EntryState.EVALUATING
-                ],
-                **await under_way(entries, local=server is None),
-                "calls": sum(entry.calls for entry in entries),
-                "tokens": sum(entry.tokens for entry in entries),
-                "saved": sum(entry.saved for entry in entries),
-                "reused": sum(entry.reused for entry in entries),
-                "slot": slots.get(plan.place) if plan else None,
-                "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
-                "waiting": Counter(
-                    entry.reason for entry in entries if entry.state is EntryState.WAITING
-                ),
-                "month": None if server else await _month(record.suite, entries),
-                "alarms": _alarms(record.suite, entries),
-                "undelivered": 0 if server else await undelivered(record.suite),
-            }
-        )
-    return shown
-
-
-async def _month(suite: Suite, entries: Sequence[CheckpointEntry]) -> dict[str, Any]:
-    account = await SuiteAccounts(suite_store(), SystemClock(), suite.name).present()
-    return {
-        "month": account.month,
-        "used": account.used.to_json(),
-        "limit": limits_of(suite),
-        "estimate": expected_spending(entries).to_json(),
-        "checkpoints": len(account.spent),
-    }
-
-
-def _alarms(suite: Suite, entries: Sequence[CheckpointEntry]) -> dict[str, Any] | None:
-    """How many comparisons in sequence regressed, and how many would by chance at the margin."""
-    if "judging" not in suite.values:
-        return None
-    policy = suite_policy(suite)
-    level = LEVEL if policy is None else policy.level
-    compared = [entry for entry in entries if entry.findings]
-    times = min(len(compared), 1) if "alarms" in suite.values else len(compared)
-    return {
-        "compared": len(compared),
-        "regressed": sum(entry.state is EntryState.REGRESSED for entry in compared),
-        "expected": level * times,
-    }
+    async with administration(server) as suites:
+        slots = {each.name: fields_of(each) for each in await suites.slots()}
+        listing = await suites.suites([name] if name else ())
+        show_unreadable(listing.unreadable)
+        local = server is None
+        return [
+            {**_as_json(each), **await suite_status(suites, each.suite, slots, local=local)}
+            for each in listing.records
+        ]
 
 
 def _as_json(record: SuiteRecord) -> dict[str, Any]:

@@ -22,8 +22,8 @@ _HASH = re.compile("[0-9a-f]{40,}")
 
 class RunState(StrEnum):
     """The state of a run. `finished`: every question has an outcome. `complete`: enough of the
-    outcomes are also scores. `decided`: enough are of those that were drawn before the answer was
-    sure. The report of a run in any other state than the last two is partial.
+    outcomes are also scores. `decided`: enough are of those that were drawn, and the answer needs
+    no others. The report of a run in any other state than the last two is partial.
     """
 
     PLANNING = "planning"

@@ -19,7 +19,7 @@ class Cause(StrEnum):
     LATE = "a plan or outcomes arrive late"
     OUTCOMES = "every question has an outcome"
     SCORES = "enough of the outcomes are scores"
-    DECISION = "the answer is sure before every question was asked"
+    DECISION = "the answer needs no more questions"
     FAILURE = "a model changed, or an object is lost"
 
 

@@ -6,27 +6,23 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.benchmarks.registry import benchmark
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, InvalidInput, NotComparable, NotFound
 from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
-from caliper.local.bucket_captions import BucketCaptions, is_empty
-from caliper.local.config import RunConfig, check_config
+from caliper.local.checkpoint_requests import CheckpointRequest, CheckpointRequests
 from caliper.local.installation_requests import benchmark_request, check_installed
 from caliper.local.judged_again import share_again
 from caliper.local.patient_gateway import CANCELLATION_PATIENCE, PatientGateway
 from caliper.local.request import run_request
-from caliper.local.setup import open_sources
-from caliper.local.suite_config import suite_run
 from caliper.local.suite_decisions import EvaluatedRun, decide, decide_by_look, sequential_plan
 from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import SequentialPlan, stored_captions
@@ -35,7 +31,6 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.ledger.runs import StoredRun
-from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
 from caliper.pipeline.suites.accounts import SuiteAccounts
@@ -61,7 +56,7 @@ class GatewayEvaluator:
     gateway: RemoteGateway
     store: ObjectStore
     comparer: Comparer
-    captions: BucketCaptions
+    requests: CheckpointRequests
     clock: Clock
     warn: Callable[[str], None]
     spent: Spending = field(default_factory=Spending)
@@ -87,15 +82,24 @@ class GatewayEvaluator:
         run = await self._begun(entry)
         if not run:
             check_installed(suite)
-            request = await self._request(suite, entry.checkpoint)
-            if request is None:
+            run = await self._new_run(suite, claim, baseline)
+            if not run:
                 reason = f"there are no captions at {entry.checkpoint.source}"
                 return EntryResult(EntryCause.LOSS, {"reason": reason})
-            plan = await self._sequential_plan(suite, entry, baseline)
-            run = await self._begin(entry, request, plan)
         await claim.note_run(run)
         ended = await self._patient.end(run, partial(_note_progress, claim))
         await self._pay(entry, ended)
+        result = await self._conclusion(suite, ended, baseline)
+        if shortfall := str((await self._note(entry)).get("shortfall") or ""):
+            told = filter(None, (result.fields.get("reason"), shortfall))
+            result = replace(result, fields={**result.fields, "reason": "; ".join(told)})
+        return result
+
+    async def _conclusion(
+        self, suite: Suite, ended: Evaluation, baseline: BaselineChoice
+    ) -> EntryResult:
+        """The result of a run that is over."""
+        run = ended.spec.run_id
         if ended.state is RunState.FAILED:
             return EntryResult(EntryCause.FAILURE, {"run": run, "reason": ended.error})
         if ended.state is RunState.CANCELLED:
@@ -190,9 +194,26 @@ class GatewayEvaluator:
             return None
         return replace(base, spec=ended.spec)
 
+    async def _new_run(self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice) -> str:
+        """Begin the run of an entry. Returns its id, empty if there are no captions."""
+        entry = claim.entry
+        if suite.values.get("serve"):
+            # First what takes long without the server.
+            plan = await self._sequential_plan(suite, entry, baseline)
+            served = await self.requests.served(suite, claim, self._add)
+            return await self._begin(entry, served, plan)
+        found = await self.requests.delivered(suite, entry.checkpoint)
+        if found is None:
+            return ""
+        return await self._begin(entry, found, await self._sequential_plan(suite, entry, baseline))
+
+    def _add(self, cost: Spending) -> None:
+        self.spent += cost
+
     async def _begin(
-        self, entry: CheckpointEntry, request: EvaluationRequest, plan: SequentialPlan | None
+        self, entry: CheckpointEntry, made: CheckpointRequest, plan: SequentialPlan | None
     ) -> str:
+        request = made.request
         judging = None if plan is None else plan.criterion
         sequential = replace(request, judging=judging)
         try:
@@ -201,38 +222,15 @@ class GatewayEvaluator:
             # In full, so that the next one has a baseline.
             started, is_new = await self._patient.call(lambda: self.gateway.start(request))
         run = started.spec.run_id
-        if foreign := _foreign_captioner(started, entry.checkpoint):
+        if foreign := made.foreign(started.spec, entry.checkpoint):
             if is_new:
                 await self.gateway.cancel(run)
             raise InvalidInput(foreign, field="captioner")
         before = await read_replaceable(self.store, _note_key(entry))
         paid = before.get("paid") if before.get("run") == run else None
-        await write_json(self.store, _note_key(entry), run=run, round=entry.round, paid=paid)
+        fields = {"run": run, "round": entry.round, "paid": paid, "shortfall": made.shortfall}
+        await write_json(self.store, _note_key(entry), **fields)
         return run
-
-    async def _request(
-        self, suite: Suite, checkpoint: CheckpointRevision
-    ) -> EvaluationRequest | None:
-        """What is asked of the gateway, with the captions uploaded; None if there are none."""
-        stored = check_config(suite.values["run"], file=f"suite {suite.name}")
-        if all(part.captioner is not None for part in stored.benchmarks.values()):
-            config = suite_run(suite, checkpoint)
-            parts = [benchmark_request(suite, config, name) for name in config.benchmarks]
-            return run_request(config, config.label, parts)
-        async with self.captions.fetched(checkpoint) as here:
-            if is_empty(Path(here.source)):
-                return None
-            config = suite_run(suite, here)
-            parts = [await self._with_captions(suite, config, name) for name in config.benchmarks]
-        return run_request(config, config.label, parts)
-
-    async def _with_captions(self, suite: Suite, config: RunConfig, name: str) -> BenchmarkRequest:
-        request, part = benchmark_request(suite, config, name), config.benchmarks[name]
-        if part.captions is None:
-            return request
-        texts = (await asyncio.to_thread(open_sources, name, part)).captions or {}
-        digest = await self._patient.call(lambda: self.gateway.upload(name, texts))
-        return replace(request, captions=digest)
 
     async def _evaluated(self, ended: Evaluation) -> EvaluatedRun:
         run = ended.spec.run_id
@@ -251,7 +249,7 @@ class GatewayEvaluator:
         paid = Spending.from_json(note.get("paid") or {})
         new = spent.calls - paid.calls, spent.tokens - paid.tokens
         self.spent += Spending(*(max(0, each) for each in new))
-        fields = {"run": run, "round": entry.round, "paid": spent.to_json()}
+        fields = {**note, "run": run, "round": entry.round, "paid": spent.to_json()}
         await write_json(self.store, _note_key(entry), **fields)
 
     async def _spending(self, ended: Evaluation) -> Spending:
@@ -284,12 +282,3 @@ def _note_key(entry: CheckpointEntry) -> str:
 def _calls_a_model(ended: Evaluation, name: str) -> bool:
     identity = ended.spec.benchmark(name).models[benchmark(name).role]
     return identity.kind not in _WITHOUT_CALLS
-
-
-def _foreign_captioner(started: Evaluation, checkpoint: CheckpointRevision) -> str:
-    """Why a run's captioner is not the checkpoint; empty if it is, or there is none."""
-    for part in started.spec.benchmarks:
-        captioner = part.models.get("captioner")
-        if captioner is not None and captioner.revision != checkpoint.revision:
-            return f"the captioner serves {captioner.label}, not revision {checkpoint.revision}"
-    return ""

@@ -10,27 +10,40 @@ from caliper.core.errors import InvalidInput
 from caliper.core.suites import Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config
 from caliper.local.request import part_request
+from caliper.local.serving_config import suite_serving
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.accounts import limits_of
 
+_OF_THE_SERVER = (
+    "tgi:{endpoint}#{model}@{revision}",
+    "triton:{endpoint}/{model}#revision={revision}",
+)
+_SERVERS = ("tgi:{endpoint}#", "triton:{endpoint}/")
 _OF_A_MACHINE = ("tgi:", "triton:", "replay:", "http:", "https:")
 
 
 def check_installed(suite: Suite) -> None:
     """Raise InvalidInput, naming the field, for a suite that an installation cannot evaluate."""
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
-    month = limits_of(suite)
+    month, serve = limits_of(suite), suite_serving(suite.values)
     refusals: dict[str, tuple[bool, str]] = {
         "budget.month.money": ("money" in month, "an installation knows no prices"),
         "budget.month.tokens": (
             "tokens" in month and config.max_tokens is None,
             "an installation counts tokens only of suites with budget.tokens",
         ),
-        "serve": (
-            suite.values.get("serve") is not None,
-            "an installation serves no checkpoints: supply their captions, or name its captioner",
+        "serve.command": (
+            serve is not None and serve.command is not None,
+            "an installation runs no commands: triton, endpoint or pod",
         ),
+        **{
+            f"serve.{name}": (
+                serve is not None and name in serve.model_fields_set,
+                "where pods are made is a setting of the service that evaluates suites",
+            )
+            for name in ("namespace", "api", "account")
+        },
         "retention": (
             suite.keep is not None,
             "an installation removes runs by CALIPER_GATEWAY_RETENTION_DAYS",
@@ -42,7 +55,9 @@ def check_installed(suite: Suite) -> None:
         ),
     }
     for name, part in config.benchmarks.items():
-        for role in ("judge", "reader", "captioner"):
+        if serve is not None:
+            refusals |= _refusals_served(name, part)
+        for role in ("judge", "reader", *(("captioner",) if serve is None else ())):
             spec = getattr(part, role) or ""
             message = f"name it as the installation's {role} names itself, not by {spec:.60}"
             is_foreign = spec.startswith(_OF_A_MACHINE)
@@ -53,6 +68,21 @@ def check_installed(suite: Suite) -> None:
     for place, (is_refused, message) in refusals.items():
         if is_refused:
             raise InvalidInput(f"not with --server: {message}", field=place)
+
+
+def _refusals_served(name: str, part: BenchmarkConfig) -> dict[str, tuple[bool, str]]:
+    """What a benchmark may not have whose checkpoints are served."""
+    place = f"benchmarks.{name}"
+    return {
+        f"{place}.captioner": (
+            not (part.captioner or "").startswith(_SERVERS),
+            f"expected that of the server: {' or '.join(_OF_THE_SERVER)}",
+        ),
+        f"{place}.qa": (
+            part.qa is not None and part.qa_replies is None,
+            "a checkpoint that is served writes captions only",
+        ),
+    }
 
 
 def benchmark_request(suite: Suite, config: RunConfig, name: str) -> BenchmarkRequest:

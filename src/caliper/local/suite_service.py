@@ -9,16 +9,22 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import lru_cache, partial
 
+from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.notices.topic import TopicTarget
+from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.source_bucket import SourceBucket
 from caliper.adapters.streams import kafka_topics
 from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.checkpoint_captioner import CheckpointCaptioner
+from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
 from caliper.local.checkpoint_sources import BucketSources
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.notify import TOPIC_NAME, permitted_targets
+from caliper.local.patient_gateway import PatientGateway
+from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.arrivals import Arrivals
 from caliper.pipeline.suites.evaluation import CheckpointEvaluator
@@ -32,9 +38,10 @@ from caliper.ports.notices import NoticeTarget
 from caliper.ports.sources import CheckpointSources
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground, ground_of, kafka_access, store_access
-from caliper.wiring.service_settings import SuitesSettings
+from caliper.wiring.hosts import HostRoom
 from caliper.wiring.settings import variable
 from caliper.wiring.startup import with_metrics
+from caliper.wiring.suites_settings import SuitesSettings
 
 _LOG = logging.getLogger(__name__)
 _BUCKETS = 16
@@ -98,8 +105,11 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     gateway = RemoteGateway(settings.peer("gateway", settings.gateway))
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda bucket: _bucket(settings, bucket))
+    decoders = Decoders(settings.decoders())
+    patient = PatientGateway(gateway, ground.clock, _LOG.warning)
+    requests = CheckpointRequests(patient, captions, _serving(settings, ground, decoders))
     evaluator = GatewayEvaluator(
-        gateway, ground.store, comparer, captions, ground.clock, _LOG.warning
+        gateway, ground.store, comparer, requests, ground.clock, _LOG.warning
     )
     topic, folder = TopicTarget(ground.stream), settings.notify_files
     place = _place(settings)
@@ -134,9 +144,24 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
         (),
         tasks=(controller.run,),
         checks={"store": store_check(ground.store)},
-        close=(comparer.close, gateway.close, *ground.close),
+        close=(comparer.close, gateway.close, decoders.close, *ground.close),
     )
     return with_metrics(parts, ground, settings)
+
+
+def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> CheckpointServing:
+    """What has checkpoints served. Raises InvalidInput naming the wrong variable."""
+    access, options = settings.access(), settings.decoders()
+    pack = folder_pack(settings.pack) if settings.pack else shipped_pack()
+    limit = MemoryLimit(options.held_bytes, options.workers)
+    assert ground.whole is not None  # noqa: S101 - the store of an installation is
+    return CheckpointServing(
+        ground.whole,
+        ground.clock,
+        HostRoom(access, settings.hosts()),
+        CheckpointCaptioner(ground, access, pack, decoders, limit),
+        _LOG.warning,
+    )
 
 
 def _place(settings: SuitesSettings) -> BucketPlace | None:

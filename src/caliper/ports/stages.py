@@ -74,7 +74,11 @@ class StopRule(Protocol):
     blocks: Sequence[Sequence[int]]
 
     def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
-        """Whether to stop after so many blocks, from 1, with an outcome of each of their questions.
+        """Whether to stop after so many blocks, from 1, with an outcome of what was drawn of them.
         Called for every number of blocks in turn.
         """
+        ...
+
+    def is_drawn(self, index: int) -> bool:
+        """Whether the next block still asks this question of it: not once nothing depends on it."""
         ...

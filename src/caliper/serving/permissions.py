@@ -60,6 +60,8 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "PauseSuite": _EVALUATE,
         "ResumeSuite": _EVALUATE,
         "RetireSuite": _EVALUATE,
+        "GetAccount": _READ,
+        "ListSlots": _READ_MUCH,
     },
     "caliper.api.suites.v1.CheckpointService": {
         "RegisterCheckpoint": _EVALUATE,
@@ -67,6 +69,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "GetCheckpoint": _READ_MUCH,
         "RetryCheckpoint": _CHANGE,
         "SkipCheckpoint": _CHANGE,
+        "ListNotices": _READ_MUCH,
     },
     # These use models outside of runs.
     "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _RELAY},

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
+from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
@@ -20,7 +21,7 @@ from caliper.serving.calls import Context
 from caliper.serving.grpc_server import Service
 
 _PAGE, _LARGEST_PAGE, _MOST_UNREADABLE = 50, 500, 100
-_LARGEST_WHOLE = 50
+_LARGEST_WHOLE, _MOST_SLOTS = 50, 500
 _Item = TypeVar("_Item")
 
 
@@ -79,6 +80,20 @@ class SuiteServicer(suites_pb2_grpc.SuiteServiceServicer):
         return pb.RetireSuiteResponse(
             record=await self._change(request.name, SuiteCause.RETIREMENT)
         )
+
+    async def GetAccount(  # noqa: N802 - named in the contract
+        self, request: pb.GetAccountRequest, _: Context
+    ) -> pb.GetAccountResponse:
+        """What a suite spent in this month."""
+        with _unknown_is_not_found():
+            return views.encode_account(await self._administration.account(request.name))
+
+    async def ListSlots(  # noqa: N802 - named in the contract
+        self, _: pb.ListSlotsRequest, __: Context
+    ) -> pb.ListSlotsResponse:
+        """Who uses slots, and who waits."""
+        slots = await self._administration.slots()
+        return pb.ListSlotsResponse(slots=map(views.encode_slot, slots[:_MOST_SLOTS]))
 
     async def _change(self, name: str, cause: SuiteCause) -> pb.SuiteRecord:
         with _unknown_is_not_found():
@@ -142,6 +157,21 @@ class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
     ) -> pb.SkipCheckpointResponse:
         """Do not evaluate a checkpoint."""
         return pb.SkipCheckpointResponse(entries=await self._change(request, EntryCause.SKIP))
+
+    async def ListNotices(  # noqa: N802 - named in the contract
+        self, request: pb.ListNoticesRequest, _: Context
+    ) -> pb.ListNoticesResponse:
+        """A page of what was told, by id."""
+        with _unknown_is_not_found():
+            known = await self._administration.notice_ids(request.suite)
+        wanted = known & {*request.ids} if request.ids else known
+        # The one before may be removed by now.
+        ids = sorted(each for each in wanted if each > request.page_token)
+        shown, token = _page(ids, str, request.page_size, "")
+        records = await self._administration.notices(request.suite, shown)
+        return pb.ListNoticesResponse(
+            notices=map(views.encode_notice, records), next_page_token=token
+        )
 
     async def _change(
         self, request: pb.RetryCheckpointRequest | pb.SkipCheckpointRequest, cause: EntryCause

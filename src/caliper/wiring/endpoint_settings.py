@@ -11,16 +11,15 @@ from caliper.wiring.models import Access, encrypted
 from caliper.wiring.settings import Settings, variable
 
 
-class EndpointSettings(Settings):
-    """Which model a service uses, and how to reach its endpoint.
+class AskingSettings(Settings):
+    """How a service reaches the endpoints of models, and with which prompts it asks them.
 
-    `model` is a SPEC as on the command line, `pack` a folder of prompts that replaces the shipped
-    ones. `model_ca` is a PEM file of certificates to trust over TLS instead of those of this
-    machine. `timeout` is in seconds per call, `in_flight` the maximum number of concurrent calls,
-    `retry_budget` the seconds for which a job is retried.
+    `model_ca` is a PEM file of certificates to trust over TLS instead of those of this machine.
+    `timeout` is in seconds per call, `in_flight` the maximum number of concurrent calls,
+    `retry_budget` the seconds for which a job is retried. `pack` is a folder of prompts that
+    replaces the shipped ones.
     """
 
-    model: str = "lexical"
     model_token: SecretStr | None = None
     model_token_file: Path | None = None
     model_ca: Path | None = None
@@ -31,8 +30,8 @@ class EndpointSettings(Settings):
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The SPECs of all models of the service."""
-        return (self.model,)
+        """The SPECs, or the addresses, of all models of the service."""
+        return ()
 
     def access(self) -> Access:
         """How to reach the endpoints. Raises InvalidInput for a CA that no endpoint would use."""
@@ -43,6 +42,19 @@ class EndpointSettings(Settings):
         return Access(
             self.model_token, self.timeout, self.in_flight, self.retry_budget, ca=self.model_ca
         )
+
+
+class EndpointSettings(AskingSettings):
+    """Which model a service uses, and how to reach its endpoint: `model` is a SPEC as on the
+    command line.
+    """
+
+    model: str = "lexical"
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The SPECs of all models of the service."""
+        return (self.model,)
 
 
 class ExaminingSettings(EndpointSettings):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from caliper.adapters.hosts.access import HostAccess
+from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.ports.serving import CheckpointServer, Trace
 from caliper.serving.addresses import Address, refuse_plaintext
@@ -23,17 +25,54 @@ else:
     triton = lazy_module("caliper.adapters.hosts.triton")
 
 
-class HostRoom:
-    """Opens the servers of checkpoints, and removes what is left of them. `access` says how
-    endpoints are reached.
+@dataclass(frozen=True, slots=True)
+class PermittedHosts:
+    """What may serve checkpoints of suites that anybody applies: `servers`, each
+    `[https://]HOST:PORT`, and pods in `namespace`, unless it is empty, of the API server `api`, by
+    the account in that folder.
     """
 
-    def __init__(self, access: Access) -> None:
-        self._token = access.token
+    servers: tuple[str, ...]
+    namespace: str
+    api: str
+    account: str
+
+    def check(self, target: str) -> None:
+        """Raise InvalidInput for a server that is none of them."""
+        if _origin(target) not in map(_origin, self.servers):
+            host = _origin(target)[1].rpartition("@")[2]
+            message = f"{host:.200} is none of the servers in CALIPER_SUITES_SERVERS"
+            raise InvalidInput(message, field="serve")
+
+    @property
+    def of_pods(self) -> Mapping[str, str]:
+        """Where pods are made. Raises InvalidInput if that is nowhere."""
+        if not self.namespace:
+            message = "CALIPER_SUITES_PODS names no namespace for pods"
+            raise InvalidInput(message, field="serve.pod")
+        return {"namespace": self.namespace, "api": self.api, "account": self.account}
+
+
+def _origin(target: str) -> tuple[str, str]:
+    url = urlsplit(target if "://" in target else f"http://{target}")
+    return url.scheme, url.netloc
+
+
+class HostRoom:
+    """Opens the servers of checkpoints, and removes what is left of them. `access` says how
+    endpoints are reached. What is `permitted` may be restricted.
+    """
+
+    def __init__(self, access: Access, permitted: PermittedHosts | None = None) -> None:
+        self._token, self._permitted = access.token, permitted
         self._hosts = HostAccess(self._check, access.token, access.ca)
 
     def _check(self, target: str) -> None:
-        """Raise InvalidInput for a server to which the token would go in plaintext."""
+        """Raise InvalidInput for a server that is not permitted, or to which the token would go in
+        plaintext.
+        """
+        if self._permitted is not None:
+            self._permitted.check(target)
         url = urlsplit(target if "://" in target else f"http://{target}")
         address, is_tls = Address(url.hostname or "", url.port or 0), url.scheme == "https"
         way_out = f"https://{url.netloc}"
@@ -51,7 +90,11 @@ class HostRoom:
         if plan["pod"]:
             keys = ("model", "port", "health", "api", "namespace", "account")
             chosen = {key: plan[key] for key in keys}
+            if self._permitted is not None:
+                chosen |= self._permitted.of_pods
             return pod.PodServer(pod.PodPlan(plan["pod"], **chosen, **limits))
+        if self._permitted is not None:
+            raise InvalidInput("an installation runs no commands", field="serve.command")
         shown = {"url": plan["url"], "health": plan["health"], "model": plan["model"]}
         return command.CommandServer(command.CommandPlan(plan["command"], **shown, **limits), log)
 

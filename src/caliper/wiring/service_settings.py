@@ -245,23 +245,6 @@ class PeerSettings(Settings):
         return target(address, names[0], self.peer_token, self.peer_ca, names[1])
 
 
-class SuitesSettings(PeerSettings, StreamSettings, StoreSettings, ServerSettings):
-    """What evaluates checkpoints by suites: CALIPER_SUITES_...
-
-    `bucket` (BUCKET/PREFIX of the store's endpoint) is where MinIO announces checkpoints in
-    `topic`, whose names are like `objects`. Files that suites name for `notify` are below the
-    folder `notify_files`, variables begin with NOTIFY_.
-    """
-
-    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}SUITES_")
-
-    gateway: str = "127.0.0.1:50051"
-    bucket: str = ""
-    objects: str = "*"
-    topic: str = "checkpoints"
-    notify_files: Path | None = None
-
-
 class GatewaySettings(
     PeerSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
 ):

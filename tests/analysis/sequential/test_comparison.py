@@ -197,6 +197,7 @@ def test_strata_are_drawn_until_every_check_that_uses_them_is_decided() -> None:
     comparison = SequentialComparison(UNITS, order, StopTarget(0.04, 0.05, checks), EXACT)
     number, open_ = 0, frozenset(STRATA)
     while open_ != {"ocr"}:
+        assert {unit.stratum for unit in UNITS if comparison.is_drawn(unit.index)} == open_
         number += 1
         open_ = comparison.look(outcomes, number).open_strata
         assert open_

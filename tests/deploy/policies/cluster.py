@@ -18,6 +18,8 @@ from tests.deploy.objects import (
 )
 
 NAMESPACE = "caliper"
+CHECKPOINTS = "caliper-checkpoints"
+"""The namespace of pods that suites have made, where there are any."""
 NAME, PART_OF = "app.kubernetes.io/name", "app.kubernetes.io/part-of"
 SERVICES = ("gateway", "captioner", "judge", "qa-reader", "aggregator", "suites")
 BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "triton")
@@ -39,7 +41,8 @@ _POD_SECURITY = "pod-security.kubernetes.io/enforce"
 
 def namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
     namespaces = list(of_kind(objects, "Namespace"))
-    if [each["metadata"]["name"] for each in namespaces] != [NAMESPACE]:
+    names = {each["metadata"]["name"] for each in namespaces}
+    if names - {CHECKPOINTS} != {NAMESPACE}:
         yield f"the namespaces are not {NAMESPACE} alone"
     for each in namespaces:
         labels = each["metadata"].get("labels", {})
@@ -48,8 +51,10 @@ def namespace_is_restricted(objects: Sequence[Object]) -> Iterator[str]:
         if not re.fullmatch(r"latest|v1\.\d+", labels.get(f"{_POD_SECURITY}-version", "")):
             yield f"{called(each)} does not say by which version's rules"
     for item in objects:
-        if item["kind"] != "Namespace" and item["metadata"].get("namespace") != NAMESPACE:
+        if item["kind"] != "Namespace" and item["metadata"].get("namespace") not in names:
             yield f"{called(item)} is not in the namespace {NAMESPACE}"
+    if any(pod.owner["metadata"]["namespace"] == CHECKPOINTS for pod in pods(objects)):
+        yield f"pods of the installation are in {CHECKPOINTS}"
 
 
 def no_custom_resources(objects: Sequence[Object]) -> Iterator[str]:
@@ -107,16 +112,20 @@ def config_is_hashed(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{called(item)} can change without its pods being replaced"
 
 
-def tokens_for_bootstrap_only(objects: Sequence[Object]) -> Iterator[str]:
+def tokens_for_accounts_only(objects: Sequence[Object]) -> Iterator[str]:
+    accounts = _names(objects, "ServiceAccount")
     for pod in pods(objects):
         mounted = pod.spec.get("automountServiceAccountToken")
-        if pod.component == "bootstrap":
+        account = pod.spec.get("serviceAccountName", "default")
+        if account == pod.component and account in accounts:
             continue
         if mounted is not False or _projected_token(pod):
             yield f"{pod.name} has a service account's token"
-        if pod.spec.get("serviceAccountName", "default") == "bootstrap":
-            yield f"{pod.name} runs as bootstrap"
+        if account in accounts:
+            yield f"{pod.name} runs as {account}"
     for item in of_kind(objects, "ServiceAccount"):
+        if item["metadata"]["name"] not in ("bootstrap", "suites"):
+            yield f"{called(item)} is of neither"
         if item.get("automountServiceAccountToken") is not False:
             yield f"{called(item)} gives its token to every pod that names it"
 
@@ -130,18 +139,24 @@ def _projected_token(pod: Pod) -> bool:
     return any("serviceAccountToken" in source for source in sources)
 
 
-def bootstrap_may_little(objects: Sequence[Object]) -> Iterator[str]:
+def accounts_may_little(objects: Sequence[Object]) -> Iterator[str]:
     for item in of_kind(objects, "ClusterRole", "ClusterRoleBinding"):
         yield f"{called(item)} gives rights in the whole cluster"
     for item in of_kind(objects, "RoleBinding"):
-        subjects = [(each["kind"], each["name"]) for each in item.get("subjects", [])]
-        if subjects != [("ServiceAccount", "bootstrap")]:
-            yield f"{called(item)} gives rights to others than bootstrap"
+        namespace = item["metadata"]["namespace"]
+        subjects = [
+            (each["kind"], each["name"], each.get("namespace", namespace))
+            for each in item.get("subjects", [])
+        ]
+        owner = "suites" if namespace == CHECKPOINTS else "bootstrap"
+        if subjects != [("ServiceAccount", owner, NAMESPACE)]:
+            yield f"{called(item)} gives rights to others than {owner}"
         if item["roleRef"]["kind"] != "Role":
             yield f"{called(item)} gives rights of the whole cluster"
     for item in of_kind(objects, "Role"):
+        apart = item["metadata"]["namespace"] == CHECKPOINTS
         for rule in item.get("rules", []):
-            if not _little(rule):
+            if not (_of_pods(rule) if apart else _little(rule)):
                 yield f"{called(item)} allows {rule}"
 
 
@@ -151,6 +166,16 @@ def _little(rule: Object) -> bool:
         return False
     named = bool(rule.get("resourceNames"))
     return set(rule["verbs"]) <= ({"get"} if named else {"create"})
+
+
+_PODS = {"pods": {"create", "get", "list", "watch", "delete"}, "pods/log": {"get"}}
+
+
+def _of_pods(rule: Object) -> bool:
+    """Whether it allows to make pods, look at them and delete them."""
+    if rule.get("apiGroups") != [""]:
+        return False
+    return all(set(rule["verbs"]) <= _PODS.get(each, set()) for each in rule["resources"])
 
 
 def configs_exist(objects: Sequence[Object]) -> Iterator[str]:

@@ -93,24 +93,24 @@ PLANTS = (
     ),
     Plant("configs_exist", pod("judge", "serviceAccountName", "judge"), "is not there"),
     Plant(
-        "tokens_for_bootstrap_only", pod("judge", "automountServiceAccountToken", None), "judge has"
+        "tokens_for_accounts_only", pod("judge", "automountServiceAccountToken", None), "judge has"
     ),
-    Plant("tokens_for_bootstrap_only", pod("judge", "volumes +", _TOKEN), "judge has"),
-    Plant("tokens_for_bootstrap_only", pod("judge", "serviceAccountName", "bootstrap"), "runs as"),
+    Plant("tokens_for_accounts_only", pod("judge", "volumes +", _TOKEN), "judge has"),
+    Plant("tokens_for_accounts_only", pod("judge", "serviceAccountName", "bootstrap"), "runs as"),
     Plant(
-        "tokens_for_bootstrap_only",
+        "tokens_for_accounts_only",
         item("ServiceAccount", "bootstrap", "automountServiceAccountToken", True),
         "gives its token",
     ),
-    Plant("bootstrap_may_little", item("Role", "bootstrap", "rules +", _EVERY_SECRET), "list"),
-    Plant("bootstrap_may_little", item("Role", "bootstrap", "rules 0 verbs", ["*"]), "*"),
+    Plant("accounts_may_little", item("Role", "bootstrap", "rules +", _EVERY_SECRET), "list"),
+    Plant("accounts_may_little", item("Role", "bootstrap", "rules 0 verbs", ["*"]), "*"),
     Plant(
-        "bootstrap_may_little",
+        "accounts_may_little",
         item("RoleBinding", "bootstrap", "subjects +", {"kind": "Group", "name": "all"}),
         "others than bootstrap",
     ),
     Plant(
-        "bootstrap_may_little",
+        "accounts_may_little",
         more("rbac.authorization.k8s.io/v1", "ClusterRole", "all"),
         "whole cluster",
     ),

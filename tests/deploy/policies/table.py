@@ -37,8 +37,11 @@ RULES = (
     ),
     Rule("A change of configuration replaces the pods.", cluster.config_is_hashed),
     Rule("What a pod refers to is there.", cluster.configs_exist),
-    Rule("Only bootstrap's pod has a token.", cluster.tokens_for_bootstrap_only),
-    Rule("Bootstrap may make Secrets, and read its own.", cluster.bootstrap_may_little),
+    Rule("Only pods with an account of their own have a token.", cluster.tokens_for_accounts_only),
+    Rule(
+        "Bootstrap may make Secrets, and read its own; suites pods, elsewhere.",
+        cluster.accounts_may_little,
+    ),
     Rule("No Secret is in the manifests.", secrets.no_secrets),
     Rule("No secret is a value in the manifests.", secrets.no_secret_values),
     Rule("Secrets are files, never variables.", secrets.no_secrets_in_environments),
@@ -66,8 +69,8 @@ RULES = (
     Rule(
         "Every policy is about a pod.",
         network.policies_choose_somebody,
-        # Its brokers may be somebody else's.
-        frozenset({"keda"}),
+        # Its brokers may be somebody else's, and pods of checkpoints come and go.
+        frozenset({"keda", "checkpoint-pods"}),
     ),
     Rule("Metrics are read by Prometheus alone.", metrics.metrics_for_prometheus_only),
 )

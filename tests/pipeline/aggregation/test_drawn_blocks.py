@@ -19,19 +19,32 @@ from caliper.wiring.models import ModelRoom
 SAMPLES, SIZE = 20, 5
 BLOCKS = [list(range(end - SIZE, end)) for end in range(SAMPLES, 0, -SIZE)]
 DRAWN = {index for block in BLOCKS[:2] for index in block}
+EVEN = frozenset(range(0, SAMPLES, 2))
 JUDGING = "f" * 64
+
+
+def needed(blocks: int, closed: frozenset[int] = frozenset()) -> set[int]:
+    """What is asked in so many blocks, if some are not needed after the first."""
+    return {*BLOCKS[0], *({index for block in BLOCKS[:blocks] for index in block} - closed)}
 
 
 @dataclass
 class Rule:
-    """Sure after so many blocks, all of which have a score."""
+    """Sure after so many blocks, all of which have a score; `closed` are needed in the first."""
 
     sure: int
     blocks: Sequence[Sequence[int]] = field(default_factory=lambda: BLOCKS)
+    closed: frozenset[int] = frozenset()
+    seen: int = 0
 
     def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
-        assert set(outcomes) == {index for block in BLOCKS[:blocks_done] for index in block}
+        assert set(outcomes) == needed(blocks_done, self.closed)
+        assert blocks_done == self.seen + 1
+        self.seen = blocks_done
         return blocks_done == self.sure
+
+    def is_drawn(self, index: int) -> bool:
+        return not self.seen or index not in self.closed
 
 
 async def after_two(_: RunLedger) -> Rule:
@@ -58,9 +71,9 @@ def asked(shop: Workshop) -> set[int]:
     return {int(sample.removeprefix("nat_")) for _, sample in shop.asked}
 
 
-async def as_in_one_process(run: Planned) -> tuple[bytes, bytes]:
-    rest = set(range(SAMPLES)) - DRAWN
-    verdicts = [*(Verdict(i, CORRECT) for i in DRAWN), *(Verdict(i, UNDRAWN) for i in rest)]
+async def as_in_one_process(run: Planned, drawn: set[int] = DRAWN) -> tuple[bytes, bytes]:
+    rest = set(range(SAMPLES)) - drawn
+    verdicts = [*(Verdict(i, CORRECT) for i in drawn), *(Verdict(i, UNDRAWN) for i in rest)]
     return await standalone(run, [verdicts_of(run, verdicts)])
 
 
@@ -70,10 +83,15 @@ def written(shop: Workshop, run: Planned) -> tuple[bytes | None, bytes | None]:
 
 @pytest.mark.parametrize("has_snapshot", [True, False])
 @pytest.mark.parametrize("answered", [0, 3, SIZE, SIZE + 2, 2 * SIZE])
+@pytest.mark.parametrize(("sure", "closed"), [(2, frozenset()), (3, EVEN), (99, EVEN)])
 async def test_a_successor_goes_on_in_the_middle_of_a_block(
-    *, answered: int, has_snapshot: bool
+    *, sure: int, closed: frozenset[int], answered: int, has_snapshot: bool
 ) -> None:
-    shop = opened(4)
+    async def rule_of(_: RunLedger) -> Rule:
+        return Rule(sure, closed=closed)
+
+    drawn = needed(sure, closed)
+    shop = opened(4, rule_of)
     run = await shop.start("ours", SAMPLES, judging=JUDGING)
     while sum(shop.asked.values()) < answered:
         await turn(shop)
@@ -84,10 +102,10 @@ async def test_a_successor_goes_on_in_the_middle_of_a_block(
     while not shop.announced:
         await turn(shop)
     assert shop.announced[-1].state is RunState.DECIDED
-    assert asked(shop) == DRAWN
+    assert asked(shop) == drawn
     # Only what had not been answered was published again.
-    assert sum(shop.asked.values()) <= len(DRAWN) + waited
-    assert written(shop, run) == await as_in_one_process(run)
+    assert sum(shop.asked.values()) <= len(drawn) + waited
+    assert written(shop, run) == await as_in_one_process(run, drawn)
 
 
 async def test_what_is_not_drawn_is_never_published() -> None:
@@ -104,6 +122,18 @@ async def test_what_is_not_drawn_is_never_published() -> None:
     assert set(shop.asked.values()) == {1}
     assert sum(name == run.spec.run_id for name, _ in shop.asked) == len(DRAWN)
     assert written(shop, run) == await as_in_one_process(run)
+
+
+async def test_a_block_of_which_nothing_is_needed_is_only_looked_at() -> None:
+    async def rule_of(_: RunLedger) -> Rule:
+        return Rule(3, closed=frozenset(BLOCKS[1]))
+
+    shop = opened(1_000, rule_of)
+    run = await shop.start("ours", SAMPLES, judging=JUDGING)
+    while not shop.announced:
+        await turn(shop)
+    assert asked(shop) == {*BLOCKS[0], *BLOCKS[2]}
+    assert written(shop, run) == await as_in_one_process(run, asked(shop))
 
 
 async def test_another_start_asks_for_a_block_that_is_lost() -> None:

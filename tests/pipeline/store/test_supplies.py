@@ -10,6 +10,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
+from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.runs import write_json
 from caliper.pipeline.store.supplies import (
     put_captions,
@@ -48,6 +49,17 @@ async def test_captions_are_packed_beside_the_loop() -> None:
     assert list((await read_captions(store, name)).items()) == list(TEXTS.items())
     assert len(captions.threads) == 1
     assert threading.get_ident() not in captions.threads
+
+
+async def test_captions_that_were_cut_are_other_ones() -> None:
+    store = MemoryStore()
+    cut = {**TEXTS, SAMPLE: CutShort(TEXTS[SAMPLE])}
+    name = await put_captions(store, cut)
+    assert name != digest(TEXTS)
+    assert name == await put_captions(store, SpilledTexts(cut.items()))
+    found = await read_captions(store, name)
+    assert dict(found) == TEXTS
+    assert [type(text) is CutShort for text in found.values()] == [False, True]
 
 
 async def test_what_was_written_is_read_again() -> None:

@@ -27,7 +27,7 @@ async def test_what_a_month_cannot_pay_waits_for_the_next() -> None:
         await around.applied(month={kind: limit})
         around.arriving = [checkpoint(step) for step in (1, 2, 3, 4)]
         await around.once()
-        assert (await accounts(around).present()).used == COST + COST
+        assert (await accounts(around).present()).totals.used == COST + COST
         _, _, third, fourth = await around.entries()
         assert (third.state, third.attempts) == (EntryState.WAITING, 0)
         assert third.reason.startswith("budget of 2026-01: ")
@@ -58,15 +58,15 @@ async def test_attempts_that_fail_are_paid_and_killed_ones_count_as_estimated(
     await around.once()
     around.clock.seconds += DAY
     await around.once()
-    assert (await accounts(around).present()).used == COST + COST
+    assert (await accounts(around).present()).totals.used == COST + COST
     (entry,) = await around.entries()
     assert entry.state is EntryState.EVALUATED
     begun = accounts(around)
     month, _ = await begun.begin(entry, {}, Spending(30))
     month, _ = await begun.begin(entry, {}, Spending(50))
-    assert (await begun.present()).used.calls == 200 + 30 + 50
+    assert (await begun.present()).totals.used.calls == 200 + 30 + 50
     await begun.end(entry, month, Spending(1))
-    assert (await begun.present()).used.calls == 200 + 30 + 1
+    assert (await begun.present()).totals.used.calls == 200 + 30 + 1
 
 
 async def test_of_evaluations_that_begin_at_once_a_budget_allows_only_what_it_can_pay(
@@ -96,9 +96,9 @@ async def test_a_loop_that_lost_its_claim_settles_nothing(around: Surroundings) 
         month, _ = await accounts(around).begin(claim, {}, Spending(100))
     await accounts(around).end(first, month, Spending(40))
     present = await accounts(around).present()
-    assert (present.used.calls, sum(each.calls for each in present.reserved.values())) == (200, 100)
+    assert (present.totals.used.calls, present.totals.reserved.calls) == (200, 100)
     await accounts(around).end(second, month, Spending(30))
-    assert (await accounts(around).present()).used == Spending(130)
+    assert (await accounts(around).present()).totals.used == Spending(130)
 
 
 def test_an_estimate_is_that_of_checkpoints_that_were_judged() -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Self, TypeVar
 
 from google.protobuf.message import Message
 
 from caliper.adapters.remote.channel import Target, translate_errors
+from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
+from caliper.core.notices import NoticeRecord
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
+from caliper.pipeline.suites.accounts import AccountTotals
 from caliper.pipeline.suites.administration import EntryListing, SuiteListing
+from caliper.pipeline.suites.notice_store import in_order
+from caliper.pipeline.suites.slots import SlotState
 
 _TIMEOUT = 60.0
 _PAGE = 500
@@ -121,6 +126,31 @@ class RemoteSuites:
         request = pb.GetCheckpointRequest(checkpoint=to_wire(checkpoint), suites=names)
         response = await self._call(self._checkpoints.GetCheckpoint, request)
         return list(map(wire.decode_entry, response.entries))
+
+    async def account(self, name: str) -> AccountTotals:
+        """What a suite spent in this month."""
+        response = await self._call(self._suites.GetAccount, pb.GetAccountRequest(name=name))
+        return views.decode_account(response)
+
+    async def slots(self) -> list[SlotState]:
+        """The slots that suites share."""
+        response = await self._call(self._suites.ListSlots, pb.ListSlotsRequest())
+        return list(map(views.decode_slot, response.slots))
+
+    async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
+        """What was told of a suite's checkpoints, by time and without figures: all, or what exists
+        of these ids.
+        """
+        records: list[NoticeRecord] = []
+        token = None if ids is None or ids else ""
+        while token != "":
+            request = pb.ListNoticesRequest(
+                suite=name, ids=ids or (), page_size=_PAGE, page_token=token or ""
+            )
+            response = await self._call(self._checkpoints.ListNotices, request)
+            records += (views.decode_notice(each, name) for each in response.notices)
+            token = response.next_page_token
+        return in_order(records)
 
     async def change_entries(
         self, checkpoint: str, names: Sequence[str], cause: EntryCause

@@ -86,13 +86,16 @@ class SequentialComparison:
             self._looks.append(self._next(outcomes))
         return self._looks[blocks_done - 1]
 
+    def is_drawn(self, index: int) -> bool:
+        """Whether the next block asks a question: any of the first, then those of open strata."""
+        return not self._looks or self._strata[index] in self._looks[-1].open_strata
+
     def _next(self, outcomes: Mapping[int, float | None]) -> Look:
         number = len(self._looks)
-        drawn = self._looks[-1].open_strata if self._looks else set(self._strata.values())
         chosen = [
             index
             for index in self._blocks[number]
-            if self._strata[index] in drawn and index not in self._reused
+            if self.is_drawn(index) and index not in self._reused
         ]
         missing = [index for index in chosen if index not in outcomes]
         if missing:

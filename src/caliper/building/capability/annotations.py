@@ -42,7 +42,7 @@ def annotation(task: Task, path: str, value: str, name: str = "") -> Candidate:
     )
 
 
-def by_annotator(candidate: Candidate, annotator: str) -> Candidate:
+def credit_annotator(candidate: Candidate, annotator: str) -> Candidate:
     """The annotation as that of an annotator."""
     own = digest([candidate.id, annotator])[:16]
     return replace(candidate, id=own, flags=(annotator,))
@@ -76,7 +76,7 @@ def read_annotations(
         annotator = row.text("annotator") if "annotator" in row.fields else _GIVEN
         if name in tasks:
             for about, value in _pairs(row, TASKS[name]):
-                yield by_annotator(annotation(TASKS[name], path, value, about), annotator)
+                yield credit_annotator(annotation(TASKS[name], path, value, about), annotator)
 
 
 def _pairs(row: Row, task: Task) -> list[tuple[str, str]]:
@@ -107,10 +107,10 @@ def check_annotations(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
     seen: set[tuple[str, ...]] = set()
     fates = []
     for candidate in candidates:
-        tidy = _tidied(candidate)
+        tidy = _repair(candidate)
         reason, detail = _fault(tidy)
         place = (tidy.image, tidy.category, text_key(tidy.question))
-        said = (*place, "" if one_value(tidy) else text_key(tidy.answer), *tidy.flags)
+        said = (*place, "" if has_one_value(tidy) else text_key(tidy.answer), *tidy.flags)
         if not reason and said in seen:
             reason = "same element twice"
         seen.add(said)
@@ -118,7 +118,7 @@ def check_annotations(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
     return tuple(fates)
 
 
-def one_value(candidate: Candidate) -> bool:
+def has_one_value(candidate: Candidate) -> bool:
     """Whether an element of the dimension has one value: an object's number, or the scene.
 
     Views of the whole, of the camera and of knowledge have one annotation per medium (paper 3.1);
@@ -129,7 +129,7 @@ def one_value(candidate: Candidate) -> bool:
     )  # fmt: skip
 
 
-def _tidied(candidate: Candidate) -> Candidate:
+def _repair(candidate: Candidate) -> Candidate:
     about, value = " ".join(candidate.question.split()), " ".join(candidate.answer.split())
     labels = {text_key(label): label for label in candidate.choices}
     value = labels.get(text_key(value), value)
@@ -149,18 +149,18 @@ def _fault(candidate: Candidate) -> tuple[str, str]:
     return "", ""
 
 
-def editable(candidate: Candidate) -> tuple[str, ...]:
+def editable_fields(candidate: Candidate) -> tuple[str, ...]:
     """What people may change. Objects and actions are judged right or wrong only, so that their
     draw stays random (paper 3.1, human annotation).
     """
     return () if candidate.category in _FIXED else ("answer",)
 
 
-def edited(candidate: Candidate, edit: CandidateEdit) -> Candidate:
+def edit_annotation(candidate: Candidate, edit: CandidateEdit) -> Candidate:
     """The annotation with another value. Raises InvalidInput if the dimension cannot have it."""
     if len(edit.answer) > LONGEST_TEXT:
         raise InvalidInput(f"longer than {LONGEST_TEXT:,} characters")
-    changed = _tidied(replace(candidate, answer=edit.answer))
+    changed = _repair(replace(candidate, answer=edit.answer))
     reason, detail = _fault(changed)
     if reason:
         raise InvalidInput(f"{reason}: {detail}" if detail else reason)

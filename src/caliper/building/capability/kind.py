@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from caliper.building.candidates import Candidate
-from caliper.building.capability.annotations import editable, edited, heading, text_key
+from caliper.building.capability.annotations import (
+    edit_annotation,
+    editable_fields,
+    heading,
+    text_key,
+)
 from caliper.building.capability.official import files, statistics, summary
 from caliper.building.kinds import BuildKind
 
@@ -17,11 +22,11 @@ CAPABILITY = BuildKind(
         "too vague or too small to be described",
         "harmful content",
     ),
-    edited=edited,
+    edited=edit_annotation,
     files=files,
     summary=summary,
     heading=heading,
-    editable=editable,
+    editable=editable_fields,
     counted="media",
     statistics=statistics,
 )

@@ -80,7 +80,9 @@ def _tags(candidate: Candidate) -> str:
     return candidate.answer
 
 
-def of_drawn_media(candidates: Iterable[Candidate], drawn: Iterable[Candidate]) -> tuple[Fate, ...]:
+def keep_drawn_media(
+    candidates: Iterable[Candidate], drawn: Iterable[Candidate]
+) -> tuple[Fate, ...]:
     """Drop annotations of media that are not drawn for their dimension, or not of its kind."""
     places = {(each.image, each.category) for each in drawn}
     return tuple(
@@ -89,7 +91,7 @@ def of_drawn_media(candidates: Iterable[Candidate], drawn: Iterable[Candidate]) 
     )
 
 
-def by_medium(candidates: Iterable[Candidate]) -> Mapping[str, list[str]]:
+def group_by_medium(candidates: Iterable[Candidate]) -> Mapping[str, list[str]]:
     """The dimensions of each medium."""
     media: dict[str, list[str]] = {}
     for candidate in candidates:

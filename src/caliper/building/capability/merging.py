@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from caliper.benchmarks.capability.tasks import TASKS, Form
 from caliper.building.candidates import Candidate, Decision
-from caliper.building.capability.annotations import one_value, text_key
+from caliper.building.capability.annotations import has_one_value, text_key
 from caliper.building.steps import Fate
 
 MOST_OBJECTS = 11
@@ -34,7 +34,7 @@ def merge_annotations(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
 
 def _element(candidate: Candidate) -> tuple[str, ...]:
     named = (candidate.category, candidate.image, text_key(candidate.question))
-    return named if one_value(candidate) else (*named, text_key(candidate.answer))
+    return named if has_one_value(candidate) else (*named, text_key(candidate.answer))
 
 
 def _merged(group: Sequence[Candidate]) -> list[Fate]:

@@ -47,7 +47,9 @@ class AnnotationFlags(EngineFlags):
     ] = None
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", help="Only this dimension; repeatable. Default: all."),
+        typer.Option(
+            "--task", metavar="TASK", help="Only this dimension; repeatable. Default: all."
+        ),
     ] = None
     listed: Annotated[
         Path | None,

@@ -15,18 +15,18 @@ from caliper.building.asking.questions import ModelStep, writing_row
 from caliper.building.balance import balance
 from caliper.building.candidates import Candidate
 from caliper.building.capability.annotations import (
-    by_annotator,
     check_annotations,
+    credit_annotator,
     read_annotations,
 )
 from caliper.building.capability.kind import CAPABILITY, value_of
 from caliper.building.capability.listing import instruction
 from caliper.building.capability.media import (
     ListedMedium,
-    by_medium,
     draw_media,
+    group_by_medium,
+    keep_drawn_media,
     media_of_dimensions,
-    of_drawn_media,
     read_media,
 )
 from caliper.building.capability.merging import draw_elements, merge_annotations
@@ -68,7 +68,7 @@ class AnnotationOptions:
     def check(self) -> None:
         """Raise InvalidInput for options that fit no build."""
         if not self.annotations and not self.annotators:
-            message = "nobody annotates: give --annotator SPEC or --annotations FILE"
+            message = "nobody annotates: give --annotator SPEC or --annotations PATH"
             raise InvalidInput(message, field="annotations")
 
 
@@ -154,17 +154,17 @@ class AnnotationBuild:
                 ModelStep.ANNOTATE,
                 [instruction(TASKS[name]) for name in tasks],
             )
-            for path, tasks in by_medium(drawn).items()
+            for path, tasks in group_by_medium(drawn).items()
         ]
         written = await self._models.write(ModelStep.ANNOTATE, rows, options.annotators)
         candidates = [
-            by_annotator(each, f"model {number + 1}")
+            credit_annotator(each, f"model {number + 1}")
             for number, own in enumerate(written.candidates)
             for each in own
         ]
         return StepResult(
             name=ANNOTATIONS,
-            fates=of_drawn_media((*self._given(), *candidates), drawn),
+            fates=keep_drawn_media((*self._given(), *candidates), drawn),
             models=written.models,
             prompts=self._models.prompt(ModelStep.ANNOTATE) if written.models else {},
             remarks=written.remarks,

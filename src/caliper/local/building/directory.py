@@ -23,7 +23,7 @@ from caliper.adapters.datasets.jsontext import read_json
 from caliper.adapters.files import encode_text, store_error, write_atomically, write_text
 from caliper.building.candidates import AssessedCandidate, assessed_lines
 from caliper.building.registry import KINDS
-from caliper.building.steps import StepResult, fate_lines, read_fates, restored
+from caliper.building.steps import StepResult, fate_lines, read_fates, restore_step
 from caliper.core.errors import InvalidInput, RunInUse
 from caliper.core.keys import text_digest
 from caliper.core.run import refuse_newer
@@ -110,7 +110,7 @@ class BuildDirectory:
                 return None
         except (OSError, UnicodeDecodeError):
             return None
-        return restored(summary, read_fates(line_rows(file)))
+        return restore_step(summary, read_fates(line_rows(file)))
 
     def write_step(self, step: StepResult, inputs: str) -> dict[str, Any]:
         """Write a step's file; returns its summary. Raises StoreFull or StoreUnavailable."""

@@ -11,7 +11,7 @@ from caliper.adapters.exports.data_card import CardFacts, card_text
 from caliper.adapters.files import write_text
 from caliper.building.registry import kind_of
 from caliper.building.reviews import merge, review_agreement
-from caliper.building.steps import StepResult, read_fates, restored
+from caliper.building.steps import StepResult, read_fates, restore_step
 from caliper.core.errors import InvalidInput
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.review_files import all_reviews, read_review_candidates
@@ -73,6 +73,6 @@ def _write(path: Path, texts: Mapping[str, str]) -> list[Path]:
 
 def _steps(directory: BuildDirectory) -> list[StepResult]:
     return [
-        restored(summary, read_fates(line_rows(directory.step_file(summary["step"]))))
+        restore_step(summary, read_fates(line_rows(directory.step_file(summary["step"]))))
         for summary in directory.read()["steps"]
     ]

@@ -13,7 +13,8 @@ from caliper.building.duplicates import GroupingOptions
 from caliper.core.errors import InvalidInput
 
 SUFFIXES = frozenset({".avif", ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
-MOST_PICTURES = 10_000
+MOST_PICTURES, MOST_PER_PICTURE = 10_000, 2_000
+"""Of the questions about a picture, each is compared with each."""
 VALIDATORS = 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -17,14 +18,14 @@ from caliper.building.domains import CAPTIONQA
 from caliper.building.duplicates import drop_duplicates, text_of
 from caliper.building.formats import check_formats
 from caliper.building.steps import Fate, StepResult, keep_all
-from caliper.building.taxonomies import category_of, merged
+from caliper.building.taxonomies import category_of, merge_taxonomies
 from caliper.building.validation import decide
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Vector
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.model_steps import ModelSteps
-from caliper.local.building.options import BuildOptions
+from caliper.local.building.options import MOST_PER_PICTURE, BuildOptions
 from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
 from caliper.local.taxonomy import read_domains
 from caliper.ports.models import Embedder
@@ -55,7 +56,7 @@ class Build:
         self._options, self._directory = options, directory
         self._models, self._embedder, self._show = models, embedder, show
         taxonomies = [read_domains(path) for path in options.taxonomies]
-        domain, nodes = merged(taxonomies, options.domain)
+        domain, nodes = merge_taxonomies(taxonomies, options.domain)
         if not is_domain_name(domain):
             message = f"expected small letters, digits, '-' and '_', found {domain!r:.60}"
             raise InvalidInput(message, file=str(options.taxonomies[0]), field="domain")
@@ -117,12 +118,23 @@ class Build:
         if options.questions is not None:
             rows = DatasetFiles(options.questions).rows(_TABLE)
             candidates += read_candidates(rows, self._pictures)
+        self._check_size(candidates)
         asked = [writing_row(image, self._categories, options.most) for image in self._pictures]
         written = await self._models.write(ModelStep.WRITE, asked, options.generators)
         candidates += chain.from_iterable(written.candidates)
         candidates.sort(key=lambda candidate: candidate.image)
         prompts = self._models.prompt(ModelStep.WRITE) if written.models else {}
         return StepResult(QUESTIONS, keep_all(candidates), written.models, prompts, written.remarks)
+
+    def _check_size(self, known: Sequence[Candidate]) -> None:
+        """Raise InvalidInput if there may be too many questions about a picture."""
+        options = self._options
+        written = len(self._categories) * options.most * len(options.generators)
+        counts = Counter(candidate.image for candidate in known)
+        most = max(counts.values(), default=0) + written
+        if most > MOST_PER_PICTURE:
+            message = f"up to {most:,} questions about a picture, more than {MOST_PER_PICTURE:,}"
+            raise InvalidInput(message, field="most" if options.generators else "questions")
 
     async def _formats(self, fates: Sequence[Fate]) -> StepResult:
         return StepResult(FORMATS, check_formats(_candidates(fates), self._categories))

@@ -9,7 +9,7 @@ from typing import Any
 
 from caliper.building.steps import Fate, StepResult
 from caliper.building.taxonomies import coverage
-from caliper.building.validation import assessed
+from caliper.building.validation import assess
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.local.building.directory import BuildDirectory
@@ -65,7 +65,7 @@ class StepSequence:
             fates = [fate for fate in step.fates if not fate.dropped]
         categories = self._facts["categories"]
         result.coverage = coverage(categories, (fate.candidate for fate in fates))
-        self._directory.write_candidates(assessed(fates))
+        self._directory.write_candidates(assess(fates))
         self._directory.write({**self._values(), "complete": True})
         return result
 

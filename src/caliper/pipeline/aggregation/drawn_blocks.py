@@ -1,8 +1,9 @@
 """Asks the questions of runs block by block, until a rule says that the answer is sure.
 
 A block is published once all outcomes of the blocks before it are in, and the rule has looked at
-them. So what is asked, and where the run ends, depends on the outcomes alone: not on the order in
-which they come, and not on how often the process was killed or another one took over.
+them; what it needs no more is left out. So what is asked, and where the run ends, depends on the
+outcomes alone: not on the order in which they come, and not on how often the process was killed or
+another one took over.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from caliper.core.outcome import Reason, Scored
@@ -40,15 +41,49 @@ PublishBlock = Callable[[RunLedger, AsyncIterator[JobMessage]], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class _Progress:
-    """How far a `start` of a run is: its rule, the indices of its blocks by the first repeat of
-    each question, how many blocks the rule has `seen`, and how many were `asked`.
+class _Draw:
+    """How far the draw of a run is: its rule, the indices of its blocks by the first repeat of each
+    question, how many blocks the rule has `seen`, and which questions of them were `drawn`.
     """
 
-    start: int
     rule: StopRule
     blocks: list[dict[int, range]]
     seen: int = 0
+    drawn: dict[int, range] = field(default_factory=dict)
+
+    @classmethod
+    async def of(cls, run: RunLedger, rule: StopRule) -> _Draw:
+        """The draw of a run from its first block."""
+        return cls(rule, await _blocks(run, rule))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the rule has seen all blocks."""
+        return self.seen == len(self.blocks)
+
+    def block(self) -> dict[int, range]:
+        """What the rule needs of the next block."""
+        return {
+            index: span
+            for index, span in self.blocks[self.seen].items()
+            if self.rule.is_drawn(index)
+        }
+
+    def outcomes(self, run: RunLedger) -> dict[int, float | None]:
+        """The score of every question drawn up to the next block, None for one without a score.
+        Counts that block as seen.
+        """
+        self.drawn |= self.block()
+        self.seen += 1
+        return {index: mean_score(run, span) for index, span in self.drawn.items()}
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a `start` of a run is, and how many blocks were `asked`."""
+
+    start: int
+    draw: _Draw
     asked: int = 0
 
 
@@ -74,21 +109,21 @@ class DrawnBlocks:
         if not run.start:
             return
         progress = await self._progress_of(run)
-        while progress.seen < len(progress.blocks):
-            missing = _missing(run, progress.blocks[progress.seen])
-            if missing and progress.asked <= progress.seen:
+        draw = progress.draw
+        while not draw.is_over:
+            missing = _missing(run, draw.block())
+            if missing and progress.asked <= draw.seen:
                 await self._publish(run, self._jobs(run, missing))
-                progress.asked = progress.seen + 1
+                progress.asked = draw.seen + 1
             if missing:
                 return
-            progress.seen += 1
-            outcomes = _outcomes(run, progress.blocks[: progress.seen])
+            outcomes = draw.outcomes(run)
             # A look takes up to a second: others have their turn meanwhile.
-            is_sure = await asyncio.to_thread(progress.rule.is_sure, outcomes, progress.seen)
+            is_sure = await asyncio.to_thread(draw.rule.is_sure, outcomes, draw.seen)
             if run.start != progress.start or run.due_state is not None:
                 # Another start changes the outcomes, and a failed run is not decided.
                 return
-            if is_sure:
+            if is_sure or draw.is_over:
                 run.decide()
                 return
 
@@ -96,7 +131,7 @@ class DrawnBlocks:
         known = self._progress.get(run)
         if known is None or known.start != run.start:
             start, rule = run.start, await self._rule_of(run)
-            known = self._progress[run] = _Progress(start, rule, await _blocks(run, rule))
+            known = self._progress[run] = _Progress(start, await _Draw.of(run, rule))
         return known
 
     async def _jobs(self, run: RunLedger, indices: Container[int]) -> AsyncIterator[JobMessage]:
@@ -157,11 +192,6 @@ async def _blocks(run: RunLedger, rule: StopRule) -> list[dict[int, range]]:
     return blocks
 
 
-def _outcomes(run: RunLedger, blocks: list[dict[int, range]]) -> dict[int, float | None]:
-    """The score of every question of some blocks, None without one."""
-    return {first: mean_score(run, span) for block in blocks for first, span in block.items()}
-
-
 def mean_score(run: RunLedger, span: range) -> float | None:
     """The mean score of the repeats of a question, None if none has one."""
     outcomes = map(run.ledger.outcome, span)
@@ -178,12 +208,14 @@ def question_spans(item: Item) -> Iterator[tuple[Question[object], range]]:
 
 
 async def decide_again(run: RunLedger, rule: StopRule) -> int:
-    """Show a rule the blocks of a run that has ended, and return how many it saw."""
-    blocks = await _blocks(run, rule)
-    for seen, block in enumerate(blocks):
-        drawn = [run.ledger.outcome(index) for span in block.values() for index in span]
-        if all(outcome is None for outcome in drawn):
-            return seen
-        if rule.is_sure(_outcomes(run, blocks[: seen + 1]), seen + 1):
-            return seen + 1
-    return len(blocks)
+    """Show a rule the blocks of a run that has ended, as far as all that it needs of them was
+    drawn, and return how many it saw.
+    """
+    draw = await _Draw.of(run, rule)
+    while not draw.is_over:
+        indices = (index for span in draw.block().values() for index in span)
+        if any(run.ledger.outcome(index) is None for index in indices):
+            break
+        if rule.is_sure(draw.outcomes(run), draw.seen):
+            break
+    return draw.seen

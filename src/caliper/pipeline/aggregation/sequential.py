@@ -73,6 +73,9 @@ class ComparisonRule:
         self.last = self.comparison.look(outcomes, blocks_done)
         return self.last.finding is not Finding.UNDECIDED
 
+    def is_drawn(self, index: int) -> bool:
+        return self.comparison.is_drawn(index)
+
 
 @dataclass(frozen=True, slots=True)
 class SequentialPlan:

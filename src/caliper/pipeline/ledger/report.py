@@ -71,8 +71,8 @@ async def report(
     """The report of a run over the outcomes that its ledger has so far.
 
     Its state is `complete` if every question has an outcome, each benchmark's coverage reaches
-    the floor and no cap left anything out, or `decided` if the answer was sure before all were
-    asked; `finished` if only the first holds; else `running`.
+    the floor and no cap left anything out, or `decided` if not all had to be asked; `finished` if
+    only the first holds; else `running`.
     """
     scores = await figures(spec, summary, plan, ledger)
     return await with_captions(scores, spec, plan, captions)
@@ -215,9 +215,10 @@ def _share_notes(spec: RunSpec, coverage: Coverage) -> Iterator[str]:
     elif spec.judging and coverage.undrawn:
         drawn = coverage.planned - coverage.undrawn
         yield (
-            f"Decided: the comparison with the baseline was sure after {drawn:,} of "
-            f"{coverage.planned:,} questions. Figures of a run that ended so lean towards its "
-            "finding, which their intervals leave out; leaderboards leave the run out."
+            f"Decided: the comparison with the baseline took {drawn:,} of {coverage.planned:,} "
+            "questions, fewer of tasks or domains that were sure earlier: they count less in means "
+            "over questions. Figures of a run that ended so lean towards its finding, which their "
+            "intervals leave out; leaderboards leave the run out."
         )
 
 

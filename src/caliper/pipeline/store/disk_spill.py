@@ -112,8 +112,8 @@ class SpilledTexts(Mapping[str, str]):
 
     def by_name(self) -> Iterator[tuple[str, str]]:
         """Names with their texts, sorted by code points, as the bytes of UTF-8 are."""
-        for name, text in self._database.execute("SELECT name, text FROM texts ORDER BY name"):
-            yield _text(name), _text(text)
+        for name, *text in self._database.execute("SELECT * FROM texts ORDER BY name"):
+            yield _text(name), _restored(*text)
 
     def __len__(self) -> int:
         (count,) = self._database.execute("SELECT count(*) FROM texts").fetchone()

@@ -17,10 +17,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from cachetools import LRUCache
 
-from caliper.core.caption import Caption
+from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
@@ -229,7 +230,8 @@ def _compress(captions: Mapping[str, str], archive: Path) -> str:
     """Write captions as gzipped JSON lines, one in memory at a time, and return their digest."""
     with archive.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as lines:
         for sample, text in captions.items():
-            lines.write(canonical_json({"sample": sample, "caption": text}) + b"\n")
+            flags = {"truncated": True} if isinstance(text, CutShort) else {}
+            lines.write(canonical_json({"sample": sample, "caption": text, **flags}) + b"\n")
     if isinstance(captions, SpilledTexts):
         return _digest(captions.by_name())
     return _digest(sorted(captions.items()))
@@ -244,14 +246,17 @@ def _digest(captions: Iterable[tuple[str, str]]) -> str:
     for place, (sample, text) in enumerate(captions):
         state.update(b"," if place else b"")
         state.update(canonical_json(sample) + b":" + canonical_json(text))
+        if isinstance(text, CutShort):
+            state.update(b"!")
     state.update(b"}")
     return state.hexdigest()
 
 
 def _texts(archive: Path) -> SpilledTexts:
     with gzip.open(archive) as lines:
-        rows: Iterable[dict[str, str]] = map(json.loads, lines)
-        return SpilledTexts((row["sample"], row["caption"]) for row in rows)
+        rows: Iterable[dict[str, Any]] = map(json.loads, lines)
+        found = (Caption(row["sample"], row["caption"], bool(row.get("truncated"))) for row in rows)
+        return SpilledTexts((each.sample, each.plain) for each in found)
 
 
 def caption_key(run: str, name: str, sample: str) -> str:

@@ -41,6 +41,21 @@ def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
 
 
 @dataclass(frozen=True, slots=True)
+class AccountTotals:
+    """What a suite spent in a month, what is reserved, and for how many checkpoints."""
+
+    month: str
+    spent: Spending
+    reserved: Spending
+    checkpoints: int
+
+    @property
+    def used(self) -> Spending:
+        """What is spent or reserved."""
+        return self.spent + self.reserved
+
+
+@dataclass(frozen=True, slots=True)
 class MonthlyAccount:
     """What a suite spent in a month, by checkpoint; `reserved` is for evaluations that run."""
 
@@ -49,13 +64,14 @@ class MonthlyAccount:
     reserved: Mapping[str, Spending]
 
     @property
-    def used(self) -> Spending:
-        """What is spent or reserved."""
-        return sum((*self.spent.values(), *self.reserved.values()), Spending())
+    def totals(self) -> AccountTotals:
+        """The account without its checkpoints."""
+        spent, reserved = (sum(each.values(), Spending()) for each in (self.spent, self.reserved))
+        return AccountTotals(self.month, spent, reserved, len(self.spent))
 
     def refusal(self, limits: Mapping[str, float], estimate: Spending) -> str:
         """Why one more checkpoint has to wait; empty if it has not."""
-        used = self.used
+        used = self.totals.used
         for kind, limit in limits.items():
             so_far = getattr(used, kind)
             if so_far < limit and so_far + getattr(estimate, kind) <= limit:

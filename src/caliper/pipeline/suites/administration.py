@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.notices import NoticeRecord
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState
+from caliper.pipeline.suites.accounts import AccountTotals, SuiteAccounts
+from caliper.pipeline.suites.notice_store import NoticeReader
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries
+from caliper.pipeline.suites.slots import SlotState, slot_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Administration:
 
     def __init__(self, registry: SuiteRegistry) -> None:
         self._registry = registry
+        self._notices = NoticeReader(registry.store)
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
         """Create a suite or change it; also whether its version is new."""
@@ -103,6 +108,28 @@ class Administration:
             raise NotReady(f"{checkpoint}: it is {entries[0].entry.state} and cannot be {cause}")
         change = self._registry.change_entry
         return [await change(each.key, cause, attempts=0, crashes=0) for each in found]
+
+    async def account(self, name: str) -> AccountTotals:
+        """What a suite spent in this month."""
+        await self._registry.record(name)
+        accounts = SuiteAccounts(self._registry.store, self._registry.clock, name)
+        return (await accounts.present()).totals
+
+    async def slots(self) -> list[SlotState]:
+        """The slots that suites share."""
+        return await slot_states(self._registry.store)
+
+    async def notice_ids(self, name: str) -> set[str]:
+        """The ids of what was told of a suite's checkpoints."""
+        await self._registry.record(name)
+        return await self._notices.ids(name)
+
+    async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
+        """What was told of a suite's checkpoints, by time: all, or what exists of these ids. That
+        of an installation comes without figures.
+        """
+        known = await self.notice_ids(name)
+        return await self._notices.records(name, known if ids is None else known & {*ids})
 
     async def _stored(self, names: Sequence[str]) -> tuple[list[StoredEntry], tuple[str, ...]]:
         listing = await self.suites(names)

@@ -19,7 +19,7 @@ class EntryClaim:
 
     def __init__(self, registry: SuiteRegistry, stored: StoredEntry, lease: Lease) -> None:
         self._registry, self._stored = registry, stored
-        self._progress: tuple[int, int] | None = None
+        self._progress: tuple[int, int, str] | None = None
         lease.note = self._note
         self.is_serving = False
 
@@ -36,12 +36,13 @@ class EntryClaim:
     def _note(self) -> dict[str, Any]:
         seen: dict[str, Any] = {"seen": self._registry.now()}
         if self._progress is not None:
-            seen["done"], seen["whole"] = self._progress
+            done, whole, phase = self._progress
+            seen |= {"done": done, "whole": whole, **({"phase": phase} if phase else {})}
         return seen
 
-    def note_progress(self, done: int, whole: int) -> None:
-        """So many of all questions have an outcome."""
-        self._progress = (done, whole)
+    def note_progress(self, done: int, whole: int, phase: str = "") -> None:
+        """So many of all questions have an outcome; or so many samples, in another phase."""
+        self._progress = (done, whole, phase)
 
     async def note_server(self) -> None:
         """The checkpoint's server is ready. Raises StoreUnavailable."""
@@ -50,6 +51,7 @@ class EntryClaim:
 
     async def note_run(self, run: str) -> None:
         """The run begins, in this directory or with this id. Raises StoreUnavailable."""
+        self.is_serving = True
         await self.move(EntryCause.START, run=run)
 
     async def is_given_up(self) -> bool:

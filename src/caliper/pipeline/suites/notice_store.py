@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
@@ -12,15 +12,15 @@ from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.run import SCHEMA
 from caliper.pipeline.store.runs import read_as, read_replaceable, write_json
-from caliper.ports.storage import DeletableStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 
 _TRIES = 100
 
 
-class NoticeStore:
-    """The records of a store's notices."""
+class NoticeReader:
+    """Reads the records of a store's notices."""
 
-    def __init__(self, store: DeletableStore) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
     async def ids(self, suite: str) -> set[str]:
@@ -31,7 +31,21 @@ class NoticeStore:
     async def records(self, suite: str, ids: set[str]) -> list[NoticeRecord]:
         """These records by time; damaged ones are left out. Raises StoreUnavailable."""
         found = await asyncio.gather(*(self._read_or_none(suite, each) for each in ids))
-        return sorted((each for each in found if each), key=_order)
+        return in_order(each for each in found if each)
+
+    async def _read_or_none(self, suite: str, notice: str) -> NoticeRecord | None:
+        try:
+            return await read_as(self._store, _key(suite, notice), NoticeRecord.from_json)
+        except DataLoss:
+            return None
+
+
+class NoticeStore(NoticeReader):
+    """The records of a store's notices."""
+
+    def __init__(self, store: DeletableStore) -> None:
+        super().__init__(store)
+        self._deletable = store
 
     async def find(self, suite: str, text: str) -> NoticeRecord:
         """The record whose id begins with a text. Raises UnknownName, InvalidInput if there are
@@ -83,13 +97,7 @@ class NoticeStore:
         latest = max(before, await self.told_before(suite))
         # First: nothing may be told again, wherever this ends.
         await write_json(self._store, _told_key(suite), before=latest)
-        await self._store.delete(*(_key(suite, each) for each in ids))
-
-    async def _read_or_none(self, suite: str, notice: str) -> NoticeRecord | None:
-        try:
-            return await read_as(self._store, _key(suite, notice), NoticeRecord.from_json)
-        except DataLoss:
-            return None
+        await self._deletable.delete(*(_key(suite, each) for each in ids))
 
 
 def _prefix(suite: str) -> str:
@@ -108,6 +116,10 @@ def _data(record: NoticeRecord) -> bytes:
     return canonical_json({"schema": SCHEMA, **record.to_json()})
 
 
-def _order(record: NoticeRecord) -> tuple[str, int, str]:
+def in_order(records: Iterable[NoticeRecord]) -> list[NoticeRecord]:
     """By time; at the same time in the order in which an entry goes through them."""
+    return sorted(records, key=_order)
+
+
+def _order(record: NoticeRecord) -> tuple[str, int, str]:
     return record.notice.time, list(NoticeKind).index(record.notice.kind), record.notice.id

@@ -68,13 +68,13 @@ class SuiteRegistry:
     """The suites and checkpoints of a store."""
 
     def __init__(self, store: ObjectStore, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+        self.store, self.clock = store, clock
         # A gateway lists all entries again for each page, and few of them changed.
         self._known: LRUCache[str, StoredEntry] = LRUCache(_KNOWN)
 
     def now(self) -> str:
         """The present time, as records hold it."""
-        return self._clock.now().isoformat(timespec="milliseconds")
+        return self.clock.now().isoformat(timespec="milliseconds")
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
         """Make this the present version of the suite; also whether that is a new version. The
@@ -82,9 +82,9 @@ class SuiteRegistry:
         """
         key = f"{_ROOT}{suite.name}/suite.json"
         for _ in range(_TRIES):
-            tag = await self._store.version(key)
+            tag = await self.store.version(key)
             try:
-                before = await read_as(self._store, key, SuiteRecord.from_json)
+                before = await read_as(self.store, key, SuiteRecord.from_json)
             except DataLoss:
                 before = None
             if before is not None and before.suite == suite:
@@ -100,7 +100,7 @@ class SuiteRegistry:
     async def record(self, name: str) -> SuiteRecord:
         """A suite. Raises UnknownName, DataLoss if it is damaged, StoreUnavailable."""
         key = await self._suite_key(name)
-        record = await read_as(self._store, key, SuiteRecord.from_json)
+        record = await read_as(self.store, key, SuiteRecord.from_json)
         if record is None:
             raise UnknownName("suite", name, tuple(await self.names()))
         return record
@@ -113,14 +113,14 @@ class SuiteRegistry:
 
     async def names(self) -> list[str]:
         """The names of all suites."""
-        keys = [key async for key in self._store.list(_ROOT)]
+        keys = [key async for key in self.store.list(_ROOT)]
         return [key.split("/")[1] for key in keys if key.endswith("/suite.json")]
 
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
         """Pause, resume or retire a suite. Raises what `record` raises, and NotReady."""
         key = await self._suite_key(name)
         for _ in range(_TRIES):
-            tag, before = await self._store.version(key), await self.record(name)
+            tag, before = await self.store.version(key), await self.record(name)
             after = replace(before, state=suite_state_after(before.state, cause))
             if await self._replace(key, after.to_json(), tag):
                 return after
@@ -140,9 +140,9 @@ class SuiteRegistry:
         now = self.now()
         new = CheckpointEntry.new(suite.name, suite.version, checkpoint, now)
         for _ in range(_TRIES):
-            tag = await self._store.version(key)
+            tag = await self.store.version(key)
             try:
-                before = await read_as(self._store, key, CheckpointEntry.from_json)
+                before = await read_as(self.store, key, CheckpointEntry.from_json)
             except DataLoss:
                 before = None
             after = new if before is None else _merged(before, checkpoint, now)
@@ -168,7 +168,7 @@ class SuiteRegistry:
     async def keys(self, suite: str, version: str = "") -> list[str]:
         """The keys of these entries. Raises StoreUnavailable."""
         prefix = f"{_ROOT}{suite}/entries/" + (f"{version}/" if version else "")
-        return [key async for key in self._store.list(prefix)]
+        return [key async for key in self.store.list(prefix)]
 
     async def read(self, key: str) -> StoredEntry | None:
         """The entry under a key; None if it does not exist. Raises DataLoss, NewerSchema,
@@ -180,10 +180,10 @@ class SuiteRegistry:
         return stored
 
     async def _read(self, key: str, known: StoredEntry | None) -> StoredEntry | None:
-        tag = await self._store.version(key)
+        tag = await self.store.version(key)
         if known is not None and known.tag == tag:
             return known
-        entry = await read_as(self._store, key, CheckpointEntry.from_json)
+        entry = await read_as(self.store, key, CheckpointEntry.from_json)
         return None if entry is None else StoredEntry(entry, tag)
 
     async def read_or_name(
@@ -229,7 +229,7 @@ class SuiteRegistry:
     async def _replace(self, key: str, fields: dict[str, Any], tag: str | None) -> str | None:
         # Equal contents count as one write: of two equal ones, only one is to succeed.
         data = canonical_json({"schema": SCHEMA, "write": secrets.token_hex(8), **fields})
-        return await self._store.replace(key, data, tag)
+        return await self.store.replace(key, data, tag)
 
 
 def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:

@@ -325,3 +325,103 @@ class SkipCheckpointResponse(_message.Message):
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     entries: _containers.RepeatedCompositeFieldContainer[Entry]
     def __init__(self, entries: _Optional[_Iterable[_Union[Entry, _Mapping]]] = ...) -> None: ...
+
+class Spending(_message.Message):
+    __slots__ = ("calls", "tokens", "money")
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MONEY_FIELD_NUMBER: _ClassVar[int]
+    calls: int
+    tokens: int
+    money: float
+    def __init__(self, calls: _Optional[int] = ..., tokens: _Optional[int] = ..., money: _Optional[float] = ...) -> None: ...
+
+class GetAccountRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GetAccountResponse(_message.Message):
+    __slots__ = ("month", "spent", "reserved", "checkpoints")
+    MONTH_FIELD_NUMBER: _ClassVar[int]
+    SPENT_FIELD_NUMBER: _ClassVar[int]
+    RESERVED_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINTS_FIELD_NUMBER: _ClassVar[int]
+    month: str
+    spent: Spending
+    reserved: Spending
+    checkpoints: int
+    def __init__(self, month: _Optional[str] = ..., spent: _Optional[_Union[Spending, _Mapping]] = ..., reserved: _Optional[_Union[Spending, _Mapping]] = ..., checkpoints: _Optional[int] = ...) -> None: ...
+
+class ListSlotsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListSlotsResponse(_message.Message):
+    __slots__ = ("slots",)
+    SLOTS_FIELD_NUMBER: _ClassVar[int]
+    slots: _containers.RepeatedCompositeFieldContainer[Slot]
+    def __init__(self, slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ...) -> None: ...
+
+class Slot(_message.Message):
+    __slots__ = ("name", "served", "queue")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SERVED_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    served: str
+    queue: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., served: _Optional[str] = ..., queue: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ListNoticesRequest(_message.Message):
+    __slots__ = ("suite", "ids", "page_size", "page_token")
+    SUITE_FIELD_NUMBER: _ClassVar[int]
+    IDS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    suite: str
+    ids: _containers.RepeatedScalarFieldContainer[str]
+    page_size: int
+    page_token: str
+    def __init__(self, suite: _Optional[str] = ..., ids: _Optional[_Iterable[str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListNoticesResponse(_message.Message):
+    __slots__ = ("notices", "next_page_token")
+    NOTICES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    notices: _containers.RepeatedCompositeFieldContainer[Notice]
+    next_page_token: str
+    def __init__(self, notices: _Optional[_Iterable[_Union[Notice, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class Notice(_message.Message):
+    __slots__ = ("id", "kind", "time", "version", "checkpoint", "revision", "state", "deliveries")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    DELIVERIES_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: str
+    time: str
+    version: str
+    checkpoint: str
+    revision: str
+    state: str
+    deliveries: _containers.RepeatedCompositeFieldContainer[NoticeDelivery]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., time: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[str] = ..., revision: _Optional[str] = ..., state: _Optional[str] = ..., deliveries: _Optional[_Iterable[_Union[NoticeDelivery, _Mapping]]] = ...) -> None: ...
+
+class NoticeDelivery(_message.Message):
+    __slots__ = ("target", "attempts", "delivered", "error")
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    DELIVERED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    target: str
+    attempts: int
+    delivered: str
+    error: str
+    def __init__(self, target: _Optional[str] = ..., attempts: _Optional[int] = ..., delivered: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...

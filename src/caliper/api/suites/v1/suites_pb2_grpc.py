@@ -65,6 +65,16 @@ class SuiteServiceStub:
                 request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.RetireSuiteRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.RetireSuiteResponse.FromString,
                 _registered_method=True)
+        self.GetAccount = channel.unary_unary(
+                '/caliper.api.suites.v1.SuiteService/GetAccount',
+                request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.GetAccountRequest.SerializeToString,
+                response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.GetAccountResponse.FromString,
+                _registered_method=True)
+        self.ListSlots = channel.unary_unary(
+                '/caliper.api.suites.v1.SuiteService/ListSlots',
+                request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListSlotsRequest.SerializeToString,
+                response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListSlotsResponse.FromString,
+                _registered_method=True)
 
 
 class SuiteServiceServicer:
@@ -113,6 +123,20 @@ class SuiteServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetAccount(self, request, context):
+        """What a suite spent in this month.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSlots(self, request, context):
+        """Who uses the slots that suites share, and who waits for them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SuiteServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -145,6 +169,16 @@ def add_SuiteServiceServicer_to_server(servicer, server):
                     servicer.RetireSuite,
                     request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.RetireSuiteRequest.FromString,
                     response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.RetireSuiteResponse.SerializeToString,
+            ),
+            'GetAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetAccount,
+                    request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.GetAccountRequest.FromString,
+                    response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.GetAccountResponse.SerializeToString,
+            ),
+            'ListSlots': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSlots,
+                    request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListSlotsRequest.FromString,
+                    response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListSlotsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -320,6 +354,60 @@ class SuiteService:
             metadata,
             _registered_method=True)
 
+    @staticmethod
+    def GetAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caliper.api.suites.v1.SuiteService/GetAccount',
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.GetAccountRequest.SerializeToString,
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.GetAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSlots(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caliper.api.suites.v1.SuiteService/ListSlots',
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListSlotsRequest.SerializeToString,
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListSlotsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
 
 class CheckpointServiceStub:
     """Checkpoints in the present versions of suites. NOT_FOUND for an unknown suite or checkpoint;
@@ -356,6 +444,11 @@ class CheckpointServiceStub:
                 '/caliper.api.suites.v1.CheckpointService/SkipCheckpoint',
                 request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.SkipCheckpointRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.SkipCheckpointResponse.FromString,
+                _registered_method=True)
+        self.ListNotices = channel.unary_unary(
+                '/caliper.api.suites.v1.CheckpointService/ListNotices',
+                request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesRequest.SerializeToString,
+                response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesResponse.FromString,
                 _registered_method=True)
 
 
@@ -400,6 +493,13 @@ class CheckpointServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListNotices(self, request, context):
+        """What was told of a suite's checkpoints, and to whom, a page at a time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CheckpointServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -427,6 +527,11 @@ def add_CheckpointServiceServicer_to_server(servicer, server):
                     servicer.SkipCheckpoint,
                     request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.SkipCheckpointRequest.FromString,
                     response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.SkipCheckpointResponse.SerializeToString,
+            ),
+            'ListNotices': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListNotices,
+                    request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesRequest.FromString,
+                    response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -566,6 +671,33 @@ class CheckpointService:
             '/caliper.api.suites.v1.CheckpointService/SkipCheckpoint',
             caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.SkipCheckpointRequest.SerializeToString,
             caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.SkipCheckpointResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListNotices(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caliper.api.suites.v1.CheckpointService/ListNotices',
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesRequest.SerializeToString,
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,181 @@
+"""The requests for checkpoints, whose captions are delivered, or written here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import InvalidInput
+from caliper.core.run import RunSpec
+from caliper.core.spending import Spending
+from caliper.core.suites import Suite
+from caliper.local.bucket_captions import BucketCaptions, is_empty
+from caliper.local.checkpoint_captioner import (
+    CheckpointCaptioner,
+    CheckpointCaptions,
+    CheckpointModels,
+)
+from caliper.local.config import RunConfig, check_config
+from caliper.local.installation_requests import benchmark_request
+from caliper.local.patient_gateway import PatientGateway
+from caliper.local.request import run_request
+from caliper.local.serving_config import ServeConfig, suite_serving
+from caliper.local.setup import open_sources
+from caliper.local.suite_config import suite_run
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
+from caliper.pipeline.store.supplies import put_captions
+from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.slots import ServingSlot
+from caliper.ports.clock import Clock
+from caliper.ports.serving import CheckpointEndpoint
+from caliper.ports.storage import DeletableStore
+from caliper.wiring.hosts import HostRoom
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRequest:
+    """A request, and which captions it lacks, for people. `pack` is the digest of the prompts that
+    its captions were asked for with, empty if others did.
+    """
+
+    request: EvaluationRequest
+    shortfall: str = ""
+    pack: str = ""
+
+    def foreign(self, spec: RunSpec, checkpoint: CheckpointRevision) -> str:
+        """Why a run's captions are not those of the checkpoint; empty if they are."""
+        if self.pack not in ("", spec.pack):
+            return "written with other prompts than the installation's: set CALIPER_SUITES_PACK"
+        for part in spec.benchmarks:
+            captioner = part.models.get("captioner")
+            if captioner is not None and captioner.revision != checkpoint.revision:
+                return f"the captioner serves {captioner.label}, not revision {checkpoint.revision}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointServing:
+    """Has checkpoints served in the slots of a store, and caption there. `warn` takes what cannot
+    be removed.
+    """
+
+    store: DeletableStore
+    clock: Clock
+    hosts: HostRoom
+    captioner: CheckpointCaptioner
+    warn: Callable[[str], None]
+
+    async def request(
+        self, suite: Suite, claim: EntryClaim, pay: Callable[[Spending], None]
+    ) -> CheckpointRequest:
+        """The request for a checkpoint with the captions that it wrote. `pay` is called with what
+        they cost.
+
+        Raises what `ServingSlot.use` and `CheckpointCaptioner.write` raise.
+        """
+        plan, checkpoint = _plan(suite), claim.entry.checkpoint
+        server = self.hosts.server(plan.model_dump(), Path(os.devnull))
+        slot = ServingSlot(self.store, self.clock, plan.place, self.hosts.clear, self.warn)
+
+        async def work(
+            served: CheckpointEndpoint,
+        ) -> tuple[EvaluationRequest, CheckpointCaptions]:
+            await claim.note_server()
+            config = suite_run(suite, checkpoint, served)
+            request = _request(suite, config)
+            models = CheckpointModels(_specs(config, served), checkpoint.revision, not plan.pod)
+            note = partial(claim.note_progress, phase="captioning")
+            return request, await self.captioner.write(request, models, note, pay)
+
+        label = f"{suite.name} {checkpoint.label}"
+        request, captions = await slot.use(server, checkpoint, label, plan.use, work)
+        digests = {
+            name: await put_captions(self.store, texts) for name, texts in captions.texts.items()
+        }
+        parts = (_captioned(part, digests[part.name]) for part in request.benchmarks)
+        request = replace(request, benchmarks=tuple(parts), terms=captions.terms)
+        return CheckpointRequest(request, captions.shortfall, self.captioner.pack.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRequests:
+    """Makes the requests for the checkpoints of suites. Without `serving`, none is served."""
+
+    gateway: PatientGateway
+    captions: BucketCaptions
+    serving: CheckpointServing | None = None
+
+    async def served(
+        self, suite: Suite, claim: EntryClaim, pay: Callable[[Spending], None]
+    ) -> CheckpointRequest:
+        """The request for a checkpoint that is served for it. Raises what
+        `CheckpointServing.request` raises.
+        """
+        if self.serving is None:
+            raise InvalidInput("nothing here serves checkpoints", field="serve")
+        return await self.serving.request(suite, claim, pay)
+
+    async def delivered(
+        self, suite: Suite, checkpoint: CheckpointRevision
+    ) -> CheckpointRequest | None:
+        """The request for a checkpoint whose captions exist, or that the installation's captioner
+        serves; None if there are no captions. Raises what `BucketCaptions.fetched` raises.
+        """
+        stored = check_config(suite.values["run"], file=f"suite {suite.name}")
+        if all(part.captioner is not None for part in stored.benchmarks.values()):
+            return CheckpointRequest(_request(suite, suite_run(suite, checkpoint)))
+        async with self.captions.fetched(checkpoint) as here:
+            if is_empty(Path(here.source)):
+                return None
+            config = suite_run(suite, here)
+            parts = [await self._with_captions(suite, config, name) for name in config.benchmarks]
+        return CheckpointRequest(run_request(config, config.label, parts))
+
+    async def _with_captions(self, suite: Suite, config: RunConfig, name: str) -> BenchmarkRequest:
+        request, part = benchmark_request(suite, config, name), config.benchmarks[name]
+        if part.captions is None:
+            return request
+        texts = (await asyncio.to_thread(open_sources, name, part)).captions or {}
+        digest = await self.gateway.call(lambda: self.gateway.gateway.upload(name, texts))
+        return replace(request, captions=digest)
+
+
+def _plan(suite: Suite) -> ServeConfig:
+    plan = suite_serving(suite.values)
+    assert plan is not None  # noqa: S101 - asked before
+    return plan
+
+
+def _request(suite: Suite, config: RunConfig) -> EvaluationRequest:
+    parts = [benchmark_request(suite, config, name) for name in config.benchmarks]
+    return run_request(config, config.label, parts)
+
+
+def _captioned(part: BenchmarkRequest, captions: str) -> BenchmarkRequest:
+    """The request about captions that exist by now."""
+    return replace(
+        part,
+        captions=captions,
+        captioner=None,
+        preparation=None,
+        taxonomy={},
+        caption_tokens=None,
+    )
+
+
+def _specs(config: RunConfig, served: CheckpointEndpoint) -> dict[str, str]:
+    """The SPEC of each benchmark's captioner. Raises InvalidInput for one of another server: the
+    suite is anybody's, and the token is not.
+    """
+    specs = {}
+    for name, part in config.benchmarks.items():
+        specs[name] = spec = part.captioner or ""
+        if not f"{spec}#".startswith((f"tgi:{served.url}#", f"triton:{served.url}/")):
+            message = "expected tgi:{endpoint}#... or triton:{endpoint}/..."
+            raise InvalidInput(message, field=f"benchmarks.{name}.captioner")
+    return specs

@@ -1,0 +1,54 @@
+"""The settings of the service that evaluates checkpoints by suites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic_settings import SettingsConfigDict
+
+from caliper.wiring.endpoint_settings import AskingSettings
+from caliper.wiring.hosts import PermittedHosts
+from caliper.wiring.service_settings import (
+    PeerSettings,
+    ServerSettings,
+    StoreSettings,
+    StreamSettings,
+)
+from caliper.wiring.settings import PREFIX, MediaSettings
+
+
+class SuitesSettings(
+    AskingSettings, MediaSettings, PeerSettings, StreamSettings, StoreSettings, ServerSettings
+):
+    """What evaluates checkpoints by suites: CALIPER_SUITES_...
+
+    `bucket` (BUCKET/PREFIX of the store's endpoint) is where MinIO announces checkpoints in
+    `topic`, whose names are like `objects`. Files that suites name for `notify` are below the
+    folder `notify_files`, variables begin with NOTIFY_.
+
+    Suites may have checkpoints served by `servers` ([https://]HOST:PORT, separated by commas),
+    which get the `model_token`, and by pods in the namespace `pods` of the API server `pods_api`,
+    made with `token` and `ca.crt` of the folder `pods_account`; by default by none.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=f"{PREFIX}SUITES_")
+
+    gateway: str = "127.0.0.1:50051"
+    bucket: str = ""
+    objects: str = "*"
+    topic: str = "checkpoints"
+    notify_files: Path | None = None
+    servers: str = ""
+    pods: str = ""
+    pods_api: str = "https://kubernetes.default.svc"
+    pods_account: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The servers that may be called."""
+        return tuple(filter(None, (each.strip() for each in self.servers.split(","))))
+
+    def hosts(self) -> PermittedHosts:
+        """What suites may have serve their checkpoints."""
+        account = str(self.pods_account)
+        return PermittedHosts(self.specs, self.pods, self.pods_api, account)

@@ -1,0 +1,77 @@
+"""A real API server gives the service that evaluates suites the right to make pods, and no other,
+and takes the pod of the README.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+
+import pytest
+import yaml
+from tests.deploy.objects import Object
+from tests.deploy.rendering import MANIFESTS, OF_SUITES, Rendering, rendered
+from tests.servers.kube_api import KubeApi
+
+from caliper.adapters.hosts.pod import _pod
+
+_KINDS = ("Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy")
+_WHO = "--as=system:serviceaccount:caliper:suites"
+_THERE, _OURS = "caliper-checkpoints", "caliper"
+_README = MANIFESTS / "components" / OF_SUITES[0] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def server(own_kube_api: KubeApi) -> KubeApi:
+    objects = [each for each in rendered(Rendering("base", OF_SUITES)) if each["kind"] in _KINDS]
+    # Controllers make it elsewhere.
+    account = {"name": "default", "namespace": _THERE}
+    objects.append({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
+    given = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    for _ in range(2):
+        done = own_kube_api.kubectl("apply", "--server-side", "-f", "-", given=given)
+        assert "Warning" not in done.stderr
+    return own_kube_api
+
+
+@pytest.mark.parametrize(
+    ("verb", "what", "namespace", "may"),
+    [
+        *((verb, "pods", _THERE, True) for verb in ("create", "get", "delete")),
+        ("get", "pods/log", _THERE, True),
+        ("create", "pods/exec", _THERE, False),
+        ("get", "secrets", _THERE, False),
+        ("create", "pods", _OURS, False),
+        ("get", "secrets", _OURS, False),
+    ],
+)
+def test_the_account_may_make_pods_there_alone(
+    server: KubeApi, verb: str, what: str, namespace: str, may: bool
+) -> None:
+    kind, _, part = what.partition("/")
+    words = ("auth", "can-i", verb, kind, "--namespace", namespace, _WHO)
+    done = server.kubectl(*words, f"--subresource={part}", code=None)
+    assert done.stdout.strip() == ("yes" if may else "no")
+
+
+def _manifest() -> Object:
+    text = "".join(re.findall(r"^    .*\n", _README.read_text("utf-8"), re.MULTILINE))
+    found: Object = yaml.safe_load(text)["pod"]
+    return found
+
+
+def _said(server: KubeApi, manifest: Object) -> str:
+    """What the server says against a pod of a template; empty if it is let in."""
+    given = json.dumps(_pod(manifest, "caliper-checkpoint-1"))
+    words = ("create", "--dry-run=server", "--namespace", _THERE, _WHO, "-f", "-")
+    done = server.kubectl(*words, given=given, code=None)
+    return done.stderr if done.returncode else ""
+
+
+def test_the_pod_of_the_readme_is_let_in_and_others_are_not(server: KubeApi) -> None:
+    manifest = _manifest()
+    assert _said(server, manifest) == ""
+    bare = copy.deepcopy(manifest)
+    del bare["spec"]["securityContext"]
+    assert 'violates PodSecurity "restricted' in _said(server, bare)

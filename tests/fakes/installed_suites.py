@@ -1,0 +1,105 @@
+"""An installation in this process, and what evaluates its suites."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.caption_buckets import MemoryBucket
+from tests.fakes.installation import installation
+from tests.fakes.suite_folders import suite as written
+
+from caliper.adapters.media.bounds import DecoderOptions
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.packs.files import shipped_pack
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.cli.submission import push_suite
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.suites import Suite
+from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.checkpoint_captioner import CheckpointCaptioner
+from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
+from caliper.local.gateway_evaluator import GatewayEvaluator
+from caliper.local.patient_gateway import PatientGateway
+from caliper.local.suite_config import read_suite
+from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.asking.memory_limit import MemoryLimit
+from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.evaluation import EntryResult
+from caliper.pipeline.suites.loop import SuiteLoop
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import Ground, memory_ground
+from caliper.wiring.hosts import HostRoom, PermittedHosts
+from caliper.wiring.models import Access
+from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
+
+ACCESS = Access(in_flight=2, retry_budget=0)
+
+
+@dataclass
+class Installed:
+    """An installation in this process, and what evaluates its suites."""
+
+    ground: Ground
+    evaluator: GatewayEvaluator
+    bucket: MemoryBucket
+    events: list[tuple[str, str]] = field(default_factory=list)
+    note: Callable[[], dict[str, Any]] = dict
+
+    async def applied(self, folder: Path, **more: Any) -> Suite:
+        suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
+        await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
+        return suite
+
+    async def one(
+        self, suite: Suite, checkpoint: CheckpointRevision, number: int = 0
+    ) -> EntryResult:
+        new = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
+        entry = replace(new, round=number)
+        store, clock = self.ground.store, self.ground.clock
+        registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
+        claim = EntryClaim(registry, StoredEntry(entry, None), lease)
+        self.note = lease.note
+        return await self.evaluator.evaluate(suite, claim, BaselineChoice())
+
+    async def decided(self) -> list[CheckpointEntry]:
+        """All entries, once a loop has evaluated them."""
+
+        def note(event: Any) -> None:
+            self.events.append((event.entry.checkpoint.name, event.event))
+
+        store, clock = self.ground.store, self.ground.clock
+        await SuiteLoop(store, clock, self.evaluator, note).run((), once=True)
+        stored, _ = await SuiteRegistry(store, clock).entries("nightly")
+        return [each.entry for each in stored]
+
+
+@asynccontextmanager
+async def installed(
+    folder: Path,
+    captioner: CaptionerSettings | None = None,
+    examiner: JudgeSettings | None = None,
+    served: tuple[str, ...] = (),
+) -> AsyncIterator[Installed]:
+    ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
+    comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
+    captions = BucketCaptions(lambda _: bucket)
+    async with installation(ground, examiner, captioner=captioner) as gateway:
+        clock, decoders = SystemClock(), Decoders(DecoderOptions(workers=1))
+        assert ground.whole is not None
+        serving = CheckpointServing(
+            ground.whole,
+            clock,
+            HostRoom(ACCESS, PermittedHosts(served, "", "", "")),
+            CheckpointCaptioner(ground, ACCESS, shipped_pack(), decoders, MemoryLimit()),
+            print,
+        )
+        requests = CheckpointRequests(PatientGateway(gateway, clock, print), captions, serving)
+        evaluator = GatewayEvaluator(gateway, ground.store, comparer, requests, clock, print)
+        yield Installed(ground, evaluator, bucket)
+        await decoders.close()
+    await comparer.close()

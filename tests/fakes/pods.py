@@ -1,0 +1,73 @@
+"""Where pods are made in tests, on an API server without nodes: the test is the node."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.clock import PATIENCE
+from tests.servers.kube_api import KubeApi
+
+from caliper.adapters.hosts.pod import PodPlan, PodServer
+
+MANIFEST = {
+    "metadata": {"labels": {"team": "ours"}},
+    "spec": {
+        "containers": [
+            {"name": "server", "image": "server:{step}", "args": ["--model", "{path}", '{"a": 1}']}
+        ]
+    },
+}
+READY = {"type": "Ready", "status": "True"}
+
+
+@dataclass
+class Place:
+    """A namespace, and an account that may make pods in it."""
+
+    api: KubeApi
+    namespace: str
+    account: Path
+
+    def keys(self, port: int = 1) -> dict[str, Any]:
+        where = {"api": self.api.url, "namespace": self.namespace, "account": str(self.account)}
+        return {**where, "port": port, "health": "/v1/models", "model": "{revision}"}
+
+    def server(self, port: int = 1, **more: Any) -> PodServer:
+        limits = {"start": 60, "silence": 60}
+        return PodServer(PodPlan(**{"manifest": MANIFEST, **self.keys(port), **limits, **more}))
+
+    async def kubectl(self, *words: str) -> str:
+        arguments = (*words, "--namespace", self.namespace)
+        return (await asyncio.to_thread(self.api.kubectl, *arguments)).stdout
+
+    async def pods(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(await self.kubectl("get", "pods", "-o", "json"))[
+            "items"
+        ]
+        return found
+
+    async def set_status(self, **status: Any) -> None:
+        """Wait for a pod, and set its status as its node does."""
+        async with asyncio.timeout(PATIENCE):
+            while not (found := await self.pods()):  # noqa: ASYNC110 - of a server
+                await asyncio.sleep(0.05)
+        name, patch = found[0]["metadata"]["name"], json.dumps({"status": status})
+        words = ("patch", "pod", name, "--subresource=status", "--type=merge", "--patch", patch)
+        await self.kubectl(*words)
+
+    async def make_ready(self) -> None:
+        await self.set_status(phase="Running", podIP="127.0.0.1", conditions=[READY])
+
+
+def place_in(kube_api: KubeApi, folder: Path) -> Place:
+    """A namespace of one's own, with the account's credentials below a folder."""
+    namespace = kube_api.namespace()
+    inside = ("--namespace", namespace)
+    kube_api.kubectl("create", "serviceaccount", "loop", *inside)
+    rights = ("--verb=create,get,delete", "--resource=pods,pods/log")
+    kube_api.kubectl("create", "role", "loop", *rights, *inside)
+    bound = ("--role=loop", f"--serviceaccount={namespace}:loop")
+    kube_api.kubectl("create", "rolebinding", "loop", *bound, *inside)
+    return Place(kube_api, namespace, kube_api.account(folder, namespace, "loop"))

@@ -1,0 +1,282 @@
+"""Checkpoints that are served for suites of an installation, and caption while they are."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes import chat_server as fake
+from tests.fakes import tiny
+from tests.fakes.caption_buckets import MemoryBucket
+from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.serving import FakeServer, World
+from tests.fakes.stores import MemoryStore
+from tests.fakes.suite_folders import suite as written
+
+from caliper.adapters.media.bounds import DecoderOptions
+from caliper.adapters.media.decoders import Decoders
+from caliper.adapters.packs.files import shipped_pack
+from caliper.cli.submission import push_suite
+from caliper.core.caption import CutShort
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.core.spending import Spending
+from caliper.core.suites import Suite
+from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.checkpoint_captioner import CheckpointCaptioner
+from caliper.local.checkpoint_requests import (
+    CheckpointRequest,
+    CheckpointRequests,
+    CheckpointServing,
+)
+from caliper.local.installation_requests import check_installed
+from caliper.local.suite_config import read_suite
+from caliper.pipeline.aggregation.lease import Lease
+from caliper.pipeline.asking.memory_limit import MemoryLimit
+from caliper.pipeline.store.supplies import read_captions
+from caliper.pipeline.suites.claims import EntryClaim
+from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.pipeline.suites.slots import slot_states
+from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Note
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.models import Access
+
+SAMPLES = 3
+SERVED = "tgi:{endpoint}#{model}@{revision}"
+
+
+class Served(FakeServer):
+    """A checkpoint at the URL of a server that is there anyway."""
+
+    def __init__(self, world: World, url: str) -> None:
+        super().__init__(world)
+        self._url = url
+
+    async def start(self, checkpoint: CheckpointRevision, note: Note) -> CheckpointEndpoint:
+        await super().start(checkpoint, note)
+        return CheckpointEndpoint(self._url, MODEL)
+
+
+@dataclass
+class Place:
+    """What has checkpoints served, by a chat server, in a store in memory."""
+
+    folder: Path
+    chat: ChatServer
+    store: Any = field(default_factory=MemoryStore)
+    world: World = field(default_factory=World)
+    paid: Spending = field(default_factory=Spending)
+    told: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.ground = memory_ground(self.store)
+        self.clear = self.world.clear
+
+    def server(self, plan: Any, _: Path) -> CheckpointServer:
+        assert plan["endpoint"]
+        return Served(self.world, self.chat.url)
+
+    async def applied(self, captioner: str = SERVED, **more: Any) -> Suite:
+        tiny.write_pictures(self.folder, SAMPLES)
+        part = {"data": str(self.folder / "data"), "captioner": captioner}
+        serve = {"endpoint": self.chat.url}
+        values = {"benchmarks": {"capability": part}, "serve": serve, **more}
+        return await push_suite(read_suite(written(self.folder, **values)), self.ground.store)
+
+    def pay(self, cost: Spending) -> None:
+        self.paid += cost
+
+    async def request(
+        self, suite: Suite, revision: str, access: Access | None = None
+    ) -> CheckpointRequest:
+        assert self.ground.whole is not None
+        clock, store = SystemClock(), self.ground.whole
+        source = CheckpointRevision(f"s3://models/{revision}", revision, f"step-{revision}", 1)
+        entry = CheckpointEntry.new(suite.name, suite.version, source, "now")
+        lease = Lease(store, clock, "lease")
+        claim = EntryClaim(SuiteRegistry(store, clock), StoredEntry(entry, None), lease)
+        hosts: Any = self
+        decoders = Decoders(DecoderOptions(workers=1))
+        captioner = CheckpointCaptioner(
+            self.ground, access or Access(retry_budget=0), shipped_pack(), decoders, MemoryLimit()
+        )
+        serving = CheckpointServing(store, clock, hosts, captioner, print)
+        captions: Any = BucketCaptions(lambda _: MemoryBucket())
+        gateway: Any = None
+        noted = claim.note_progress
+
+        def note(*arguments: Any, **fields: Any) -> None:
+            noted(*arguments, **fields)
+            self.told.append(lease.note())
+
+        claim.note_progress = note
+        try:
+            return await CheckpointRequests(gateway, captions, serving).served(
+                suite, claim, self.pay
+            )
+        finally:
+            await decoders.close()
+
+    async def texts(self, made: CheckpointRequest) -> dict[str, str]:
+        (part,) = made.request.benchmarks
+        assert part.captions is not None
+        return dict(await read_captions(self.ground.store, part.captions))
+
+    async def assert_empty(self) -> None:
+        assert self.world.served == set()
+        (slot,) = await slot_states(self.ground.store)
+        assert (slot.served, slot.queue) == ("", ())
+        record = await self.ground.store.get("slots/default/record.json")
+        assert record is not None
+        assert json.loads(record)["trace"] == {}
+
+
+def describe(server: ChatServer, text: str) -> None:
+    server.from_now_on(fake.answer(text))
+
+
+@pytest.fixture
+def place_of(tmp_path: Path) -> Callable[[ChatServer], Place]:
+    return lambda chat: Place(tmp_path, chat)
+
+
+Places = Callable[[ChatServer], Place]
+
+
+async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places) -> None:
+    async with ChatServer(kind="openai") as chat:
+        place = place_of(chat)
+        suite = await place.applied(budget={"calls": 100, "tokens": 1000})
+        for revision in ("one", "two"):
+            describe(chat, f"A park, says {revision}.")
+            made = await place.request(suite, revision)
+            assert set((await place.texts(made)).values()) == {f"A park, says {revision}."}
+            assert made.shortfall == ""
+            (part,) = made.request.benchmarks
+            assert (part.captioner, part.preparation) == (None, None)
+            # What is left for the run: of the calls, those of its questions.
+            terms = made.request.terms
+            assert (terms.calls, terms.tokens) == (SAMPLES, 1000 - 10 * SAMPLES)
+            await place.assert_empty()
+        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES)
+        assert [each["phase"] for each in place.told] == ["captioning"] * len(place.told)
+        assert {(each["done"], each["whole"]) for each in place.told} == {
+            (done, SAMPLES) for done in range(SAMPLES + 1)
+        }
+        # Served once more, it is asked for nothing; the captions are the same.
+        again = await place.request(suite, "two")
+        assert len(chat.requests) == 2 * SAMPLES
+        assert again.request.benchmarks == made.request.benchmarks
+        # No run is there that nobody has begun.
+        assert [key async for key in place.ground.store.list("runs/")] == []
+
+
+async def test_whatever_ends_the_captions_none_is_asked_for_again(place_of: Places) -> None:
+    async def silent(*_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    script = [fake.answer("A park."), silent]
+    async with ChatServer(script, kind="openai") as chat:
+        place = place_of(chat)
+        suite, access = await place.applied(), Access(in_flight=1)
+        work = asyncio.create_task(place.request(suite, "one", access))
+        await chat.until_received(2)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        await place.assert_empty()
+        assert place.paid.calls == 2
+        describe(chat, "A park.")
+        made = await place.request(suite, "one", access)
+        assert len(await place.texts(made)) == SAMPLES
+        # But for the one in flight.
+        assert len(chat.requests) == SAMPLES + 1
+
+
+async def test_a_caption_that_cannot_be_had_is_none_and_a_blank_one_is(place_of: Places) -> None:
+    script = [fake.answer(""), fake.answer("A pa", "length"), fake.status(400, "too long")]
+    async with ChatServer(script, kind="openai") as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        texts = await place.texts(made)
+        assert sorted(texts.values()) == ["", "A pa"]
+        assert {text for text in texts.values() if isinstance(text, CutShort)} == {"A pa"}
+        assert made.shortfall == "samples without a caption: 1 backend"
+        await place.assert_empty()
+
+
+async def test_a_checkpoint_without_any_caption_is_tried_again(place_of: Places) -> None:
+    async with ChatServer(kind="openai", otherwise=fake.status(500)) as chat:
+        place = place_of(chat)
+        with pytest.raises(BackendUnavailable, match="without a caption: 3 backend"):
+            await place.request(await place.applied(), "one")
+        await place.assert_empty()
+
+
+async def test_a_cap_on_calls_leaves_out_captions_with_their_questions(place_of: Places) -> None:
+    async with ChatServer(kind="openai") as chat:
+        place = place_of(chat)
+        # Each sample is one caption and one question.
+        made = await place.request(await place.applied(budget={"calls": 4}), "one")
+        assert len(await place.texts(made)) == len(chat.requests) == 2
+        assert made.request.terms.calls == 2
+        with pytest.raises(InvalidInput, match=r"budget\.calls has no room for a caption"):
+            await place.request(await place.applied(budget={"calls": 1}), "one")
+
+
+async def test_a_cap_on_tokens_holds_for_captions(place_of: Places) -> None:
+    async with ChatServer(kind="openai") as chat:
+        place = place_of(chat)
+        suite = await place.applied(budget={"tokens": 15})
+        made = await place.request(suite, "one", Access(in_flight=1))
+        assert len(await place.texts(made)) == len(chat.requests) == 2
+        assert made.shortfall == "samples without a caption: 1 budget"
+        assert made.request.terms.tokens == 1
+
+
+async def test_nobody_but_the_server_is_called_and_under_no_other_revision(
+    place_of: Places,
+) -> None:
+    async with ChatServer(kind="openai") as chat:
+        place = place_of(chat)
+        suite = await place.applied()
+        run = json.loads(json.dumps(dict(suite.values["run"])))
+        # As somebody may apply it who does without the command.
+        for captioner in (
+            "tgi:http://169.254.169.254#m",
+            "tgi:{endpoint}.test#{model}",
+            "replay:x",
+        ):
+            run["benchmarks"]["capability"]["captioner"] = captioner
+            other = replace(suite, values={**suite.values, "run": run})
+            with pytest.raises(InvalidInput, match=r"captioner: expected tgi:\{endpoint\}"):
+                await place.request(other, "one")
+        run["benchmarks"]["capability"]["captioner"] = "tgi:{endpoint}#{model}@latest"
+        other = replace(suite, values={**suite.values, "run": run})
+        with pytest.raises(InvalidInput, match=r"the server has .*latest.*, not revision one"):
+            await place.request(other, "one")
+        assert chat.requests == []
+        await place.assert_empty()
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        ({}, "captioner"),
+        ({"captioner": "captioner"}, "captioner"),
+        ({"captioner": "tgi:http://127.0.0.1:1#m"}, "captioner"),
+        ({"captioner": SERVED, "qa": True}, "qa"),
+    ],
+)
+def test_what_is_served_captions_and_nothing_else(
+    tmp_path: Path, part: dict[str, Any], field: str
+) -> None:
+    tiny.write_pictures(tmp_path, 1)
+    parts = {"capability": {"data": str(tmp_path / "data"), **part}}
+    suite = written(tmp_path, benchmarks=parts, serve={"endpoint": "http://127.0.0.1:1"})
+    with pytest.raises(InvalidInput, match="not with --server") as caught:
+        check_installed(read_suite(suite))
+    assert caught.value.field == f"benchmarks.capability.{field}"

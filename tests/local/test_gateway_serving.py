@@ -1,0 +1,105 @@
+"""Checkpoints that an installation has served: captioned once, then judged without their server."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.chat_server import MODEL, ChatServer, answer, status
+from tests.fakes.installed_suites import Installed, installed
+
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.entry_states import EntryCause
+from caliper.core.outcome import Reason
+from caliper.core.suites import Suite
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.slots import slot_states
+
+pytestmark = pytest.mark.rest
+
+
+async def applied(there: Installed, folder: Path, chat: ChatServer) -> Suite:
+    """A suite of three samples whose checkpoints that server serves."""
+    tiny.write_pictures(folder, 3)
+    part = {"data": str(folder / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
+    serve = {"endpoint": chat.url, "model": MODEL}
+    return await there.applied(folder, benchmarks={"capability": part}, serve=serve, margin=None)
+
+
+def revision(step: int) -> CheckpointRevision:
+    return CheckpointRevision(f"s3://m/{step}", f"rev{step}", f"step-{step}", step)
+
+
+async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
+    tmp_path: Path,
+) -> None:
+    """A run that was begun goes on without its server."""
+    async with (
+        ChatServer(kind="openai", otherwise=answer("A park.")) as chat,
+        installed(tmp_path, served=(chat.url,)) as there,
+    ):
+        suite = await applied(there, tmp_path, chat)
+        registry = SuiteRegistry(there.ground.store, there.ground.clock)
+        for step in (1, 2):
+            await registry.register(suite, revision(step))
+        gateway = there.evaluator.gateway
+        entries = await there.decided()
+        assert [str(each.state) for each in entries] == ["evaluated", "evaluated"]
+        assert [each.calls for each in entries] == [3, 3]
+        assert len(chat.requests) == 6
+        (slot,) = await slot_states(there.ground.store)
+        assert (slot.served, slot.queue) == ("", ())
+        found = (await gateway.get(entries[0].run)).spec.benchmark("capability")
+        assert found.captions is not None
+        # Its server is not called again.
+        await chat.__aexit__()
+        again = await there.one(suite, entries[1].checkpoint)
+        assert again.fields["run"] == entries[1].run
+
+
+class _Interrupted:
+    """A gateway that a process does not live to call."""
+
+    def __init__(self, gateway: Any) -> None:
+        self._gateway = gateway
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gateway, name)
+
+    async def start(self, *_: Any) -> Any:
+        raise asyncio.CancelledError
+
+
+async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: Path) -> None:
+    async with (
+        ChatServer(kind="openai", otherwise=answer("A park.")) as chat,
+        installed(tmp_path, served=(chat.url,)) as there,
+    ):
+        suite, checkpoint = await applied(there, tmp_path, chat), revision(1)
+        gateway, other = there.evaluator.gateway, there.evaluator
+        there.evaluator = replace(other, gateway=_Interrupted(gateway))
+        with pytest.raises(asyncio.CancelledError):
+            await there.one(suite, checkpoint)
+        assert (len(chat.requests), there.evaluator.spent.calls) == (3, 3)
+        there.evaluator = other
+        result = await there.one(suite, checkpoint)
+        assert (result.cause, result.fields["calls"]) == (EntryCause.NO_GATE, 0)
+        assert len(chat.requests) == 3
+
+
+async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
+    script = [answer("A park."), answer(""), status(400)]
+    async with (
+        ChatServer(script, kind="openai") as chat,
+        installed(tmp_path, served=(chat.url,)) as there,
+    ):
+        result = await there.one(await applied(there, tmp_path, chat), revision(1))
+        assert result.cause is EntryCause.DOUBT
+        assert result.fields["reason"].endswith("; samples without a caption: 1 backend")
+        (coverage,) = (
+            each.coverage
+            for each in (await there.evaluator.gateway.get(result.fields["run"])).benchmarks
+        )
+        assert (coverage.scored, dict(coverage.unscored)) == (2, {Reason.NO_CAPTION: 1})

@@ -1,0 +1,56 @@
+"""Whom the suites of an installation may have serve their checkpoints."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caliper.core.checkpoints import CheckpointRevision
+from caliper.core.errors import InvalidInput
+from caliper.wiring.hosts import HostRoom, PermittedHosts
+from caliper.wiring.models import Access
+
+
+async def drop(_: Any) -> None:
+    """A note that nobody keeps."""
+
+
+LIMITS = {"start": 1, "silence": 1}
+EMPTY = dict.fromkeys(("triton", "config", "endpoint", "lora", "pod", "command", "url"))
+PLAN = {**EMPTY, **LIMITS, "model": "{revision}", "health": "/", "port": 1}
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ({"endpoint": "http://169.254.169.254/"}, "169.254.169.254 is none of the servers"),
+        ({"endpoint": "http://vllm.test:8000@evil.test"}, "evil.test is none of the servers"),
+        ({"endpoint": "http://vllm.test:8000"}, "vllm.test:8000 is none of the servers"),
+        ({"triton": "127.0.0.1:1/model"}, "127.0.0.1:1 is none of the servers"),
+        ({"pod": {"spec": {}}}, "serve.pod: CALIPER_SUITES_PODS names no namespace"),
+        ({"command": ["sh"]}, "serve.command: an installation runs no commands"),
+    ],
+)
+async def test_suites_have_only_those_called_whom_the_settings_permit(
+    plan: dict[str, Any], told: str
+) -> None:
+    async def start() -> None:
+        server = room.server({**PLAN, **kept, **plan}, Path("/dev/null"))
+        await server.start(CheckpointRevision("s3://m/1", "one", "step-1", 1), drop)
+
+    permitted = PermittedHosts(("https://vllm.test:8000", "triton:8001"), "", "", "")
+    room = HostRoom(Access(), permitted)
+    kept = {"namespace": "kube-system", "api": "https://evil.test", "account": "/"}
+    with pytest.raises(InvalidInput, match=told):
+        await start()
+
+
+def test_pods_are_made_where_the_settings_say() -> None:
+    where = {"namespace": "ours", "api": "https://api.test", "account": "/account"}
+    permitted = PermittedHosts((), *where.values())
+    others = {"namespace": "kube-system", "api": "https://evil.test", "account": "/"}
+    server: Any = HostRoom(Access(), permitted).server(
+        {**PLAN, **others, "pod": {"spec": {}}}, Path("/")
+    )
+    plan = server._plan
+    assert {name: getattr(plan, name) for name in where} == where
