@@ -17,28 +17,32 @@ from caliper.building.candidates import Candidate
 from caliper.building.comprecap.descriptions import describe
 from caliper.building.comprecap.graphs import (
     SCENE_GRAPHS,
+    compose_question,
     compreqa_rows,
-    edited,
+    edit_graph,
     scene_rows,
     summary,
-    wrong_question,
 )
 from caliper.building.comprecap.relations import (
     check_relations,
     ends_of,
-    given_relations,
-    named_end,
+    find_end,
+    list_relations,
     relation_candidate,
 )
-from caliper.building.comprecap.replies import read_description, read_relations, read_wrong
+from caliper.building.comprecap.replies import (
+    read_description,
+    read_relations,
+    read_wrong_descriptions,
+)
 from caliper.building.comprecap.scenes import (
     SceneObject,
     ScenePicture,
     SceneRules,
-    category_of,
     check_objects,
-    given_objects,
-    numbered,
+    list_objects,
+    object_category,
+    object_names,
 )
 from caliper.building.kinds import CandidateEdit
 from caliper.building.steps import Fate
@@ -64,15 +68,15 @@ KITCHEN = picture(
 
 
 def checked(scene: ScenePicture, **rules: Any) -> list[Fate]:
-    fates = list(given_objects([scene]))
+    fates = list(list_objects([scene]))
     return check_objects(fates, {scene.image: scene}, SceneRules(**rules))
 
 
 @given(st.lists(st.sampled_from(["cup", "Cup ", "tea  pot", "dog"]), max_size=8))
 def test_names_are_unique_and_tell_the_category(categories: list[str]) -> None:
-    names = numbered(categories)
+    names = object_names(categories)
     assert len(set(names)) == len(names)
-    assert list(map(category_of, names)) == [" ".join(each.split()) for each in categories]
+    assert list(map(object_category, names)) == [" ".join(each.split()) for each in categories]
 
 
 def test_objects_that_break_a_rule_are_dropped_with_the_reason() -> None:
@@ -101,7 +105,7 @@ def test_one_object_annotated_twice_stays_once() -> None:
 
 def test_an_object_without_a_usable_mask_is_dropped() -> None:
     broken = replace(CUP, fault="the mask covers nothing")
-    (fate,) = given_objects([picture(broken, atoms=())])
+    (fate,) = list_objects([picture(broken, atoms=())])
     assert (fate.dropped, fate.detail) == ("mask cannot be used", "the mask covers nothing")
 
 
@@ -117,11 +121,11 @@ def test_an_object_without_a_usable_mask_is_dropped() -> None:
     ],
 )
 def test_the_other_end_of_a_given_relation(text: str, subject: str, end: str) -> None:
-    assert named_end(text, subject, ["table", "cup #1", "cup #2", "lamp"]) == end
+    assert find_end(text, subject, ["table", "cup #1", "cup #2", "lamp"]) == end
 
 
 def test_relations_that_break_a_rule_are_dropped_with_the_reason() -> None:
-    kept = [fate.candidate for fate in given_objects([KITCHEN])]
+    kept = [fate.candidate for fate in list_objects([KITCHEN])]
     told = [
         ("cup #1", "table", "The cup stands on the table."),
         ("cup #1", "table", "The cup  stands on the table"),
@@ -143,13 +147,13 @@ def test_relations_that_break_a_rule_are_dropped_with_the_reason() -> None:
         "text does not name its object",
         "names no other object",
     ]
-    (given_one,) = given_relations([KITCHEN])
+    (given_one,) = list_relations([KITCHEN])
     assert ends_of(given_one.candidate) == ("cup #1", "table")
     assert given_one.decision == "accept"
 
 
 def test_descriptions_are_given_written_or_missing() -> None:
-    fates, pictures = list(given_objects([KITCHEN])), {"a.jpg": KITCHEN}
+    fates, pictures = list(list_objects([KITCHEN])), {"a.jpg": KITCHEN}
     assert fates[1].candidate.answer == "cup"
     alone = describe(fates, pictures)
     assert [(fate.decision, fate.dropped) for fate in alone] == [
@@ -175,10 +179,10 @@ def test_replies_of_models() -> None:
     assert related
     assert len(related.candidates) == 1
     assert related.unusable == 3
-    wrong = read_wrong('[{"wrong": "a jug"}, {"wrong": "a pan"}]', "a.jpg", "cup", 2)
+    wrong = read_wrong_descriptions('[{"wrong": "a jug"}, {"wrong": "a pan"}]', "a.jpg", "cup", 2)
     assert wrong
     assert wrong.candidates[0].choices == ("a jug", "a pan")
-    assert read_wrong('[{"wrong": "a jug"}]', "a.jpg", "cup", 2).candidates == ()  # type: ignore[union-attr]
+    assert read_wrong_descriptions('[{"wrong": "a jug"}]', "a.jpg", "cup", 2).candidates == ()  # type: ignore[union-attr]
 
 
 def mask(*covered: int) -> str:
@@ -238,10 +242,10 @@ def test_the_files_are_those_that_the_benchmark_reads() -> None:
 
 def test_reviewed_questions_take_the_place_of_drawn_ones() -> None:
     kept = [each for image in ("a.jpg", "b.jpg", "c.jpg") for each in accepted(image)]
-    written = read_wrong('[{"wrong": "a jug"}, {"wrong": "a pan"}]', "a.jpg", "cup", 2)
+    written = read_wrong_descriptions('[{"wrong": "a jug"}, {"wrong": "a pan"}]', "a.jpg", "cup", 2)
     assert written is not None
     (question,) = written.candidates
-    fate = wrong_question(question, "a cup of a.jpg", 3, "m")
+    fate = compose_question(question, "a cup of a.jpg", 3, "m")
     assert (fate.dropped, sorted(fate.candidate.choices)) == (
         "",
         ["a cup of a.jpg", "a jug", "a pan"],
@@ -252,7 +256,7 @@ def test_reviewed_questions_take_the_place_of_drawn_ones() -> None:
     place = "ABC".index(row["answer"])
     assert fate.candidate.choices[place] == "a cup of a.jpg"
     assert row["question"].startswith("Which description best fits the 'cup' in the image? A. ")
-    same = wrong_question(question, "A jug.", 3, "m")
+    same = compose_question(question, "A jug.", 3, "m")
     assert same.dropped == "equal descriptions"
 
 
@@ -271,12 +275,12 @@ def test_reviewed_questions_take_the_place_of_drawn_ones() -> None:
 def test_edits_follow_the_rules(place: int, edit: CandidateEdit, told: str) -> None:
     question = Candidate.of("a.jpg", "cup", ("a cup", "a jug", "a pan"), "a cup", "CompreQA-Cap")
     with pytest.raises(InvalidInput, match=told):
-        edited([*accepted("a.jpg"), question][place], edit)
+        edit_graph([*accepted("a.jpg"), question][place], edit)
 
 
 def test_an_edit_keeps_what_it_is_about() -> None:
     table, _, relation, _ = accepted("a.jpg")
-    changed = edited(table, CandidateEdit("other", (), " a  desk\n\nan old desk "))
+    changed = edit_graph(table, CandidateEdit("other", (), " a  desk\n\nan old desk "))
     assert changed == replace(table, answer="a desk\nan old desk")
     text = "The cup is on the table."
-    assert edited(relation, CandidateEdit("", (), text)) == replace(relation, answer=text)
+    assert edit_graph(relation, CandidateEdit("", (), text)) == replace(relation, answer=text)

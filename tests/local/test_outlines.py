@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from caliper.adapters.media.masks import packed
+from caliper.adapters.media.masks import encode_mask
 from caliper.adapters.pages.review import ReviewPlace, render_review
 from caliper.building.candidates import AssessedCandidate, Candidate, Decision
 from caliper.building.comprecap.graphs import SCENE_GRAPHS
@@ -26,7 +26,7 @@ def pictures(tmp_path: Path) -> OutlinedPictures:
     for name, left in (("cup #1", 20), ("cup #2", 120), ("table", 220)):
         mask = np.zeros((200, 400), np.uint8)
         mask[40:160, left : left + 80] = 1
-        objects.append({"name": name, "mask_out": packed(mask)})
+        objects.append({"name": name, "mask_out": encode_mask(mask)})
     objects.append({"name": "lamp", "mask_out": ""})
     (tmp_path / "scenes.jsonl").write_text(json.dumps({"image": "a.png", "objects": objects}))
     return OutlinedPictures(tmp_path, tmp_path / "scenes.jsonl", 400)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
 
-from caliper.adapters.media.masks import box, outline, packed, read_mask
+from caliper.adapters.media.masks import box, encode_mask, outline, read_mask
 
 RINGED = np.zeros((40, 30), np.uint8)
 RINGED[5:30, 8:20] = 1
@@ -58,7 +58,7 @@ def test_run_lengths_and_the_encoding_of_comprecap(mask: np.ndarray) -> None:
     ends = [1, *starts, len(flat)]
     counts = [after - before for before, after in itertools.pairwise(ends)]
     runs = {"segmentation": {"size": [height, width], "counts": counts}}
-    for one in (runs, {"mask_out": packed(mask)}):
+    for one in (runs, {"mask_out": encode_mask(mask)}):
         assert (read_mask(one, (width, height)) == mask).all()
 
 
@@ -83,7 +83,7 @@ def test_polygons_cover_what_any_of_them_covers() -> None:
         ({"segmentation": {"size": [40, 30], "counts": [-1, 1201]}}, "not those of a picture"),
         ({"segmentation": {"size": [40, 30], "counts": "a\x00"}}, "run lengths are broken"),
         ({"segmentation": {"size": [40, 30], "counts": "o" * 99}}, "run lengths are broken"),
-        ({"mask_out": packed(SMALL)}, "has 108 pixels, the picture 30 x 40"),
+        ({"mask_out": encode_mask(SMALL)}, "has 108 pixels, the picture 30 x 40"),
         ({"mask_out": "?"}, "base64"),
     ],
 )

@@ -39,10 +39,10 @@ def read_mask(given: Mapping[str, Any], size: tuple[int, int]) -> Pixels:
         return _from_polygons(segmentation, size)
     if not isinstance(given.get("mask_out"), str):
         raise ValueError("expected segmentation or mask_out")  # noqa: TRY004 - as any broken mask
-    return unpacked(given["mask_out"], size)
+    return decode_pixels(given["mask_out"], size)
 
 
-def unpacked(text: str, size: tuple[int, int]) -> Pixels:
+def decode_pixels(text: str, size: tuple[int, int]) -> Pixels:
     """The mask in CompreCap's encoding. Raises ValueError."""
     width, height = size
     mask = decode_mask(text)
@@ -52,7 +52,7 @@ def unpacked(text: str, size: tuple[int, int]) -> Pixels:
     return mask.part(0, mask.size).reshape(height, width)
 
 
-def packed(mask: Pixels) -> str:
+def encode_mask(mask: Pixels) -> str:
     """The mask in CompreCap's encoding."""
     return base64.b64encode(zlib.compress(mask.tobytes())).decode()
 

@@ -18,7 +18,7 @@ from caliper.building.comprecap.replies import (
     RELATE_SCHEMA,
     read_description,
     read_relations,
-    read_wrong,
+    read_wrong_descriptions,
 )
 from caliper.building.generation import REPLY_SCHEMA, CandidateReader, read_questions
 from caliper.core.outcome import Scored
@@ -58,7 +58,7 @@ CANDIDATE_READERS: Mapping[ModelStep, CandidateReader] = {
     ModelStep.ANNOTATE: read_listing,
     ModelStep.DESCRIBE: read_description,
     ModelStep.RELATE: read_relations,
-    ModelStep.MISLEAD: read_wrong,
+    ModelStep.MISLEAD: read_wrong_descriptions,
 }
 PROMPTS = {step: f"building/{step}" for step in ModelStep}
 

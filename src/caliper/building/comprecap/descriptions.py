@@ -6,33 +6,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from caliper.building.candidates import Candidate, Decision
-from caliper.building.comprecap.scenes import SceneObject, ScenePicture, category_of
+from caliper.building.comprecap.scenes import SceneObject, ScenePicture, object_category
 from caliper.building.formats import key
 from caliper.building.steps import Fate
 
 
-def place_of(each: SceneObject, picture: ScenePicture) -> str:
+def describe_place(each: SceneObject, picture: ScenePicture) -> str:
     """Where an object is, for a model."""
     sides = ("left", "top", "right", "bottom")
     words = ", ".join(f"{side} {at}" for side, at in zip(sides, each.box, strict=True))
-    category = key(category_of(each.name))
-    alike = sum(key(category_of(other.name)) == category for other in picture.objects)
+    category = key(object_category(each.name))
+    alike = sum(key(object_category(other.name)) == category for other in picture.objects)
     return f"{words} (one of {alike})" if alike > 1 else words
 
 
-def undescribed(
+def missing_descriptions(
     candidates: Iterable[Candidate], pictures: Mapping[str, ScenePicture]
 ) -> dict[str, list[SceneObject]]:
     """The objects without a given description, by picture."""
     found: dict[str, list[SceneObject]] = {}
     for candidate in candidates:
-        each = object_of(candidate, pictures)
+        each = find_object(candidate, pictures)
         if not each.description:
             found.setdefault(candidate.image, []).append(each)
     return found
 
 
-def object_of(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> SceneObject:
+def find_object(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> SceneObject:
     """The object that a candidate is about."""
     objects = pictures[candidate.image].objects
     return next(each for each in objects if each.name == candidate.question)
@@ -53,7 +53,7 @@ def describe(
     apart = []
     for fate in described:
         each = fate.candidate
-        told = (each.image, key(category_of(each.question)), key(each.answer))
+        told = (each.image, key(object_category(each.question)), key(each.answer))
         twin = "" if fate.dropped else first.setdefault(told, each.question)
         if twin in ("", each.question):
             apart.append(fate)
@@ -70,7 +70,7 @@ def _described(
     model: str,
 ) -> Fate:
     candidate = fate.candidate
-    if object_of(candidate, pictures).description:
+    if find_object(candidate, pictures).description:
         return replace(fate, decision=Decision.ACCEPT)
     text = written.get((candidate.image, candidate.question), "")
     if not text:

@@ -16,8 +16,8 @@ from caliper.benchmarks.comprecap.planning import NAME, annotated_scene
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.benchmarks.comprecap.reading import options
 from caliper.building.candidates import LONGEST_TEXT, Candidate, Decision
-from caliper.building.comprecap.relations import ends_of, is_there, names_category
-from caliper.building.comprecap.scenes import ENDS, OBJECT, QUESTION, RELATION, category_of
+from caliper.building.comprecap.relations import ends_of, has_end, names_category
+from caliper.building.comprecap.scenes import ENDS, OBJECT, QUESTION, RELATION, object_category
 from caliper.building.formats import key
 from caliper.building.kinds import BuildKind, CandidateEdit
 from caliper.building.steps import Fate
@@ -39,17 +39,17 @@ DESCRIPTIONS = 3
 
 def heading(candidate: Candidate) -> str:
     """What a reviewer reads above a candidate."""
-    return asked_about(candidate) if candidate.choices else candidate.question
+    return question_text(candidate) if candidate.choices else candidate.question
 
 
-def asked_about(candidate: Candidate) -> str:
+def question_text(candidate: Candidate) -> str:
     """The words of a CompreQA-Cap question."""
-    category = category_of(candidate.question)
+    category = object_category(candidate.question)
     return f"Which description best fits the '{category}' in the image?"
 
 
-def shown(candidate: Candidate) -> str:
-    """The picture and the names of the objects to outline, for `outlined`."""
+def outline_key(candidate: Candidate) -> str:
+    """The picture and the names of the objects to outline, for `OutlinedPictures`."""
     return "\n".join((candidate.image, *filter(None, candidate.question.split(ENDS))))
 
 
@@ -58,7 +58,7 @@ def editable(candidate: Candidate) -> tuple[str, ...]:
     return ("choices", "answer") if candidate.choices else ("answer",)
 
 
-def edited(candidate: Candidate, edit: CandidateEdit) -> Candidate:
+def edit_graph(candidate: Candidate, edit: CandidateEdit) -> Candidate:
     """The candidate with other texts, under its id. Raises InvalidInput if they break a rule."""
     lines = [" ".join(line.split()) for line in edit.answer.splitlines() if line.strip()]
     if max(map(len, (edit.answer, *edit.choices))) > LONGEST_TEXT:
@@ -71,7 +71,7 @@ def edited(candidate: Candidate, edit: CandidateEdit) -> Candidate:
         raise InvalidInput(message)
     changed = replace(candidate, choices=edit.choices, answer="\n".join(lines))
     if candidate.category == RELATION:
-        end = category_of(ends_of(candidate)[1])
+        end = object_category(ends_of(candidate)[1])
         if not names_category(changed.answer, end):
             raise InvalidInput(f"the text does not name the {end}")
     if candidate.category == QUESTION and (fault := question_fault(changed)):
@@ -93,7 +93,7 @@ def question_fault(candidate: Candidate) -> str:
     return ""
 
 
-def wrong_question(written: Candidate, right: str, seed: int, model: str) -> Fate:
+def compose_question(written: Candidate, right: str, seed: int, model: str) -> Fate:
     """The question with the wrong descriptions that a model wrote, and the right one, shuffled."""
     shown = (right, *written.choices)
     order = question_permutation(seed, written.id, 0, len(shown))
@@ -105,8 +105,8 @@ def wrong_question(written: Candidate, right: str, seed: int, model: str) -> Fat
 
 def _compreqa(candidate: Candidate) -> CompreQaQuestion:
     place = candidate.choices.index(candidate.answer)
-    category = category_of(candidate.question)
-    return with_options("cap", category, asked_about(candidate), candidate.choices, place)
+    category = object_category(candidate.question)
+    return with_options("cap", category, question_text(candidate), candidate.choices, place)
 
 
 def files(candidates: Sequence[Candidate], build: Mapping[str, Any]) -> dict[str, str]:
@@ -152,7 +152,7 @@ def scene_rows(
 def _object(given: Mapping[str, Any], description: str, relations: list[str]) -> dict[str, Any]:
     short, _, full = description.partition("\n")
     return {
-        "category": category_of(given["name"]),
+        "category": object_category(given["name"]),
         "short_description": short,
         "extend_description": full or short,
         "mask_out": given["mask_out"],
@@ -171,7 +171,7 @@ def standing_relations(candidates: Sequence[Candidate]) -> list[Candidate]:
         if each.category == RELATION:
             subject, end = ends_of(each)
             own = names.get(each.image, [])
-            standing += [each] if subject in own and is_there(end, subject, own) else []
+            standing += [each] if subject in own and has_end(end, subject, own) else []
     return standing
 
 
@@ -227,7 +227,7 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
     """The figures that the paper has of its graphs (Table S9), beside its own."""
     objects = [each for each in candidates if each.category == OBJECT]
     pictures = _pictures(objects)
-    categories = len({key(category_of(each.question)) for each in objects})
+    categories = len({key(object_category(each.question)) for each in objects})
     relations = len(standing_relations(candidates))
     per_picture = [f"{n / pictures:.2f}" if pictures else "" for n in (len(objects), relations)]
     return [
@@ -247,11 +247,11 @@ SCENE_GRAPHS = BuildKind(
     benchmark=NAME,
     noun="annotation",
     reasons=REASONS,
-    edited=edited,
+    edited=edit_graph,
     files=files,
     summary=summary,
     heading=heading,
-    picture=shown,
+    picture=outline_key,
     editable=editable,
     inputs=SCENES,
     statistics=statistics,

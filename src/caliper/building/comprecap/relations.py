@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from caliper.building.candidates import Candidate, Decision, candidate_id
-from caliper.building.comprecap.scenes import ENDS, RELATION, ScenePicture, category_of
+from caliper.building.comprecap.scenes import ENDS, RELATION, ScenePicture, object_category
 from caliper.building.formats import key
 from caliper.building.steps import Fate
 
@@ -25,17 +25,17 @@ def ends_of(candidate: Candidate) -> tuple[str, str]:
     return subject, end
 
 
-def named_end(text: str, subject: str, names: Sequence[str]) -> str:
+def find_end(text: str, subject: str, names: Sequence[str]) -> str:
     """The object that a relation's text names besides its subject; empty if it names none.
 
     It is the one named last; of several of a category, the category, as the text does not say
     which. For another object of the subject's category, the text has to name the category twice.
     """
     found: tuple[int, str] = (-1, "")
-    own = key(category_of(subject))
-    for category in dict.fromkeys(map(category_of, names)):
+    own = key(object_category(subject))
+    for category in dict.fromkeys(map(object_category, names)):
         mentions = [match.start() for match in _mentions(text, category)]
-        members = [name for name in names if category_of(name) == category and name != subject]
+        members = [name for name in names if object_category(name) == category and name != subject]
         enough = 2 if key(category) == own else 1
         if members and len(mentions) >= enough:
             place = (mentions[-1], members[0] if len(members) == 1 else category)
@@ -53,9 +53,9 @@ def _mentions(text: str, category: str) -> list[re.Match[str]]:
     return list(re.finditer(pattern, text, re.IGNORECASE))
 
 
-def is_there(end: str, subject: str, names: Collection[str]) -> bool:
+def has_end(end: str, subject: str, names: Collection[str]) -> bool:
     """Whether an end, which may be only a category, is among other objects than the subject."""
-    return any(end in (name, category_of(name)) for name in names if name != subject)
+    return any(end in (name, object_category(name)) for name in names if name != subject)
 
 
 def relation_fault(candidate: Candidate, names: Collection[str]) -> tuple[str, str]:
@@ -66,8 +66,8 @@ def relation_fault(candidate: Candidate, names: Collection[str]) -> tuple[str, s
         (subject in names, "subject is left out", subject),
         (bool(end), "names no other object", text),
         (subject != end, "relation to itself", text),
-        (is_there(end, subject, names), "object is left out", end),
-        (names_category(text, category_of(end)), "text does not name its object", text),
+        (has_end(end, subject, names), "object is left out", end),
+        (names_category(text, object_category(end)), "text does not name its object", text),
     )
     for holds, reason, detail in rules:
         if not holds:
@@ -75,13 +75,13 @@ def relation_fault(candidate: Candidate, names: Collection[str]) -> tuple[str, s
     return "", ""
 
 
-def given_relations(pictures: Iterable[ScenePicture]) -> Iterator[Fate]:
+def list_relations(pictures: Iterable[ScenePicture]) -> Iterator[Fate]:
     """The relations that are given; people need not review them."""
     for picture in pictures:
         names = [each.name for each in picture.objects]
         for each in picture.objects:
             for text in each.relations:
-                end = named_end(text, each.name, names)
+                end = find_end(text, each.name, names)
                 candidate = relation_candidate(picture.image, each.name, end, text)
                 yield Fate(candidate, decision=Decision.ACCEPT)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from caliper.building.candidates import LONGEST_TEXT, Candidate
 from caliper.building.comprecap.relations import relation_candidate
-from caliper.building.comprecap.scenes import OBJECT, QUESTION, category_of
+from caliper.building.comprecap.scenes import OBJECT, QUESTION, object_category
 from caliper.building.generation import WrittenCandidates, reply_entries
 
 
@@ -54,7 +54,9 @@ def read_relations(reply: str, image: str, _: str, most: int) -> WrittenCandidat
     return _read(reply_entries(reply, "relations", "relation"), candidate, most)
 
 
-def read_wrong(reply: str, image: str, name: str, most: int) -> WrittenCandidates | None:
+def read_wrong_descriptions(
+    reply: str, image: str, name: str, most: int
+) -> WrittenCandidates | None:
     """Wrong descriptions of the object `name`, as the choices of one candidate that lacks the right
     one; None if the reply is unreadable.
     """
@@ -84,7 +86,7 @@ def _read(
 def _plain(text: str, *names: str) -> str:
     """The text with categories in place of names: the numbers are ours."""
     for name in names:
-        text = text.replace(name, category_of(name)) if name else text
+        text = text.replace(name, object_category(name)) if name else text
     return text
 
 

@@ -75,17 +75,17 @@ class ScenePicture:
 
     def tiny(self, names: Collection[str]) -> list[str]:
         """Those of `names` that are alone in their category, and tiny (paper 3.2)."""
-        counts = Counter(key(category_of(name)) for name in names)
+        counts = Counter(key(object_category(name)) for name in names)
         return [
             each.name
             for place, each in enumerate(self.objects)
             if each.name in names
-            and counts[key(category_of(each.name))] == 1
+            and counts[key(object_category(each.name))] == 1
             and self.covered((place,)) < TINY
         ]
 
 
-def numbered(categories: Sequence[str]) -> list[str]:
+def object_names(categories: Sequence[str]) -> list[str]:
     """The names of objects of these categories."""
     counts, seen = Counter(map(key, categories)), Counter[str]()
     names = []
@@ -96,7 +96,7 @@ def numbered(categories: Sequence[str]) -> list[str]:
     return names
 
 
-def category_of(name: str) -> str:
+def object_category(name: str) -> str:
     """The category of the object with that name."""
     return _NUMBERED.sub("", name)
 
@@ -104,7 +104,7 @@ def category_of(name: str) -> str:
 def object_candidate(picture: ScenePicture, place: int) -> Candidate:
     """The object as a candidate. Until it has a description, its category stands for it."""
     each = picture.objects[place]
-    text = each.description or category_of(each.name)
+    text = each.description or object_category(each.name)
     candidate = Candidate.of(picture.image, each.name, (), text, OBJECT)
     return replace(candidate, flags=(f"{picture.covered((place,)):.1%} of the picture",))
 
@@ -120,7 +120,7 @@ class SceneRules:
     coverage: float = COVERAGE
 
 
-def given_objects(pictures: Sequence[ScenePicture]) -> Iterator[Fate]:
+def list_objects(pictures: Sequence[ScenePicture]) -> Iterator[Fate]:
     """Every object; those without a usable mask are dropped."""
     for picture in pictures:
         for place, each in enumerate(picture.objects):
@@ -160,7 +160,7 @@ def _fault(
     picture: ScenePicture, place: int, stay: Sequence[int], known: set[str], rules: SceneRules
 ) -> tuple[str, str]:
     name = picture.objects[place].name
-    category = key(category_of(name))
+    category = key(object_category(name))
     if known and category not in known:
         return "category not in the vocabulary", category
     share = picture.covered((place,))
@@ -168,7 +168,7 @@ def _fault(
         return "too small", f"{share:.2%} of the picture"
     for other in stay:
         twin = picture.objects[other].name
-        if key(category_of(twin)) == category and picture.overlap(place, other) >= SAME:
+        if key(object_category(twin)) == category and picture.overlap(place, other) >= SAME:
             return "same object twice", f"its mask is that of {twin}"
     return "", ""
 

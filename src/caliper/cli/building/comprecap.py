@@ -12,7 +12,7 @@ from caliper.building.asking.planning import MOST_ELEMENTS
 from caliper.building.comprecap.scenes import COVERAGE, RELATIONS_WRITTEN, SceneRules
 from caliper.cli.building.engine import SPECS, BuildEngine, EngineFlags, digests_of, run_build
 from caliper.core.errors import InvalidInput
-from caliper.local.building.comprecap import SceneBuild, SceneOptions
+from caliper.local.building.comprecap import GraphBuild, GraphOptions
 from caliper.local.building.sequence import BuildResult
 from caliper.wiring.settings import decoders
 
@@ -71,7 +71,7 @@ Most = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class SceneInputs:
+class GraphInputs:
     """What every build of scene graphs needs."""
 
     scenes: Scenes
@@ -80,7 +80,7 @@ class SceneInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class SceneFlags(EngineFlags):
+class GraphFlags(EngineFlags):
     """The options of `caliper build comprecap`."""
 
     descriptions: Descriptions = None
@@ -91,9 +91,9 @@ class SceneFlags(EngineFlags):
     generator: Generator = None
     most: Most = RELATIONS_WRITTEN
 
-    def options(self, inputs: SceneInputs) -> SceneOptions:
+    def options(self, inputs: GraphInputs) -> GraphOptions:
         """What the build is made from. Raises InvalidInput naming the flag or file."""
-        return SceneOptions(
+        return GraphOptions(
             scenes=inputs.scenes,
             images=inputs.images,
             descriptions=self.descriptions,
@@ -119,13 +119,13 @@ def _words(path: Path | None) -> tuple[str, ...]:
     return words
 
 
-def build_comprecap(inputs: SceneInputs, flags: SceneFlags) -> int:
+def build_comprecap(inputs: GraphInputs, flags: GraphFlags) -> int:
     """Build, show every step, and return 1 if a step stopped the build."""
     options = flags.options(inputs)
 
     async def work(engine: BuildEngine) -> BuildResult:
         digests = await digests_of(options.images)
-        build = SceneBuild(options, engine.models, digests, decoders().limits)
+        build = GraphBuild(options, engine.models, digests, decoders().limits)
         return await build.run(engine.directory, engine.show)
 
     return run_build(inputs.out, inputs.images, flags, work)

@@ -11,16 +11,16 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.building.asking.questions import ModelStep, writing_row
 from caliper.building.candidates import Candidate, Decision
-from caliper.building.comprecap.descriptions import describe, place_of, undescribed
-from caliper.building.comprecap.graphs import SCENE_GRAPHS, SCENES, wrong_question
-from caliper.building.comprecap.relations import check_relations, given_relations
+from caliper.building.comprecap.descriptions import describe, describe_place, missing_descriptions
+from caliper.building.comprecap.graphs import SCENE_GRAPHS, SCENES, compose_question
+from caliper.building.comprecap.relations import check_relations, list_relations
 from caliper.building.comprecap.scenes import (
     CATEGORIES,
     OBJECT,
     RELATIONS_WRITTEN,
     SceneRules,
     check_objects,
-    given_objects,
+    list_objects,
     mean_coverage,
 )
 from caliper.building.steps import Fate, StepResult
@@ -39,7 +39,7 @@ _WRONG = 2
 
 
 @dataclass(frozen=True, slots=True)
-class SceneOptions:
+class GraphOptions:
     """The inputs, models and settings of a build of scene graphs.
 
     `descriptions` adds to what `scenes` says of objects. `describer` writes the descriptions and
@@ -58,7 +58,7 @@ class SceneOptions:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-class SceneBuild:
+class GraphBuild:
     """One build in a directory, which this process has claimed.
 
     `digests` are those of the pictures in the folder by path. Raises InvalidInput for files that
@@ -67,7 +67,7 @@ class SceneBuild:
 
     def __init__(
         self,
-        options: SceneOptions,
+        options: GraphOptions,
         models: ModelSteps,
         digests: Mapping[str, str],
         limits: MediaLimits,
@@ -123,7 +123,7 @@ class SceneBuild:
     async def _objects(self, _: Sequence[Fate]) -> StepResult:
         absent = f"{self._absent:,} annotated pictures are not in the folder"
         remarks = (absent,) if self._absent else ()
-        fates = tuple(given_objects(list(self._pictures.values())))
+        fates = tuple(list_objects(list(self._pictures.values())))
         return StepResult(OBJECTS, fates, remarks=remarks)
 
     async def _masks(self, before: Sequence[Fate]) -> StepResult:
@@ -133,7 +133,8 @@ class SceneBuild:
         return StepResult(MASKS, fates, remarks=(remark,) if remark else ())
 
     async def _descriptions(self, before: Sequence[Fate]) -> StepResult:
-        spec, missing = self._options.describer, undescribed(_candidates(before), self._pictures)
+        spec = self._options.describer
+        missing = missing_descriptions(_candidates(before), self._pictures)
         if spec is None or not missing:
             skipped = "every description is given" if not missing else "no --describer"
             fates = describe(before, self._pictures)
@@ -144,7 +145,7 @@ class SceneBuild:
                 [each.name for each in objects],
                 1,
                 ModelStep.DESCRIBE,
-                [place_of(each, self._pictures[image]) for each in objects],
+                [describe_place(each, self._pictures[image]) for each in objects],
             )
             for image, objects in missing.items()
         ]
@@ -157,7 +158,7 @@ class SceneBuild:
         by_picture: dict[str, list[str]] = {}
         for each in objects:
             by_picture.setdefault(each.image, []).append(each.question)
-        fates = list(given_relations(self._pictures[image] for image in by_picture))
+        fates = list(list_relations(self._pictures[image] for image in by_picture))
         related = {fate.candidate.image for fate in fates}
         missing = {
             image: names
@@ -189,7 +190,7 @@ class SceneBuild:
     def _listed(self, image: str, names: Sequence[str]) -> str:
         picture = self._pictures[image]
         return "\n".join(
-            f"- {each.name}: {place_of(each, picture)}"
+            f"- {each.name}: {describe_place(each, picture)}"
             for each in picture.objects
             if each.name in names
         )
@@ -221,7 +222,7 @@ class SceneBuild:
         ]
         written = await self._models.write(ModelStep.MISLEAD, rows, [spec])
         asked = [
-            wrong_question(
+            compose_question(
                 each, full[each.image, each.question], self._options.seed, written.models[0]
             )
             for each in written.candidates[0]

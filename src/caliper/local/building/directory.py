@@ -6,7 +6,8 @@ runs/              the runs of the steps that ask models, as those of evaluation
 candidates.jsonl   the candidates that are left, with the validators' decisions: for review
 reviews/*.jsonl    people's verdicts
 scenes.jsonl       of scene graphs: the masks of all objects
-captionqa.json     the reviewed questions, as a dataset; card.md is its data card
+captionqa.json     the reviewed questions, as a dataset (others: anno.json and compreqa/, or
+                   capability/ and capability_qa/); card.md is its data card
 """
 
 from __future__ import annotations

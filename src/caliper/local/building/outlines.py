@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.place import find
-from caliper.building.comprecap.scenes import category_of
+from caliper.building.comprecap.scenes import object_category
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.lazy import lazy_module
 
@@ -39,10 +39,10 @@ class OutlinedPictures:
             size = images.picture_size(path, limits)
             picture = images.open_image(path, limits, self._longest)
             found = [
-                masks.unpacked(each["mask_out"], size)
+                masks.decode_pixels(each["mask_out"], size)
                 for name in names
                 for each in self._objects.get(image, ())
-                if each["mask_out"] and name in (each["name"], category_of(each["name"]))
+                if each["mask_out"] and name in (each["name"], object_category(each["name"]))
             ]
         except (MediaMissing, InvalidInput, ValueError):
             return None

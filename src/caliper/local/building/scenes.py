@@ -14,7 +14,7 @@ from caliper.adapters.files import encode_text, write_text
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.benchmarks.comprecap.masks import PICTURE_LIMIT, Mask, atoms
 from caliper.building.candidates import LONGEST_TEXT
-from caliper.building.comprecap.scenes import ENDS, SceneObject, ScenePicture, numbered
+from caliper.building.comprecap.scenes import ENDS, SceneObject, ScenePicture, object_names
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.rows import Row
 from caliper.lazy import lazy_module
@@ -33,7 +33,7 @@ _KEPT = ("short_description", "extend_description", "relation")
 
 
 @dataclass(frozen=True, slots=True)
-class GivenScenes:
+class SceneFile:
     """The pictures that are in the folder, by path, and how many annotated ones are not."""
 
     pictures: Mapping[str, ScenePicture]
@@ -46,7 +46,7 @@ def read_scenes(
     folder: Path,
     present: Collection[str],
     limits: MediaLimits,
-) -> GivenScenes:
+) -> SceneFile:
     """Read all scenes of pictures that are `present` in the folder.
 
     What `descriptions` says of an object replaces what `scenes` says. Raises InvalidInput naming
@@ -67,7 +67,7 @@ def read_scenes(
         for row in line_rows(descriptions):
             if row.text("image") in present or row.text("image") not in seen:
                 _describe(row, pictures)
-    return GivenScenes(pictures, len(seen) - len(pictures))
+    return SceneFile(pictures, len(seen) - len(pictures))
 
 
 def write_scenes(path: Path, pictures: Mapping[str, ScenePicture]) -> None:
@@ -84,7 +84,7 @@ def _picture(row: Row, image: str, path: Path, limits: MediaLimits) -> ScenePict
     if not isinstance(info, Sequence) or isinstance(info, str) or len(info) > _MOST_OBJECTS:
         raise row.error("info", f"expected a list of at most {_MOST_OBJECTS} objects")
     entries = [_entry(row, f"info[{place}]", entry) for place, entry in enumerate(info)]
-    names = numbered([entry.text("category") for entry in entries])
+    names = object_names([entry.text("category") for entry in entries])
     try:
         size, fault = images.picture_size(path, limits), ""
     except (InvalidInput, MediaMissing) as error:
@@ -121,7 +121,7 @@ def _object(
     if not pixels.any():
         return replace(given, fault="the mask covers nothing"), None
     mask = Mask(np.packbits(pixels), pixels.size)
-    return replace(given, mask=masks.packed(pixels), box=masks.box(pixels)), mask
+    return replace(given, mask=masks.encode_mask(pixels), box=masks.box(pixels)), mask
 
 
 def _entry(row: Row, field: str, entry: Any) -> Row:
