@@ -54,7 +54,9 @@ def picture_size(path: Path, limits: MediaLimits) -> tuple[int, int]:
     with _opened(path, limits) as file, Image.open(file, formats=_FORMATS) as image:
         limits.check_size(*image.size, limits.pixels, path)
         width, height = image.size
-        turned = image.getexif().get(_ORIENTATION, 1) >= _TURNED
+        # Of a PNG, the orientation may stand behind all pixels, which are then decoded.
+        with ROOM.hold(width * height, limits.pixels):
+            turned = image.getexif().get(_ORIENTATION, 1) >= _TURNED
         return (height, width) if turned else (width, height)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -125,7 +126,8 @@ def build_comprecap(inputs: GraphInputs, flags: GraphFlags) -> int:
 
     async def work(engine: BuildEngine) -> BuildResult:
         digests = await digests_of(options.images)
-        build = GraphBuild(options, engine.models, digests, decoders().limits)
+        limits = decoders().limits
+        build = await asyncio.to_thread(GraphBuild, options, engine.models, digests, limits)
         return await build.run(engine.directory, engine.show)
 
     return run_build(inputs.out, inputs.images, flags, work)
