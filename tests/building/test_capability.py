@@ -77,6 +77,8 @@ def kept(found: Iterable[Candidate], seed: int = 0) -> list[Candidate]:
         (said("object_number", "some", "dog"), "number is none", "some"),
         (said("object_number", "0", "dog"), "number is none", "0"),
         (said("OCR", "N/A"), "annotation without content", "N/A"),
+        (said("OCR", "NONE"), "", "NONE"),
+        (said("scene", "Unknown."), "annotation without content", "Unknown."),
     ],
 )
 def test_formats(candidate: Candidate, dropped: str, answer: str) -> None:
@@ -86,9 +88,9 @@ def test_formats(candidate: Candidate, dropped: str, answer: str) -> None:
 
 def test_an_annotator_says_an_element_once() -> None:
     twice = [said("object_category", "cup"), said("object_category", "A cup")]
-    two_scenes = [said("scene", "street"), said("scene", "kitchen")]
-    found = check_annotations([*twice, *two_scenes, said("scene", "street", who="ben")])
-    assert [fate.dropped != "" for fate in found] == [False, True, False, True, False]
+    scenes = [said("scene", "n/a"), said("scene", "street"), said("scene", "kitchen")]
+    found = check_annotations([*twice, *scenes, said("scene", "street", who="ben")])
+    assert [fate.dropped != "" for fate in found] == [False, True, True, False, True, False]
 
 
 def test_what_two_annotators_agree_on_is_accepted_and_the_rest_is_for_people() -> None:

@@ -25,7 +25,8 @@ OBJECT_FORMS = frozenset({Form.NUMBER, Form.NUMBERS, Form.COLOUR})
 """Forms of annotations that are about an object which they name."""
 _NUMBERS = frozenset({Form.NUMBER, Form.NUMBERS})
 _FIXED = frozenset({"object_category", "action"})
-_EMPTY = frozenset(("", "n/a", "na", "none", "nothing", "unknown", "unclear", "no text", "null"))
+_EMPTY = frozenset(("", "n/a", "no text"))
+_VAGUE = frozenset(("na", "none", "nothing", "unknown", "unclear", "null"))
 _GIVEN = "given"
 
 
@@ -112,8 +113,9 @@ def check_annotations(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
         place = (tidy.image, tidy.category, text_key(tidy.question))
         said = (*place, "" if has_one_value(tidy) else text_key(tidy.answer), *tidy.flags)
         if not reason and said in seen:
-            reason = "same element twice"
-        seen.add(said)
+            reason, detail = "same element twice", tidy.answer
+        if not reason:
+            seen.add(said)
         fates.append(Fate(tidy, reason, detail))
     return tuple(fates)
 
@@ -140,7 +142,9 @@ def _repair(candidate: Candidate) -> Candidate:
 
 def _fault(candidate: Candidate) -> tuple[str, str]:
     task, value = TASKS[candidate.category], candidate.answer
-    if key(value) in _EMPTY or not text_key(candidate.question):
+    # A sign may say "none".
+    vague = key(value) in _VAGUE and task.name != "OCR"
+    if vague or key(value) in _EMPTY or not text_key(candidate.question):
         return "annotation without content", value
     if candidate.choices and value not in candidate.choices:
         return "value is none of the categories", value
