@@ -166,6 +166,8 @@ def test_descriptions_are_given_written_or_missing() -> None:
     assert [fate.decision for fate in helped] == ["accept", "review", "review"]
     assert helped[1].reasons == ("written by m",)
     assert helped[2].reasons == ("same description as cup #1",)
+    # Nobody's verdict about one description is about another.
+    assert helped[1].candidate.id not in {fate.candidate.id for fate in fates}
 
 
 def test_replies_of_models() -> None:

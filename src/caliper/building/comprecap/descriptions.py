@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from caliper.building.candidates import Candidate, Decision
-from caliper.building.comprecap.scenes import SceneObject, ScenePicture, object_category
+from caliper.building.comprecap.scenes import (
+    SceneObject,
+    ScenePicture,
+    object_category,
+    with_description,
+)
 from caliper.building.formats import key
 from caliper.building.steps import Fate
 
@@ -77,7 +82,7 @@ def _described(
         return replace(fate, dropped="no description")
     return replace(
         fate,
-        candidate=replace(candidate, answer=text),
+        candidate=with_description(candidate, text),
         decision=Decision.REVIEW,
         reasons=(f"written by {model}",),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from caliper.benchmarks.comprecap.drafts import TINY
 from caliper.benchmarks.comprecap.questions import Atom
-from caliper.building.candidates import Candidate
+from caliper.building.candidates import Candidate, candidate_id
 from caliper.building.formats import key
 from caliper.building.steps import Fate
 
@@ -104,9 +104,15 @@ def object_category(name: str) -> str:
 def object_candidate(picture: ScenePicture, place: int) -> Candidate:
     """The object as a candidate. Until it has a description, its category stands for it."""
     each = picture.objects[place]
-    text = each.description or object_category(each.name)
-    candidate = Candidate.of(picture.image, each.name, (), text, OBJECT)
-    return replace(candidate, flags=(f"{picture.covered((place,)):.1%} of the picture",))
+    flags = (f"{picture.covered((place,)):.1%} of the picture",)
+    candidate = Candidate("", picture.image, each.name, (), "", OBJECT, flags)
+    return with_description(candidate, each.description or object_category(each.name))
+
+
+def with_description(candidate: Candidate, text: str) -> Candidate:
+    """The object with that description. Its id follows from it: people judged the text."""
+    name = candidate_id(candidate.image, candidate.question, (text,))
+    return replace(candidate, id=name, answer=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from caliper.wiring.settings import decoders
 HELP = """Build scene graphs for CompreCap, from masks of objects and what is known of them.
 
 Given descriptions and relations are taken as they are; what a model writes is for review. The same
-command goes on where it stopped, and does only those steps again whose inputs changed. Exit code 1:
-a step lacks replies that may come later.
+command goes on where it stopped, and does only those steps again whose inputs changed.
+
+Exit code 1: replies of a model are missing, and may come later.
 """
 Scenes = Annotated[
     Path,
