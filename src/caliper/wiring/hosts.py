@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from caliper.adapters.hosts.access import HostAccess
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.lazy import lazy_module
 from caliper.ports.serving import CheckpointServer, Trace
 from caliper.serving.addresses import Address, refuse_plaintext
@@ -100,6 +100,14 @@ class HostRoom:
 
     async def clear(self, trace: Trace) -> None:
         """ports.serving.Clear, for all kinds of servers."""
+        try:
+            await self._remove(trace)
+        except InvalidInput as error:
+            # The settings have changed since: no fault of the suite that comes next.
+            message = f"what was served there before cannot be removed: {error}"
+            raise BackendUnavailable(message) from error
+
+    async def _remove(self, trace: Trace) -> None:
         if trace["kind"] == "triton":
             await triton.unload(trace, self._hosts)
         elif trace["kind"] == "lora":

@@ -44,6 +44,8 @@ class EndpointServer:
         fields = checkpoint_fields(checkpoint)
         url, self._model, lora = fill([plan.url, plan.model, plan.lora], fields)
         self._url = re.sub(r"(/v1)?/*$", "", url)
+        # A trace that nobody may follow would block the slot.
+        self._access.check(self._url)
         if lora is not None:
             await note({"kind": "lora", "url": self._url, "model": self._model})
             await self._load(lora)

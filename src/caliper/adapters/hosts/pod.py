@@ -60,8 +60,9 @@ class PodServer:
         name = f"caliper-checkpoint-{secrets.token_hex(6)}"
         pods = f"{plan.api.rstrip('/')}/api/v1/namespaces/{plan.namespace}/pods"
         self._trace = {"kind": "pod", "url": f"{pods}/{name}", "account": plan.account}
-        await note(self._trace)
+        # A trace that nobody may follow would block the slot.
         pod, access = _pod(manifest, name), _access(plan.account)
+        await note(self._trace)
         status, told, problem = await call("POST", pods, pod, access=access)
         if status not in (200, 201):
             raise _refusal("create a pod", status, told, problem)
