@@ -23,6 +23,8 @@ PLAN = {**EMPTY, **LIMITS, "model": "{revision}", "health": "/", "port": 1}
         ({"endpoint": "http://169.254.169.254/"}, "169.254.169.254 is none of the servers"),
         ({"endpoint": "http://vllm.test:8000@evil.test"}, "evil.test is none of the servers"),
         ({"endpoint": "http://vllm.test:8000"}, "vllm.test:8000 is none of the servers"),
+        # A SPEC would name two servers by it, and the URL only the first.
+        ({"endpoint": "https://vllm.test:8000/,https://evil.test/../.."}, "expected one server"),
         ({"endpoint": "http://127.0.0.1:1", "lora": "{path}"}, "127.0.0.1:1 is none of the"),
         ({"triton": "127.0.0.1:1/model"}, "127.0.0.1:1 is none of the servers"),
         ({"pod": {"spec": {}}}, "serve.pod: CALIPER_SUITES_PODS names no namespace"),

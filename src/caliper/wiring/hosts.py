@@ -38,7 +38,10 @@ class PermittedHosts:
     account: str
 
     def check(self, target: str) -> None:
-        """Raise InvalidInput for a server that is none of them."""
+        """Raise InvalidInput for a server that is none of them, or more than one."""
+        if "," in target:
+            # SPECs separate servers by it.
+            raise InvalidInput("expected one server, found a comma", field="serve")
         if _origin(target) not in map(_origin, self.servers):
             host = _origin(target)[1].rpartition("@")[2]
             message = f"{host:.200} is none of the servers in CALIPER_SUITES_SERVERS"
