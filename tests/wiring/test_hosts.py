@@ -11,7 +11,6 @@ from caliper.ports.serving import Trace
 from caliper.wiring.hosts import HostRoom, PermittedHosts
 from caliper.wiring.models import Access
 
-
 LIMITS = {"start": 1, "silence": 1}
 EMPTY = dict.fromkeys(("triton", "config", "endpoint", "lora", "pod", "command", "url"))
 PLAN = {**EMPTY, **LIMITS, "model": "{revision}", "health": "/", "port": 1}
