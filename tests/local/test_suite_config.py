@@ -93,6 +93,8 @@ def hook(**more: Any) -> dict[str, Any]:
         ({"serve": {"slot": "a/b", "command": ["x"]}}, ":6: serve.slot: expected letters"),
         ({"serve": {"slot": "a"}}, ":5: serve: give exactly one of command, triton, "),
         ({"serve": {"triton": "h:1/m", "health": "/"}}, ":5: serve: health is not for triton"),
+        # Behind a port it would name another host.
+        ({"serve": {"pod": {}, "health": "@evil.test/"}}, ":7: serve.health: expected a path"),
         ({"benchmarks": part(captioner="tgi:{endpoint}")}, "unknown field 'endpoint'"),
     ],
 )
