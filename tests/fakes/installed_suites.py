@@ -56,7 +56,11 @@ class Installed:
         return suite
 
     async def one(
-        self, suite: Suite, checkpoint: CheckpointRevision, number: int = 0
+        self,
+        suite: Suite,
+        checkpoint: CheckpointRevision,
+        number: int = 0,
+        choice: BaselineChoice | None = None,
     ) -> EntryResult:
         new = CheckpointEntry.new(suite.name, suite.version, checkpoint, "now")
         entry = replace(new, round=number)
@@ -64,7 +68,7 @@ class Installed:
         registry, lease = SuiteRegistry(store, clock), Lease(store, clock, "lease")
         claim = EntryClaim(registry, StoredEntry(entry, None), lease)
         self.note = lease.note
-        return await self.evaluator.evaluate(suite, claim, BaselineChoice())
+        return await self.evaluator.evaluate(suite, claim, choice or BaselineChoice())
 
     async def decided(self) -> list[CheckpointEntry]:
         """All entries, once a loop has evaluated them."""

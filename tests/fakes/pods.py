@@ -12,7 +12,7 @@ from tests.servers.kube_api import KubeApi
 from caliper.adapters.hosts.pod import PodPlan, PodServer
 
 MANIFEST = {
-    "metadata": {"labels": {"team": "ours"}},
+    "metadata": {"labels": {"team": "ours"}, "finalizers": ["ours.test/never"]},
     "spec": {
         "containers": [
             {"name": "server", "image": "server:{step}", "args": ["--model", "{path}", '{"a": 1}']}

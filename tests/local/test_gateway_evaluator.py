@@ -20,11 +20,12 @@ from tests.fakes.suite_folders import suite as written
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
+from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, StoreUnavailable
 from caliper.core.run import RunState
 from caliper.core.spending import Spending
 from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
+from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
@@ -149,6 +150,55 @@ async def test_the_run_of_an_abandoned_checkpoint_is_cancelled(tmp_path: Path) -
             await there.one(suite, checkpoint, entry.round + 2)
             assert there.evaluator.spent == Spending()
             assert (await gateway.get(run.spec.run_id)).state is RunState.FINISHED
+
+
+async def test_what_is_judged_again_is_paid_once(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SCENES)
+    part = {"data": str(tmp_path / "data")}
+    async with ChatServer(otherwise=judge) as chat:
+        settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
+        async with installed(tmp_path, examiner=settings) as there:
+            suite = await there.applied(
+                tmp_path, benchmarks={"capability": part}, judging="sequential", margin=20.0
+            )
+            for step in (100, 200):
+                _write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, 10)
+            first, second = (
+                there.bucket.deliver(step, tmp_path / "checkpoints" / f"step-{step}")
+                for step in (100, 200)
+            )
+            await SuiteRegistry(there.ground.store, there.ground.clock).register(suite, first)
+            (baseline,) = await there.decided()
+            choice, other = BaselineChoice(baseline), there.evaluator
+            other.spent = Spending()
+            there.evaluator = replace(other, gateway=_Refusing(other.gateway))
+            with pytest.raises(BackendRejected):
+                await there.one(suite, second, choice=choice)
+            entry = CheckpointEntry.new(suite.name, suite.version, second, "now")
+            await there.evaluator.abandon(entry)
+            assert there.evaluator.spent.calls == SCENES // 20
+            there.evaluator = other
+            await there.one(suite, second, 1, choice)
+            assert other.spent.calls > 0
+            # Once more, everything is known, and paid.
+            other.spent = Spending()
+            await there.one(suite, second, 2, choice)
+            assert other.spent == Spending()
+
+
+class _Refusing:
+    """A gateway that begins no run that is judged in sequence."""
+
+    def __init__(self, gateway: Any) -> None:
+        self._gateway = gateway
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gateway, name)
+
+    async def start(self, request: Any) -> Any:
+        if request.judging is not None:
+            raise BackendRejected("no")
+        return await self._gateway.start(request)
 
 
 async def test_captions_that_are_not_there(there: Installed, tmp_path: Path) -> None:

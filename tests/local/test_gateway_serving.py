@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.chat_server import MODEL, ChatServer, answer, status
+from tests.fakes.chat_server import ChatServer, Step, answer, status
 from tests.fakes.installed_suites import Installed, installed
 
 from caliper.core.checkpoints import CheckpointRevision
@@ -20,11 +20,20 @@ from caliper.pipeline.suites.slots import slot_states
 pytestmark = pytest.mark.rest
 
 
+def said(text: str) -> Step:
+    """The answer of whichever revision is asked."""
+
+    async def step(server: ChatServer, request: Any, asked: dict[str, Any]) -> Any:
+        return await answer(text, model=asked["model"])(server, request, asked)
+
+    return step
+
+
 async def applied(there: Installed, folder: Path, chat: ChatServer) -> Suite:
     """A suite of three samples whose checkpoints that server serves."""
     tiny.write_pictures(folder, 3)
     part = {"data": str(folder / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
-    serve = {"endpoint": chat.url, "model": MODEL}
+    serve = {"endpoint": chat.url}
     return await there.applied(folder, benchmarks={"capability": part}, serve=serve, margin=None)
 
 
@@ -37,7 +46,7 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
 ) -> None:
     """A run that was begun goes on without its server."""
     async with (
-        ChatServer(kind="openai", otherwise=answer("A park.")) as chat,
+        ChatServer(kind="openai", models=("rev1", "rev2"), otherwise=said("A park.")) as chat,
         installed(tmp_path, served=(chat.url,)) as there,
     ):
         suite = await applied(there, tmp_path, chat)
@@ -74,7 +83,7 @@ class _Interrupted:
 
 async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: Path) -> None:
     async with (
-        ChatServer(kind="openai", otherwise=answer("A park.")) as chat,
+        ChatServer(kind="openai", models=("rev1", "rev2"), otherwise=said("A park.")) as chat,
         installed(tmp_path, served=(chat.url,)) as there,
     ):
         suite, checkpoint = await applied(there, tmp_path, chat), revision(1)
@@ -90,9 +99,9 @@ async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: 
 
 
 async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
-    script = [answer("A park."), answer(""), status(400)]
+    script = [said("A park."), said(""), status(400)]
     async with (
-        ChatServer(script, kind="openai") as chat,
+        ChatServer(script, kind="openai", models=("rev1", "rev2")) as chat,
         installed(tmp_path, served=(chat.url,)) as there,
     ):
         result = await there.one(await applied(there, tmp_path, chat), revision(1))

@@ -61,8 +61,11 @@ def hook(**more: Any) -> dict[str, Any]:
             ":5: benchmarks.capability.reader: capability has no reader",
         ),
         ({"benchmarks": {"captionq": PART}}, ":2: benchmarks: unknown benchmark 'captionq'"),
-        ({"benchmarks": part(captioner="tgi:http://h#{nme}")}, "captioner: unknown field 'nme'"),
-        ({"benchmarks": part(captioner="tgi:http://h#{name.x}")}, "unknown field 'name.x'"),
+        ({"benchmarks": part(captioner="tgi:http://h#{nme}")}, "captioner: unknown field {nme}"),
+        (
+            {"benchmarks": part(captioner="tgi:http://h#{name.x}")},
+            "unknown field {name.x}",
+        ),
         ({"baseline": "last"}, ":5: baseline: expected previous, best, pinned:REVISION or tag:"),
         ({"margin": -1}, ":5: margin: "),
         ({"budget": {"call": 1}}, ":6: budget.call: unknown key; known: calls, month, tokens"),
@@ -93,7 +96,9 @@ def hook(**more: Any) -> dict[str, Any]:
         ({"serve": {"slot": "a/b", "command": ["x"]}}, ":6: serve.slot: expected letters"),
         ({"serve": {"slot": "a"}}, ":5: serve: give exactly one of command, triton, "),
         ({"serve": {"triton": "h:1/m", "health": "/"}}, ":5: serve: health is not for triton"),
-        ({"benchmarks": part(captioner="tgi:{endpoint}")}, "unknown field 'endpoint'"),
+        # Behind a port it would name another host.
+        ({"serve": {"pod": {}, "health": "@evil.test/"}}, ":7: serve.health: expected a path"),
+        ({"benchmarks": part(captioner="tgi:{endpoint}")}, "unknown field {endpoint}"),
     ],
 )
 def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], told: str) -> None:
@@ -182,6 +187,11 @@ def test_the_captions_of_a_checkpoint(folder: Path) -> None:
     captioner = read(folder, benchmarks=part(captioner="tgi:http://h#{name}@{revision}"))
     parts = suite_run(captioner, checkpoint(1, source="hf://x")).benchmarks
     assert parts["capability"].captioner == "tgi:http://h#step-1@rev1"
+    # As somebody may apply it who does without the command: no width fills the memory.
+    wide = "tgi:http://h#{name:>999999999999999}"
+    run = {**captioner.values["run"], "benchmarks": part(data="d", captioner=wide)}
+    parts = suite_run(replace(captioner, values={**captioner.values, "run": run}), checkpoint(1))
+    assert parts.benchmarks["capability"].captioner == wide
 
 
 def test_a_judge_without_a_revision_is_named(folder: Path) -> None:

@@ -6,14 +6,10 @@ from typing import Any
 import pytest
 
 from caliper.core.checkpoints import CheckpointRevision
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.ports.serving import Trace
 from caliper.wiring.hosts import HostRoom, PermittedHosts
 from caliper.wiring.models import Access
-
-
-async def drop(_: Any) -> None:
-    """A note that nobody keeps."""
-
 
 LIMITS = {"start": 1, "silence": 1}
 EMPTY = dict.fromkeys(("triton", "config", "endpoint", "lora", "pod", "command", "url"))
@@ -26,6 +22,9 @@ PLAN = {**EMPTY, **LIMITS, "model": "{revision}", "health": "/", "port": 1}
         ({"endpoint": "http://169.254.169.254/"}, "169.254.169.254 is none of the servers"),
         ({"endpoint": "http://vllm.test:8000@evil.test"}, "evil.test is none of the servers"),
         ({"endpoint": "http://vllm.test:8000"}, "vllm.test:8000 is none of the servers"),
+        # A SPEC would name two servers by it, and the URL only the first.
+        ({"endpoint": "https://vllm.test:8000/,https://evil.test/../.."}, "expected one server"),
+        ({"endpoint": "http://127.0.0.1:1", "lora": "{path}"}, "127.0.0.1:1 is none of the"),
         ({"triton": "127.0.0.1:1/model"}, "127.0.0.1:1 is none of the servers"),
         ({"pod": {"spec": {}}}, "serve.pod: CALIPER_SUITES_PODS names no namespace"),
         ({"command": ["sh"]}, "serve.command: an installation runs no commands"),
@@ -34,15 +33,38 @@ PLAN = {**EMPTY, **LIMITS, "model": "{revision}", "health": "/", "port": 1}
 async def test_suites_have_only_those_called_whom_the_settings_permit(
     plan: dict[str, Any], told: str
 ) -> None:
+    traces = list[Trace]()
+
+    async def note(trace: Trace) -> None:
+        traces.append(trace)
+
     async def start() -> None:
         server = room.server({**PLAN, **kept, **plan}, Path("/dev/null"))
-        await server.start(CheckpointRevision("s3://m/1", "one", "step-1", 1), drop)
+        await server.start(CheckpointRevision("s3://m/1", "one", "step-1", 1), note)
 
     permitted = PermittedHosts(("https://vllm.test:8000", "triton:8001"), "", "", "")
     room = HostRoom(Access(), permitted)
     kept = {"namespace": "kube-system", "api": "https://evil.test", "account": "/"}
     with pytest.raises(InvalidInput, match=told):
         await start()
+    # Nobody could remove it: the next suite in the slot would fail for it.
+    assert traces == []
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        {"kind": "triton", "target": "former.test:1", "model": "m"},
+        {"kind": "lora", "url": "http://former.test", "model": "m"},
+        {"kind": "pod", "url": "https://api.test/pod", "account": "/nowhere"},
+    ],
+)
+async def test_what_is_left_where_nobody_may_call_any_more_is_no_fault_of_a_suite(
+    trace: dict[str, Any],
+) -> None:
+    room = HostRoom(Access(), PermittedHosts((), "", "", ""))
+    with pytest.raises(BackendUnavailable, match=r"^what was served there before cannot be rem"):
+        await room.clear(trace)
 
 
 def test_pods_are_made_where_the_settings_say() -> None:

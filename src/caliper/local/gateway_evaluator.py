@@ -115,15 +115,16 @@ class GatewayEvaluator:
 
     async def abandon(self, entry: CheckpointEntry) -> None:
         """Cancel the run of an entry, so that it costs no more calls. Raises StoreUnavailable."""
-        note = await self._note(entry)
-        run = str(note.get("run") or note.get("again") or "")
+        own = str((await self._note(entry)).get("run") or "")
+        run = own or str((await self._last_note(entry)).get("again") or "")
         if not run:
             return
         try:
             await self._patient.call(lambda: self.gateway.cancel(run), CANCELLATION_PATIENCE)
             # What was in flight is paid, too.
             async with asyncio.timeout(CANCELLATION_PATIENCE):
-                await self._pay(entry, await self._patient.end(run))
+                ended = await self._patient.end(run)
+                await (self._pay if own else self._end_again)(entry, ended)
         except NotFound:
             return
         except TimeoutError:
@@ -146,8 +147,12 @@ class GatewayEvaluator:
         return run
 
     async def _note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
-        note = await read_replaceable(self.store, _note_key(entry))
+        note = await self._last_note(entry)
         return note if note.get("round") == entry.round else {}
+
+    async def _last_note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
+        """The note of this round, or of an earlier one."""
+        return await read_replaceable(self.store, _note_key(entry))
 
     async def _sequential_plan(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
@@ -185,14 +190,24 @@ class GatewayEvaluator:
         start = partial(self.gateway.start, run_request(config, config.label, parts))
         started, is_new = await self._patient.call(start)
         again = started.spec.run_id
-        await write_json(self.store, _note_key(entry), again=again, round=entry.round)
+        if is_new:
+            # Beside what an earlier round noted: its run may be begun once more, and is paid.
+            fields = {**await self._last_note(entry), "again": again}
+            await write_json(self.store, _note_key(entry), **fields)
         ended = await self._patient.end(again)
         if is_new:
-            self.spent += await self._spending(ended)
+            await self._end_again(entry, ended)
         if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
             self.warn(f"run {again}, which judges some of {base.spec.name} again: {ended.state}")
             return None
         return replace(base, spec=ended.spec)
+
+    async def _end_again(self, entry: CheckpointEntry, ended: Evaluation) -> None:
+        """Add what it has cost to judge some of the baseline again, which is over."""
+        self.spent += await self._spending(ended)
+        note = await self._last_note(entry)
+        fields = {key: value for key, value in note.items() if key != "again"}
+        await write_json(self.store, _note_key(entry), **fields)
 
     async def _new_run(self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice) -> str:
         """Begin the run of an entry. Returns its id, empty if there are no captions."""
@@ -226,7 +241,7 @@ class GatewayEvaluator:
             if is_new:
                 await self.gateway.cancel(run)
             raise InvalidInput(foreign, field="captioner")
-        before = await read_replaceable(self.store, _note_key(entry))
+        before = await self._last_note(entry)
         paid = before.get("paid") if before.get("run") == run else None
         fields = {"run": run, "round": entry.round, "paid": paid, "shortfall": made.shortfall}
         await write_json(self.store, _note_key(entry), **fields)

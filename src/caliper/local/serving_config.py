@@ -67,6 +67,13 @@ class ServeConfig(Strict):
             raise ValueError(f"expected letters, digits, - and _ only, found {value!r:.80}")
         return value
 
+    @field_validator("health")
+    @classmethod
+    def _within_the_server(cls, value: str) -> str:
+        if not value.startswith("/"):
+            raise ValueError(f"expected a path that begins with /, found {value!r:.80}")
+        return value
+
     @field_validator("command", "url", "model", "triton", "config", "endpoint", "lora", "pod")
     @classmethod
     def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:

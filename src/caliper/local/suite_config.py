@@ -1,7 +1,8 @@
 """The YAML file of a suite: what a run's file has, and how checkpoints are compared.
 
 A benchmark of a suite has no source of captions, or a `captions` file within each checkpoint, or a
-`captioner` in whose SPEC {source}, {revision}, {name} and {step} stand for those of a checkpoint.
+`captioner` in whose SPEC {path} or {source}, {revision}, {name} and {step} stand for those of a
+checkpoint.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
+from caliper.adapters.hosts.template import FIELDS, checkpoint_fields, fill
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.analysis.gate import Policy
 from caliper.benchmarks.registry import benchmark
@@ -43,7 +44,6 @@ _RUN_KEYS = frozenset(
 )
 _NOT_MEASURED = {"concurrency", "priority", "anchors", "share_replies", "max_calls", "max_tokens"}
 _PLACES = {"data", "captions", "media", "qa", "qa_replies", "taxonomy"}
-_FIELDS = ("source", "revision", "name", "step")
 _PLACEHOLDER = "captions-of-the-checkpoint"
 
 
@@ -124,7 +124,7 @@ def _check_part(
     """Raise InvalidInput for a role that the benchmark lacks, or an unknown field of a SPEC."""
     try:
         answerer_spec(name, part)
-        _check_template(part.captioner or "", (*_FIELDS, *(ENDPOINT_FIELDS if served else ())))
+        _check_template(part.captioner or "", (*FIELDS, *(ENDPOINT_FIELDS if served else ())))
     except InvalidInput as error:
         place = ("benchmarks", name, error.field)
         line = line_of(root, place)
@@ -135,11 +135,12 @@ def _check_part(
 
 def _check_template(captioner: str, known: Sequence[str]) -> None:
     try:
-        found = [field for _, field, _, _ in Formatter().parse(captioner) if field is not None]
-    except ValueError:
-        found = ["{"]
-    if unknown := [field for field in found if field not in known]:
-        message = f"unknown field {unknown[0]!r}; known: {', '.join(known)}"
+        rest = fill(captioner, dict.fromkeys(known, ""))
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field="captioner") from error
+    if "{" in rest:
+        # From there on: the URL before may hold a secret.
+        message = f"unknown field {rest[rest.index('{') :]:.40}; known: {', '.join(known)}"
         raise InvalidInput(message, field="captioner")
 
 
@@ -212,13 +213,13 @@ def suite_run(
     InvalidInput.
     """
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
-    known = {field: getattr(checkpoint, field) for field in _FIELDS}
+    known = checkpoint_fields(checkpoint)
     if served is not None:
         known |= dict(zip(ENDPOINT_FIELDS, (served.url, served.model), strict=True))
     parts = {}
     for name, part in config.benchmarks.items():
         if part.captioner is not None:
-            update: dict[str, Any] = {"captioner": part.captioner.format(**known)}
+            update: dict[str, Any] = {"captioner": fill(part.captioner, known)}
         else:
             file = suite.values["captions"].get(name)
             update = {

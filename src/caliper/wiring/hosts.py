@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from caliper.adapters.hosts.access import HostAccess
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.lazy import lazy_module
 from caliper.ports.serving import CheckpointServer, Trace
 from caliper.serving.addresses import Address, refuse_plaintext
@@ -38,7 +38,10 @@ class PermittedHosts:
     account: str
 
     def check(self, target: str) -> None:
-        """Raise InvalidInput for a server that is none of them."""
+        """Raise InvalidInput for a server that is none of them, or more than one."""
+        if "," in target:
+            # SPECs separate servers by it.
+            raise InvalidInput("expected one server, found a comma", field="serve")
         if _origin(target) not in map(_origin, self.servers):
             host = _origin(target)[1].rpartition("@")[2]
             message = f"{host:.200} is none of the servers in CALIPER_SUITES_SERVERS"
@@ -100,6 +103,14 @@ class HostRoom:
 
     async def clear(self, trace: Trace) -> None:
         """ports.serving.Clear, for all kinds of servers."""
+        try:
+            await self._remove(trace)
+        except InvalidInput as error:
+            # The settings have changed since: no fault of the suite that comes next.
+            message = f"what was served there before cannot be removed: {error}"
+            raise BackendUnavailable(message) from error
+
+    async def _remove(self, trace: Trace) -> None:
         if trace["kind"] == "triton":
             await triton.unload(trace, self._hosts)
         elif trace["kind"] == "lora":

@@ -45,18 +45,24 @@ async def vllm() -> AsyncIterator[Vllm]:
 
 @pytest.mark.parametrize("kind", ["tgi", "openai"])
 async def test_an_endpoint_is_waited_for_until_it_serves_the_revision(kind: str) -> None:
-    async with ChatServer(kind=kind, revision="rev1", models=("m",), starting=3) as server:
-        model = "m" if kind == "openai" else "{revision}"
-        served = server_of(f"{server.url}/v1", model=model)
+    name = "rev1" if kind == "openai" else "m"
+    async with ChatServer(kind=kind, revision="rev1", models=(name,), starting=3) as server:
+        served = server_of(f"{server.url}/v1")
         found = await served.start(checkpoint(1), drop)
-        assert (found.url, found.model) == (server.url, "m")
+        assert (found.url, found.model) == (server.url, name)
         other = server_of(server.url, start=0.5, silence=0.1)
-        told = r"^not ready within 0\.5 seconds: /(info says rev1|v1/models says m), not rev2$"
+        told = r"^not ready within 0\.5 seconds: /(info|v1/models) says rev1, not rev2$"
         with pytest.raises(BackendRejected, match=told):
             await other.start(checkpoint(2), drop)
         # It serves another one from now on.
         with pytest.raises(BackendRejected, match=r"^not served for 0\.1 seconds: .*, not rev2$"):
             await other.watch()
+
+
+async def test_a_server_that_tells_no_revision_may_have_any() -> None:
+    async with ChatServer(kind="openai", models=("m",)) as server:
+        with pytest.raises(InvalidInput, match=r"^serve\.model: .* m, whatever its revision"):
+            await server_of(server.url, model="m").start(checkpoint(1), drop)
 
 
 async def test_an_adapter_is_loaded_and_unloaded(vllm: Vllm) -> None:

@@ -49,6 +49,9 @@ async def test_a_pod_is_made_waited_for_and_deleted(place: Place) -> None:
     assert (container["image"], made["spec"]["restartPolicy"]) == ("server:1", "Never")
     assert container["args"] == ["--model", "/checkpoints/step-1", '{"a": 1}']
     assert made["metadata"]["labels"].items() >= {"team": "ours"}.items()
+    # Nothing keeps it in the slot, and it may call nobody in the name of an account.
+    assert "finalizers" not in made["metadata"]
+    assert made["spec"]["automountServiceAccountToken"] is False
     trace = json.loads(json.dumps(kept[0]))
     await pod.delete(trace)
     assert await place.pods() == []

@@ -13,7 +13,7 @@ from caliper.adapters.hosts.access import HostAccess
 from caliper.adapters.hosts.probe import PACE, call, until_ready, until_silent
 from caliper.adapters.hosts.template import checkpoint_fields, fill
 from caliper.core.checkpoints import CheckpointRevision
-from caliper.core.errors import BackendRejected, BackendUnavailable
+from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput
 from caliper.ports.serving import CheckpointEndpoint, Note, Trace
 
 _UNLOADED_WITHIN = 60.0
@@ -38,12 +38,16 @@ class EndpointServer:
     def __init__(self, plan: EndpointPlan, access: HostAccess) -> None:
         self._plan, self._access = plan, access
         self._url = self._model = self._revision = ""
+        self._is_constant = False
 
     async def start(self, checkpoint: CheckpointRevision, note: Note) -> CheckpointEndpoint:
         plan, self._revision = self._plan, checkpoint.revision
         fields = checkpoint_fields(checkpoint)
         url, self._model, lora = fill([plan.url, plan.model, plan.lora], fields)
+        self._is_constant = lora is None and self._model == plan.model
         self._url = re.sub(r"(/v1)?/*$", "", url)
+        # A trace that nobody may follow would block the slot.
+        self._access.check(self._url)
         if lora is not None:
             await note({"kind": "lora", "url": self._url, "model": self._model})
             await self._load(lora)
@@ -74,7 +78,9 @@ class EndpointServer:
         pass
 
     async def _look(self) -> str:
-        """Look whether the endpoint says that it serves the revision."""
+        """Look whether the endpoint says that it serves the revision. Raises InvalidInput if it
+        cannot say so.
+        """
         status, info, problem = await call("GET", f"{self._url}/info", access=self._access)
         if problem:
             return problem
@@ -83,8 +89,16 @@ class EndpointServer:
             sha = str(info["model_sha"])
             return "" if sha == self._revision else f"/info says {sha}, not {self._revision}"
         names, problem = await _models(self._url, self._access)
-        if problem or self._model in names:
+        if problem:
             return problem
+        if self._model in names and self._is_constant:
+            # It is also the name of what was served there before.
+            message = (
+                f"/v1/models says {self._model}, whatever its revision: use {{revision}} in it"
+            )
+            raise InvalidInput(message, field="serve.model")
+        if self._model in names:
+            return ""
         return f"/v1/models says {', '.join(names) or 'nothing'}, not {self._model}"
 
 

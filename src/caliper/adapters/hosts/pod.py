@@ -60,8 +60,9 @@ class PodServer:
         name = f"caliper-checkpoint-{secrets.token_hex(6)}"
         pods = f"{plan.api.rstrip('/')}/api/v1/namespaces/{plan.namespace}/pods"
         self._trace = {"kind": "pod", "url": f"{pods}/{name}", "account": plan.account}
-        await note(self._trace)
+        # A trace that nobody may follow would block the slot.
         pod, access = _pod(manifest, name), _access(plan.account)
+        await note(self._trace)
         status, told, problem = await call("POST", pods, pod, access=access)
         if status not in (200, 201):
             raise _refusal("create a pod", status, told, problem)
@@ -130,12 +131,15 @@ async def delete(trace: Trace) -> None:
 def _pod(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     metadata, spec = manifest.get("metadata") or {}, manifest.get("spec") or {}
     labels = {**(metadata.get("labels") or {}), **_LABELS}
+    # No more of it: a finalizer would keep the pod, and with it the slot.
+    annotations = metadata.get("annotations") or {}
+    # One that fails is to be told, not tried again; and a server calls no Kubernetes.
+    defaults = {"restartPolicy": "Never", "automountServiceAccountToken": False}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {**metadata, "name": name, "labels": labels},
-        # One that fails is to be told, not tried again.
-        "spec": {"restartPolicy": "Never", **spec},
+        "metadata": {"name": name, "labels": labels, "annotations": annotations},
+        "spec": {**defaults, **spec},
     }
 
 

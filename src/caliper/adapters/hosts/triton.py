@@ -64,6 +64,8 @@ class RepositoryServer:
         self._target, slash, self._model = address.rpartition("/")
         if not slash:
             raise InvalidInput("expected HOST:PORT/MODEL", field="serve.triton")
+        # A trace that nobody may follow would block the slot.
+        self._access.check(self._target)
         await note({"kind": "triton", "target": self._target, "model": self._model})
         limit = self._plan.start
         async with _client(self._access, self._target) as client:
