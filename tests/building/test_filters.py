@@ -132,10 +132,11 @@ def test_the_official_rows_are_planned(found: list[Candidate]) -> None:
 
 
 def test_ids_are_paths_without_endings_unless_two_are_the_same() -> None:
-    images = ("a/cup.jpg", "a/cup.png", "b/box.png")
+    images = ("a/cup.jpg", "a/cup.png", "a/cup.png.webp", "b/box.png")
     found = [asked(image=image) for image in images]
     assert [row["id"] for row in official_rows(found, "home")] == [
         "a/cup.jpg",
         "a/cup.png",
+        "a/cup.png.webp",
         "b/box",
     ]
