@@ -12,7 +12,7 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.captionqa.domains import is_domain_name
 from caliper.building.asking.questions import ModelStep, answering_row, writing_row
 from caliper.building.balance import balance
-from caliper.building.blind import filter_blind, is_asked
+from caliper.building.blind import UNSURE, filter_blind, is_asked
 from caliper.building.candidates import Candidate, read_candidates
 from caliper.building.duplicates import drop_duplicates, text_of
 from caliper.building.formats import check_formats
@@ -219,11 +219,14 @@ class Build:
         replies = await self._models.ask(ModelStep.BLIND, rows, options.blind)
         chosen = {item: [each.text for each in texts] for item, texts in replies.items.items()}
         remarks = replies.remarks()
+        answered = filter_blind(_candidates(fates), chosen)
+        if unsure := sum(UNSURE in fate.candidate.flags for fate in answered):
+            remarks.append(f"{unsure} questions have {UNSURE}: people review them")
         if exempt := len(fates) - len(asked):
             remarks.append(f"{exempt} yes/no questions are not asked")
         return StepResult(
             name=BLIND,
-            fates=filter_blind(_candidates(fates), chosen),
+            fates=answered,
             models=(replies.model,),
             prompts=self._models.prompt(ModelStep.BLIND),
             remarks=tuple(remarks),
