@@ -110,6 +110,8 @@ async def test_another_picture_is_asked_about_and_one_bad_reply_stops_nothing(
         before = (await run(tmp_path, *words(images, *flags))).told
         asked = len(server.requests)
         (images / "broken.png").write_bytes(b"no picture")
+        (images / ".trash").mkdir()
+        (images / ".trash" / "old.png").write_bytes(b"no picture of this build")
         after = (await run(tmp_path, *words(images, *flags))).told
         # Replies about the pictures that were there are those of the store.
         assert len(server.requests) == asked

@@ -58,7 +58,7 @@ class BuildOptions:
 def picture_digests(folder: Path, limits: MediaLimits) -> dict[str, str]:
     """The SHA-256 of every picture below a folder, by path, in the order of the paths.
 
-    Hidden files do not count, nor do files that are no pictures. Raises InvalidInput naming the
+    What is hidden does not count, nor do files that are no pictures. Raises InvalidInput naming the
     file that is too large or cannot be read, and for none or too many.
     """
     if not folder.is_dir():
@@ -66,7 +66,9 @@ def picture_digests(folder: Path, limits: MediaLimits) -> dict[str, str]:
     pictures = sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES and path.is_file() and path.name[0] != "."
+        if path.suffix.lower() in SUFFIXES
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not 0 < len(pictures) <= MOST_PICTURES:
         message = f"expected 1 to {MOST_PICTURES:,} pictures, found {len(pictures):,}"
