@@ -106,13 +106,18 @@ class Build:
 
     def _steps(self) -> tuple[tuple[str, Any, Work], ...]:
         """Every step: its name, what it depends on besides the candidates, and what it does."""
-        options, prompt = self._options, self._models.prompt
+        options, prompt, models = self._options, self._models.prompt, self._models.inputs
         settings, pictures = [dict(options.settings), options.seed], dict(self._pictures)
         file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
-        written = [options.generators, options.most, settings, prompt(ModelStep.WRITE)]
-        answered = [options.blind, options.votes, settings, prompt(ModelStep.BLIND)]
+        written = [models(*options.generators), options.most, settings, prompt(ModelStep.WRITE)]
+        answered = [
+            models(*filter(None, [options.blind])),
+            options.votes,
+            settings,
+            prompt(ModelStep.BLIND),
+        ]
         grouped = [options.embedder, asdict(options.grouping), __version__]
-        seen = [options.validators, options.reject, settings, prompt(ModelStep.VALIDATE)]
+        seen = [models(*options.validators), options.reject, settings, prompt(ModelStep.VALIDATE)]
         balanced = [options.per_category, options.seed, __version__]
         return (
             (QUESTIONS, [file, self._categories, pictures, written], self._questions),
