@@ -26,10 +26,9 @@ _INTRODUCTION = """# Metrics
 
 <!-- Written by tools/metrics_reference.py from the code. Do not edit: run `make docs`. -->
 
-Every service serves metrics for Prometheus at `/metrics`, over plain HTTP without tokens, on a port
-of its own: `METRICS_ADDRESS` ([services.md](services.md#settings)), by default on this machine
-only. `caliper serve` serves those of all stages (`CALIPER_GATEWAY_METRICS_ADDRESS`). Anyone who can
-reach the port can read the names and scores of checkpoints, but no captions.
+Every service serves Prometheus metrics at `/metrics`, over plain HTTP without tokens, on a port of
+its own ([`METRICS_ADDRESS`](services.md#settings)), by default on this machine only. They hold
+names and scores of checkpoints, but no captions. `caliper serve` serves those of all stages:
 
     CALIPER_GATEWAY_METRICS_ADDRESS=127.0.0.1:9464 caliper serve
     curl http://127.0.0.1:9464/metrics"""
@@ -79,8 +78,8 @@ def _windows() -> str:
 - `hour`: the samples of the last hour, at most {MAX_SAMPLES:,}.
 
 `last` and `hour` follow the broker's time, span the runs of a model, and start empty when the
-aggregator restarts. A sample counts with all its verdicts. An average has no series while it lacks
-a planned task or domain. Scores are updated every {scope.pace:g} s, or less often under load."""
+aggregator restarts. A sample counts with all its verdicts. An average appears once every planned
+task or domain has scores. Scores are updated every {scope.pace:g} s, or less often under load."""
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from caliper.benchmarks.captionqa.planning import plan
 from caliper.building.balance import balance
 from caliper.building.blind import UNSURE, filter_blind, is_asked, threshold
 from caliper.building.candidates import Candidate
-from caliper.building.official import official_rows
+from caliper.building.domains import official_rows
 from caliper.building.steps import Fate, StepResult, fate_lines, keep_all, read_fates, restore_step
 from caliper.building.taxonomies import category_of, coverage, merge_taxonomies
 from caliper.building.validation import FLAGS, UNSEEN, assess, decide

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from tests.fakes.reviewing import assessed, candidate, review
 
 from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.domains import edit_question
+from caliper.building.kinds import CandidateEdit
 from caliper.building.reviews import (
     Review,
     ReviewDecision,
     ReviewState,
     ReviewVerdict,
-    apply_edit,
     last_reviews,
     merge,
     read_reviews,
@@ -174,7 +175,9 @@ def test_a_wrong_line_is_named(field: str, value: object, told: str) -> None:
 
 
 def test_edits_are_tidy_and_keep_the_id() -> None:
-    texts = apply_edit(ASKED, " Who\n is it? ", ("A. a cat", "B. a dog"), "B. a dog")
+    texts = edit_question(
+        ASKED, CandidateEdit(" Who\n is it? ", ("A. a cat", "B. a dog"), "B. a dog")
+    )
     assert texts == replace(
         ASKED, question="Who is it?", choices=("a cat", "a dog"), answer="a dog"
     )
@@ -195,5 +198,5 @@ def test_edits_keep_the_rules_of_formats(
     question: str, choices: tuple[str, ...], answer: str, told: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        apply_edit(ASKED, question, choices, answer)
+        edit_question(ASKED, CandidateEdit(question, choices, answer))
     assert str(caught.value) == told

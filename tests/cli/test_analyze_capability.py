@@ -138,7 +138,7 @@ def test_incomplete_runs(caliper: Command, config: Path) -> None:
     assert told["hits"]["runs"][0]["unscored"] == 1
 
 
-async def test_a_sweep_over_resolution(tmp_path: Path) -> None:
+async def test_a_sweep_over_resolution_judged_again(tmp_path: Path) -> None:
     caliper = Command(tmp_path)
     (tmp_path / "data").mkdir()
     tiny.write_pictures(tmp_path, 3)
@@ -146,12 +146,26 @@ async def test_a_sweep_over_resolution(tmp_path: Path) -> None:
     async def run(*words: str) -> Ended:
         return await asyncio.to_thread(caliper, *words, code=0)
 
-    for pixels, caption in ((32, "A dog."), (16, "A road.")):
+    for pixels, caption, *more in (
+        (32, "A dog."),
+        (16, "A road."),
+        (64, "A", "--caption-tokens", 1),
+    ):
         async with ChatServer(otherwise=fake.answer(caption)) as server:
             flags = ("--captioner", f"tgi:{server.url}", "--preparation", f"longest={pixels}")
             named = ("--name", "m", "--out", str(pixels), "--no-anchors", "--quiet")
-            await run("evaluate", "capability", "--data", "data", *flags, *named)
-    told = (await run("analyze", "capability", "32", "16", "--json")).told
+            await run("evaluate", "capability", "--data", "data", *flags, *more, *named)
+    names = [f"s{number:05}" for number in range(3)]
+    tiny.lines(
+        tmp_path / "captions" / "scene.jsonl",
+        [{"file_id": name, "caption": "A dog."} for name in names],
+    )
+    tiny.lines(
+        tmp_path / "judged" / "scene.jsonl", [{"file_id": name, "score": 1} for name in names]
+    )
+    flags = ("--captions", "captions", "--judge", "replay:judged", "--name", "m", "--out", "other")
+    await run("evaluate", "capability", "--data", "data", *flags, "--quiet")
+    told = (await run("analyze", "capability", "32", "16", "64", "other", "--json")).told
     (sweep,) = told["sweeps"]["sweeps"]
     assert (sweep["model"], sweep["field"]) == ("m", "longest")
     assert [(each["value"], each["name"]) for each in sweep["points"]] == [
@@ -159,3 +173,7 @@ async def test_a_sweep_over_resolution(tmp_path: Path) -> None:
         (32, "m, longest 32"),
     ]
     assert sweep["points"][1]["change"] is not None
+    # Supplied to another judge, the captions of the first run are still its own.
+    (pair,) = told["judging"]["judges"]
+    assert [each["name"] for each in pair["rankings"]["f1"]["changes"]] == ["m, longest 32"]
+    assert told["judging"]["agreements"][-1]["agreement"]["questions"] == 3

@@ -149,7 +149,8 @@ def test_without_any_model(caliper: Command, tmp_path: Path) -> None:
     card = Path(tmp_path, told["card"]).read_text()
     assert "9 accepted (0 edited), 1 rejected. Left out: 1 that nobody reviewed" in card
     (tmp_path / "captions.json").write_text('{"coffee": "A red saucer."}')
-    evaluate = ("evaluate", "captionqa", "--data", told["data"], "--captions", "captions.json")
+    (data,) = told["data"]
+    evaluate = ("evaluate", "captionqa", "--data", data, "--captions", "captions.json")
     report = caliper(*evaluate, "--no-anchors", "--json").told
     assert "household" in report["benchmarks"]["captionqa"]["domains"]
 

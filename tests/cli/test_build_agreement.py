@@ -62,6 +62,6 @@ def test_what_is_not_reviewed(caliper: Command) -> None:
     assert "nothing is no folder" in told(*ana, "nothing")
     assert "--reviewer: expected letters" in told(".", "--reviewer", "a/b", "--images", ".")
     assert "no candidates.jsonl in it" in told("reviews", "--reviewer", "ana", "--images", ".")
-    assert "No question is disputed." in told(*ana, ".", "--disputed", code=0)
+    assert "Nothing is disputed." in told(*ana, ".", "--disputed", code=0)
     build_directory(caliper.folder, assessed(2, Decision.ACCEPT))
-    assert "No question needs a review." in told(*ana, ".", code=0)
+    assert "Nothing needs a review." in told(*ana, ".", code=0)

@@ -22,6 +22,7 @@ from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.stores.run_store import RunStore
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
+from caliper.pipeline.store.caption_overlay import CaptionOverlay
 from caliper.pipeline.store.key_prefix import KeyPrefix
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.write_back import WriteBackBuffer
@@ -70,6 +71,14 @@ class TestNarrowedStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> ObjectStore:
         return KeyPrefix(DirectoryStore(tmp_path), "runs/abc")
+
+
+class TestCaptionOverlay(StoreContract):
+    kind = CaptionOverlay
+
+    @pytest.fixture
+    def store(self) -> ObjectStore:
+        return CaptionOverlay(MemoryStore(), MemoryStore())
 
 
 class TestRunStore(StoreContract):

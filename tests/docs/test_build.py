@@ -46,7 +46,7 @@ async def test_the_walk(tmp_path: Path) -> None:
     (tmp_path / "examples" / "media").mkdir(parents=True)
     for part in ("building", "media/images"):
         shutil.copytree(EXAMPLES / part, tmp_path / "examples" / part)
-    by_hand, by_models, ending = blocks("build.md", "bash")
+    by_hand, by_models, ending, _ = blocks("build.md", "bash")
     async with ChatServer(otherwise=writing) as server:
         (tried,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
         assert server.requests == []
@@ -65,3 +65,17 @@ async def test_the_walk(tmp_path: Path) -> None:
     assert "- 3-blind: fake/judge-8b (tgi, 0123456789ab)" in card
     assert "prompt building/validate: SHA-256" in card
     assert "Agreement on 3 questions, with 95% intervals: share 0.67" in card
+
+
+async def test_annotations_of_the_examples(tmp_path: Path) -> None:
+    (tmp_path / "examples").mkdir()
+    for part in ("capability", "media"):
+        shutil.copytree(EXAMPLES / part, tmp_path / "examples" / part)
+    *_, by_hand = blocks("build.md", "bash")
+    async with ChatServer() as server:
+        (told,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
+        assert server.requests == []
+    assert "6-balance: 118 in, 52 stay, 66 dropped" in told
+    review(tmp_path / "elements")
+    (finished,) = follow(tmp_path, "caliper build finish elements", server)
+    assert finished.startswith("51 annotations; left out: 0 rejected, 0 not reviewed, 1 disputed")

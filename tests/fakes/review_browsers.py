@@ -11,6 +11,8 @@ import aiohttp
 from tests.fakes.clock import FakeClock
 
 from caliper.building.candidates import AssessedCandidate
+from caliper.building.domains import CAPTIONQA
+from caliper.building.kinds import BuildKind
 from caliper.building.review_round import ReviewRound
 from caliper.building.reviews import Review
 from caliper.core.errors import StoreFull
@@ -58,11 +60,15 @@ class Reviewer:
 
 @asynccontextmanager
 async def reviewing(
-    folder: Path, questions: Sequence[AssessedCandidate], **others: Any
+    folder: Path,
+    questions: Sequence[AssessedCandidate],
+    kind: BuildKind = CAPTIONQA,
+    **others: Any,
 ) -> AsyncIterator[Reviewer]:
     there = Reviewer(review_file(folder, "ana"))
     start = ReviewRound(2 if others else 1, tuple(questions), **others)
     sources = ReviewSources(
+        kind,
         "ana",
         lambda: start.with_lines(there.file.read()),
         there.append,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.fakes.chat_server import ChatServer, answer, status
 from tests.fakes.installation import alone, installation, over
+from tests.fakes.separate import ENDS_WITHIN
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
@@ -46,8 +47,8 @@ async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
             undisturbed = config.model_copy(update={"benchmarks": {"captionqa": examined}})
             expected = await alone(undisturbed, WarningWatcher(), tmp_path)
             # The limit only ends a test that would hang.
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(ENDS_WITHIN):
                 while await gateway.report(run, partial=True) != expected:  # noqa: ASYNC110 - see
                     # the gateway: no event says that a report was written anew.
-                    await asyncio.sleep(0.1)
+                    await asyncio.sleep(0.3)
             assert await replay(stream, await find_letters(stream)) == []

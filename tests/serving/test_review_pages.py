@@ -13,6 +13,10 @@ import pytest
 from tests.fakes.review_browsers import Reviewer, reviewing
 from tests.fakes.reviewing import CATEGORIES, assessed, review
 
+from caliper.benchmarks.capability.tasks import TASKS
+from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.capability.annotations import annotation
+from caliper.building.capability.kind import CAPABILITY
 from caliper.building.review_round import second_round
 from caliper.building.reviews import ReviewVerdict, last_reviews
 from caliper.local.review_files import review_file
@@ -248,3 +252,30 @@ async def test_others_are_seen_in_the_second_round_after_the_own_verdict(tmp_pat
         await ana.ask("undo", id=IDS[0])
         assert "<strong>accept</strong>" in await ana.ask(f"?at={IDS[0]}")
         assert "Undo" not in await ana.ask()
+
+
+async def test_annotations_are_reviewed_by_their_value(tmp_path: Path) -> None:
+    said = [("object_color", "red", "cup"), ("style", "realistic", ""), ("action", "waving", "")]
+    asked = [annotation(TASKS[task], "a.jpg", value, name) for task, value, name in said]
+    questions = [AssessedCandidate(each, Decision.REVIEW) for each in asked]
+    async with reviewing(tmp_path, questions, CAPABILITY) as there:
+        page = await there.ask()
+        assert title(page) == "Annotation 1 of 3"
+        assert ">Object color: cup</h2>" in page
+        assert '<p class="value">red</p>' in page
+        assert '<textarea name="question"' not in page
+        color, style, action = (each.id for each in asked)
+        assert "Not saved: annotation without content" in await there.judge(
+            color, "edit", 400, value=" "
+        )
+        page = await there.judge(color, "edit", value="dark red")
+        assert status(page) == "Saved: edit annotation 1."
+        assert page.count('type="radio" name="answer"') == len(TASKS["style"].labels)
+        assert '<input name="choice"' not in page
+        page = await there.judge(style, "edit", answer="4", choice=["forged"])
+        assert '<details id="edit"' not in page
+        assert "accepted or rejected as it is" in await there.judge(
+            action, "edit", 400, value="running"
+        )
+        texts = [(line.question, line.answer) for line in there.file.read()]
+        assert texts == [("cup", "dark red"), ("Style", "pixel art")]

@@ -228,9 +228,9 @@ def _sweep(sweep: PreparationSweep) -> Iterator[TextTable]:
         )
         for point in sweep.points
     )
-    tasks = "all tasks" if len(sweep.tasks) > 1 else _task(sweep.tasks[0])
+    tasks = f"{len(sweep.tasks)} task{'s' * (len(sweep.tasks) != 1)}"
     if all(TASKS[task].media == "video" for task in sweep.tasks):
-        tasks = "the tasks with clips"
+        tasks += " with clips"
     fixed = ", ".join(f"{name} {value}" for name, value in sweep.fixed.items())
     note = f"Averages over {tasks}; change of F1 from the line above. Fixed: {fixed}."
     if sweep.best is not None:

@@ -109,11 +109,11 @@ def _compreqa(found: TinyObjects | None) -> Iterator[TextTable]:
     for kind, ranking in found.rankings:
         title = f"Ranking by S-unified and by {KINDS[kind]}"
         yield ranking_table(title, ranking, ("S-unified", KINDS[kind]))
-    heads = ("", "right", "wrong", "silent", "right %")
+    heads = ("", "right", "wrong", "silent", "unscored", "right %")
     rows = [
         (
             f"{run.name}, {KINDS[each.kind]}",
-            *(f"{count:,}" for count in (each.right, each.wrong, each.silent)),
+            *(f"{count:,}" for count in (each.right, each.wrong, each.silent, each.unscored)),
             share_text(each.right, each.right + each.wrong + each.silent),
         )
         for run in found.runs

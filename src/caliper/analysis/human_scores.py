@@ -23,11 +23,23 @@ class HumanScores:
     scores: Mapping[Target, float]
 
     @property
+    def shared_images(self) -> frozenset[str | None]:
+        """The images that people scored of every model."""
+        images: dict[str, set[str | None]] = {}
+        for model, image in self.scores:
+            images.setdefault(model, set()).add(image)
+        return frozenset.intersection(*map(frozenset, images.values()))
+
+    @property
     def by_model(self) -> HumanScores:
-        """The mean score of each model (CompreCap, F: "used as the final score")."""
+        """The mean score of each model (CompreCap, F: "used as the final score"), over the images
+        that were scored of every model, if there are any.
+        """
+        shared = self.shared_images
         models: dict[str, list[float]] = {}
-        for (model, _), score in self.scores.items():
-            models.setdefault(model, []).append(score)
+        for (model, image), score in self.scores.items():
+            if image in shared or not shared:
+                models.setdefault(model, []).append(score)
         return HumanScores(
             "models", {(model, None): fmean(given) for model, given in models.items()}
         )

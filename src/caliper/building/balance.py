@@ -1,21 +1,30 @@
-"""Balance over categories: at most so many questions of each."""
+"""Balance over categories: at most so many candidates of each."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from caliper.building.candidates import Candidate
 from caliper.building.steps import Fate
 
 
-def balance(fates: Sequence[Fate], most: int | None, seed: int) -> tuple[Fate, ...]:
-    """Keep at most `most` candidates per category, spread over the pictures, drawn by `seed`.
+def _image(candidate: Candidate) -> str:
+    return candidate.image
 
-    Each picture gives its first question of a category before any gives its second. Which ones,
-    depends on the seed and the ids alone.
+
+def balance(
+    fates: Sequence[Fate],
+    most: int | None,
+    seed: int,
+    share: Callable[[Candidate], str] = _image,
+) -> tuple[Fate, ...]:
+    """Keep at most `most` candidates per category, spread over their shares, drawn by `seed`.
+
+    Each share, by default a picture, gives its first candidate of a category before any gives its
+    second. Which ones, depends on the seed and the ids alone.
     """
     if most is None:
         return tuple(fates)
@@ -23,8 +32,9 @@ def balance(fates: Sequence[Fate], most: int | None, seed: int) -> tuple[Fate, .
     turns = Counter[tuple[str, str]]()
     queues: dict[str, list[tuple[int, int, Candidate]]] = {}
     for place, candidate in enumerate(drawn):
-        turn = turns[candidate.category, candidate.image]
-        turns[candidate.category, candidate.image] += 1
+        part = candidate.category, share(candidate)
+        turn = turns[part]
+        turns[part] += 1
         queues.setdefault(candidate.category, []).append((turn, place, candidate))
     kept = {
         candidate.id

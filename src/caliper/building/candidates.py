@@ -1,4 +1,4 @@
-"""Candidate questions of a benchmark that is being built, and the file of those to be reviewed."""
+"""Candidates of a benchmark that is being built, and the file of those to be reviewed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A multiple-choice question about a picture.
+    """A multiple-choice question about a picture, or what is said to be true of an element of it.
 
     `image` is the picture's path in the folder of pictures, `answer` the text of the right choice,
-    and `category` its taxonomy node, "Top - Sub". `flags` say what earlier steps noticed.
+    and `category` its taxonomy node, "Top - Sub". `flags` say what earlier steps noticed. Without
+    `choices`, `question` names the element and `answer` is any text.
     """
 
     id: str
@@ -90,6 +91,8 @@ def read_candidates(
     for one whose picture is none of `images`, if given.
     """
     for row, candidate in _unique(rows):
+        if not candidate.choices:
+            raise row.error("choices", _few_choices(0))
         if images is not None and candidate.image not in images:
             raise row.error("image", f"no such picture: {candidate.image!r:.80}")
         yield candidate
@@ -121,8 +124,8 @@ def candidate_of(row: Row) -> Candidate:
     """The candidate in a row. Raises InvalidInput naming file, line and field."""
     image, question, answer = (_short(row, name) for name in ("image", "question", "answer"))
     choices = _texts(row, "choices")
-    if not 2 <= len(choices) <= MOST_CHOICES:
-        raise row.error("choices", f"expected 2 to {MOST_CHOICES} choices, found {len(choices)}")
+    if choices and not 2 <= len(choices) <= MOST_CHOICES:
+        raise row.error("choices", _few_choices(len(choices)))
     name = row.fields.get("id")
     if name is not None and not isinstance(name, str):
         raise row.error("id", f"expected text, found {name!r:.60}")
@@ -135,6 +138,10 @@ def candidate_of(row: Row) -> Candidate:
         category=_short(row, "category"),
         flags=_texts(row, "flags"),
     )
+
+
+def _few_choices(found: int) -> str:
+    return f"expected 2 to {MOST_CHOICES} choices, found {found}"
 
 
 def _short(row: Row, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,27 +33,34 @@ REPLY_SCHEMA: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenQuestions:
-    """The questions of one reply, and how many entries of it are no questions or too many."""
+class WrittenCandidates:
+    """The candidates of one reply, and how many entries of it are none or too many."""
 
     candidates: tuple[Candidate, ...]
     unusable: int = 0
 
 
-def read_questions(reply: str, image: str, category: str, most: int) -> WrittenQuestions | None:
+CandidateReader = Callable[[str, str, str, int], WrittenCandidates | None]
+"""Reads a reply about a medium and a category, at most so many candidates of it."""
+
+
+def read_questions(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` questions of a reply; None if it is unreadable.
 
     No question is an answer too: the picture may show nothing of a category.
     """
-    entries = _entries(reply)
+    entries = reply_entries(reply, "questions", "question")
     if entries is None:
         return None
     found = [_candidate(entry, image, category) for entry in entries]
     candidates = tuple(candidate for candidate in found if candidate is not None)[:most]
-    return WrittenQuestions(candidates, len(entries) - len(candidates))
+    return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 
-def _entries(reply: str) -> list[Any] | None:
+def reply_entries(reply: str, listed: str, mark: str) -> list[Any] | None:
+    """The entries of a reply: a list, an object that holds it as `listed`, or one entry alone,
+    which has the field `mark`. None if there is none.
+    """
     text = strip_code_fence(answer_text(reply))
     starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
     if not starts:
@@ -63,7 +70,7 @@ def _entries(reply: str) -> list[Any] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(value, Mapping):
-        value = [value] if "question" in value else value.get("questions")
+        value = [value] if mark in value else value.get(listed)
     return value if isinstance(value, list) else None
 
 

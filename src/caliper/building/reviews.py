@@ -13,24 +13,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from caliper.analysis.agreement import Agreement, RatedQuestion, measure_agreement
-from caliper.building.candidates import LONGEST_TEXT, AssessedCandidate, Candidate, Decision
-from caliper.building.formats import fault, tidied
-from caliper.core.errors import InvalidInput
+from caliper.building.candidates import AssessedCandidate, Candidate, Decision
 from caliper.core.rows import Row
-
-REASONS = (
-    "no option is right",
-    "several options are right",
-    "the picture does not show it",
-    "answerable without the picture",
-    "unclear or badly worded",
-)
-"""The usual reasons of a rejection."""
 
 
 class ReviewVerdict(StrEnum):
@@ -103,7 +92,7 @@ def _review(row: Row) -> Review:
         time=_note(row, "time"),
         round=int(number),
     )
-    if review.verdict is ReviewVerdict.EDIT and review.answer not in choices:
+    if review.verdict is ReviewVerdict.EDIT and choices and review.answer not in choices:
         raise row.error("answer", "the answer is none of the choices")
     return review
 
@@ -113,21 +102,6 @@ def _note(row: Row, name: str) -> str:
     if not isinstance(value, str):
         raise row.error(name, f"expected text, found {value!r:.60}")
     return value
-
-
-def apply_edit(
-    candidate: Candidate, question: str, choices: Sequence[str], answer: str
-) -> Candidate:
-    """The candidate with other texts, under its id. Raises InvalidInput if they break a rule of
-    formats.
-    """
-    texts = tidied(replace(candidate, question=question, choices=tuple(choices), answer=answer))
-    if max(map(len, (question, *choices))) > LONGEST_TEXT:
-        raise InvalidInput(f"a text is longer than {LONGEST_TEXT:,} characters")
-    reason, detail = fault(texts)
-    if reason:
-        raise InvalidInput(f"{reason}: {detail}" if detail else reason)
-    return replace(texts, id=candidate.id)
 
 
 def standing_reviews(reviews: Iterable[Review]) -> list[Review]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -13,19 +13,20 @@ from rich.table import Table
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.analyses import render_analyses
 from caliper.adapters.text_tables import TableSection, TextTable
+from caliper.analysis.capability.analyses import CapabilityAnalyses
+from caliper.analysis.captionqa.analyses import CaptionAnalyses
+from caliper.analysis.comprecap.analyses import SceneAnalyses
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import output_file
 from caliper.core.errors import UnknownName
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 Runs = Annotated[
     list[str],
     typer.Argument(metavar="RUN...", help="Run directories, names below runs/, or run ids."),
 ]
 Page = Annotated[Path | None, output_file("--html", "them as a page")]
+Analyses = CapabilityAnalyses | CaptionAnalyses | SceneAnalyses
 
 
 def only_option(names: Collection[str]) -> Any:
@@ -43,21 +44,26 @@ def chosen_analyses(only: Sequence[str] | None, names: tuple[str, ...]) -> Seque
 
 
 def write_analyses(
-    analyses: DataclassInstance, sections: Sequence[TableSection], *, json: bool
+    analyses: Analyses,
+    sections: Sequence[TableSection],
+    title: str,
+    use_of_others: str,
+    *,
+    html: Path | None,
+    json: bool,
 ) -> int:
-    """Write analyses as JSON or as tables; the exit code says whether there are any."""
+    """Write analyses as JSON or as tables, and as a page with this title that says what runs in
+    other setups are used for; the exit code says whether there are any analyses.
+    """
+    if html is not None:
+        others = "; ".join(analyses.other_runs)
+        note = f"In other setups, for {use_of_others} only: {others}." if others else ""
+        write_text(html, render_analyses(title, sections, analyses.runs, note))
     if json:
         write_json(asdict(analyses))
     else:
         _show(sections)
     return Exit.DONE if any(section.tables for section in sections) else Exit.INCONCLUSIVE
-
-
-def write_page(
-    path: Path, title: str, sections: Sequence[TableSection], runs: Sequence[str], note: str = ""
-) -> None:
-    """Write analyses as a page."""
-    write_text(path, render_analyses(title, sections, runs, note))
 
 
 def _show(sections: Sequence[TableSection]) -> None:

@@ -13,7 +13,6 @@ from caliper.cli.analyses import (
     chosen_analyses,
     only_option,
     write_analyses,
-    write_page,
 )
 from caliper.cli.comparison import Partial
 from caliper.cli.flags import Json
@@ -40,11 +39,9 @@ def capability(
     """
     names = chosen_analyses(only, NAMES)
     stored = [find_run(name).stored_run for name in runs]
-    verdicts = asyncio.run(read_element_verdicts(stored, partial=partial))
-    analyses = analyse_verdicts(verdicts.first, verdicts.others, names)
+    first, others = asyncio.run(read_element_verdicts(stored, partial=partial))
+    analyses = analyse_verdicts(first, others, names)
     sections = capability_sections(analyses)
-    if html is not None:
-        others = "; ".join(analyses.other_runs)
-        note = f"In other setups, for the stability of the judge only: {others}."
-        write_page(html, "CAPability", sections, analyses.runs, note if others else "")
-    return write_analyses(analyses, sections, json=json)
+    return write_analyses(
+        analyses, sections, "CAPability", "the stability of the judge", html=html, json=json
+    )

@@ -16,7 +16,6 @@ from caliper.cli.analyses import (
     chosen_analyses,
     only_option,
     write_analyses,
-    write_page,
 )
 from caliper.cli.comparison import Partial
 from caliper.cli.flags import Json
@@ -50,11 +49,9 @@ def captionqa(
     """
     names = chosen_analyses(only, NAMES)
     stored = [find_run(name).stored_run for name in runs]
-    answers = asyncio.run(read_answers(stored, partial=partial))
-    analyses = analyse(answers.first, answers.others, names, draws)
+    first, others = asyncio.run(read_answers(stored, partial=partial))
+    analyses = analyse(first, others, names, draws)
     sections = table_sections(analyses)
-    if html is not None:
-        others = "; ".join(analyses.other_runs)
-        note = f"In other setups, for the stability of the ranking only: {others}."
-        write_page(html, "CaptionQA", sections, analyses.runs, note if others else "")
-    return write_analyses(analyses, sections, json=json)
+    return write_analyses(
+        analyses, sections, "CaptionQA", "the stability of the ranking", html=html, json=json
+    )

@@ -22,7 +22,6 @@ from caliper.cli.analyses import (
     chosen_analyses,
     only_option,
     write_analyses,
-    write_page,
 )
 from caliper.cli.comparison import Partial
 from caliper.cli.console import ERR
@@ -116,11 +115,9 @@ def _comprecap(options: SceneOptions) -> int:
     study = _study(scenes, options)
     analyses = analyse(scenes, names, study, sorted(set(options.threshold or THRESHOLDS)))
     sections = scene_sections(analyses)
-    if options.html is not None:
-        others = "; ".join(analyses.other_runs)
-        note = f"In other setups, for the ablations only: {others}."
-        write_page(options.html, "CompreCap", sections, analyses.runs, note if others else "")
-    return write_analyses(analyses, sections, json=options.json)
+    return write_analyses(
+        analyses, sections, "CompreCap", "the ablations", html=options.html, json=options.json
+    )
 
 
 async def _read(stored: Sequence[StoredRun], options: SceneOptions, *, again: bool) -> SceneSet:

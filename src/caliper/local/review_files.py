@@ -105,9 +105,9 @@ def all_reviews(directory: Path) -> dict[str, tuple[Review, ...]]:
 
 
 def read_review_candidates(directory: Path) -> list[AssessedCandidate]:
-    """The questions of a build directory. Raises InvalidInput naming file, line and field."""
+    """The candidates of a build directory. Raises InvalidInput naming file, line and field."""
     path = directory / "candidates.jsonl"
     if not path.exists():
-        message = f"no candidates.jsonl in it: caliper build captionqa --out {directory} writes it"
+        message = "no candidates.jsonl in it: a finished caliper build writes it"
         raise InvalidInput(message, file=str(directory))
     return read_assessed(line_rows(path))

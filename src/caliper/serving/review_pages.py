@@ -24,8 +24,9 @@ from caliper.adapters.pages.review import (
     review_policy,
 )
 from caliper.building.candidates import LONGEST_TEXT, Candidate
+from caliper.building.kinds import BuildKind
 from caliper.building.review_round import ReviewRound
-from caliper.building.reviews import Review, ReviewVerdict, apply_edit, review_verdict
+from caliper.building.reviews import Review, ReviewVerdict, review_verdict
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.serving.pages import page_response, picture_response
 
@@ -35,9 +36,11 @@ _PICTURES_CACHED = 16
 @dataclass(frozen=True, slots=True)
 class ReviewSources:
     """What the page shows and keeps. `read` gives the round as the reviewer's file has it now,
-    `append` returns when a line is on the disk, `picture` gives the JPEG of an image or None.
+    `append` returns when a line is on the disk, `picture` gives the JPEG of what the kind of build
+    names, or None.
     """
 
+    kind: BuildKind
     reviewer: str
     read: Callable[[], ReviewRound]
     append: Callable[[Review], None]
@@ -74,7 +77,7 @@ class ReviewPages:
     async def picture(self, request: web.Request) -> web.Response:
         """The picture of a question, or a placeholder."""
         current = await self._read()
-        image = current.question(request.query.get("id", "")).candidate.image
+        image = self._sources.kind.picture(current.question(request.query.get("id", "")).candidate)
         async with self._decoding:
             jpeg = self._pictures.get(image)
             if jpeg is None:
@@ -127,11 +130,11 @@ class ReviewPages:
             return replace(line, reason=form.reason)
         if form.verdict != ReviewVerdict.EDIT:
             raise InvalidInput(f"no verdict {form.verdict!r:.40}")
-        edit = form.edit
-        if not 0 <= edit.answer < len(edit.choices):
-            raise InvalidInput("choose the option that is right")
-        choices = tuple(filter(None, edit.choices))
-        texts = apply_edit(candidate, edit.question, choices, edit.choices[edit.answer])
+        kind = self._sources.kind
+        editable = kind.editable(candidate)
+        if not editable:
+            raise InvalidInput(f"this {kind.noun} is accepted or rejected as it is")
+        texts = kind.edited(candidate, form.edit.texts(candidate, editable))
         line = self._line(ReviewVerdict.EDIT, texts, number)
         return replace(line, verdict=review_verdict(candidate, line))
 
@@ -150,7 +153,8 @@ class ReviewPages:
     def _place(
         self, current: ReviewRound, category: str, at: str = "", saved: str = ""
     ) -> ReviewPlace:
-        return ReviewPlace(self.home, self._sources.reviewer, current, category, at, saved)
+        sources = self._sources
+        return ReviewPlace(self.home, sources.kind, sources.reviewer, current, category, at, saved)
 
     def _page(self, place: ReviewPlace, problem: ReviewProblem | None = None) -> web.Response:
         status = 200 if problem is None else 400
@@ -182,6 +186,7 @@ async def _form(request: web.Request) -> ReviewForm:
             question=_trimmed(fields.get("question", "")),
             choices=tuple(choices),
             answer=int(answer) if answer.isdecimal() and len(answer) < 3 else -1,
+            value=_trimmed(fields.get("value", "")),
         ),
     )
 

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from caliper.adapters.exports.data_card import CardFacts, card_text
 from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+from caliper.building.domains import CAPTIONQA
 from caliper.building.reviews import Review, ReviewVerdict, merge, review_agreement
 from caliper.building.steps import Fate, StepResult
 
@@ -29,6 +30,7 @@ def test_a_card_tells_what_became_of_candidates_and_no_text_of_theirs_is_markup(
     formats = StepResult("2-formats", fates, ("m (tgi, 1)",), {"building/write": "ab12"})
     text = card_text(
         CardFacts(
+            kind=CAPTIONQA,
             domain="household",
             categories=["Things - Kind", "Use - Purpose"],
             settings={"seed": 0, "grouping": {"cohesion": 0.85}},

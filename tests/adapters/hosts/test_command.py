@@ -72,7 +72,8 @@ async def test_a_command_serves_and_ends_with_all_that_it_started(tmp_path: Path
         assert one.processes == []
         # To end it once more does nothing.
         await process_group.end(trace)
-        with pytest.raises(BackendRejected, match="the command ended with exit code -15; its out"):
+        # On a machine with much to do it may not have ended by itself in time.
+        with pytest.raises(BackendRejected, match=r"ended with exit code -(15|9); its output"):
             await one.server.watch()
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, THUMBNAIL_PIXELS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
@@ -89,3 +90,13 @@ def test_a_loop_of_links(root: Path) -> None:
     (root / "loop.png").symlink_to(root / "loop.png")
     with pytest.raises(MediaMissing):
         Thumbnails(root).load("loop.png")
+
+
+def test_a_sheet_shows_a_clip_from_its_start_to_its_end() -> None:
+    clips = Thumbnails(EXAMPLES / "media")
+    sheet = clips.sheet("videos/coins_appear.mp4", 900)
+    width, height = size(sheet)
+    assert width == 900
+    assert 300 < height <= 900
+    assert clips.sheet("videos/lost.mp4", 900) is None
+    assert clips.sheet("images/coffee.jpg", 300) == clips.jpeg("images/coffee.jpg", 300)

@@ -119,3 +119,12 @@ def test_one_run_has_metrics_and_a_remark() -> None:
     assert len(found.runs) == 1
     assert found.ranking is None
     assert "two or more runs" in found.remark
+
+
+def test_averages_are_compared_over_the_tasks_that_all_runs_have() -> None:
+    both = elements(4, ("scene", "event"))
+    # Over all it has, b would lead with 75: the harder task is not judged yet.
+    runs = [judged("a", "RRRRSSSS", asked=both), judged("b", "RRRS----", asked=both)]
+    found = precision_against_hits(verdict_set(*runs, asked=both))
+    assert [run.tasks["average"]["recall"].value for run in found.runs] == [100, 75]
+    assert "averages are without event" in found.remark

@@ -15,18 +15,30 @@ def test_ranges_over_repeats() -> None:
     scene, event, average = found.tasks
     assert found.repeats == 3
     recall = scene.metrics["recall"]
-    assert recall.values == (50, 75, pytest.approx(200 / 3, abs=1e-5))
-    assert recall.range == 25
-    assert recall.deviation == pytest.approx(12.72938, abs=1e-5)
-    assert scene.metrics["precision"].range == pytest.approx(100 / 3, abs=1e-5)
+    # The silent one was judged twice only: the repeats are over the other three.
+    assert recall.values == (
+        pytest.approx(200 / 3, abs=1e-5),
+        100,
+        pytest.approx(200 / 3, abs=1e-5),
+    )
+    assert recall.range == pytest.approx(100 / 3, abs=1e-5)
+    assert recall.deviation == pytest.approx(19.2450, abs=1e-4)
+    assert scene.metrics["hit_rate"].range == 0
     assert event.metrics["f1"].range == 0
     # The paper's average range is the mean of the tasks' ranges.
-    assert average.metrics["recall"].range == 12.5
-    assert average.metrics["recall"].values[0] == 75
-    # Of four elements one got another verdict; the silent one was judged twice only.
-    assert (scene.elements, scene.same.value, average.same.value) == (4, 0.75, 0.875)
+    assert average.metrics["recall"].range == pytest.approx(100 / 6, abs=1e-5)
+    assert average.metrics["recall"].values[0] == pytest.approx(250 / 3, abs=1e-5)
+    # One got another verdict.
+    assert (scene.elements, scene.same.value) == (3, pytest.approx(2 / 3, abs=1e-5))
+    assert average.same.value == pytest.approx(6 / 7, abs=1e-5)
     assert scene.fleiss.value is not None
     assert found.tasks[0].same.low is not None
+
+
+def test_what_some_repeats_lack_is_no_fluctuation() -> None:
+    # Every verdict is the same; the second time half of them are missing.
+    (found,) = judge_stability(verdict_set(judged("a", "RRSS", "RR--")), {}).repeated
+    assert [each.metrics["recall"].range for each in found.tasks] == [0, 0]
 
 
 def test_replicates_over_the_same_captions_are_repeats() -> None:
@@ -105,3 +117,11 @@ def test_nothing_was_judged_twice() -> None:
     found = judge_stability(verdict_set(judged("a", "RW")), {})
     assert found.repeated == found.judges == ()
     assert "--repeats" in found.remark
+
+
+def test_judges_are_compared_over_the_tasks_that_all_of_them_scored() -> None:
+    first = verdict_set(judged("a", "RRRRSSSS", asked=BOTH), asked=BOTH)
+    other = verdict_set(judged("a", "RRRR----", asked=BOTH), asked=BOTH)
+    found = judge_stability(first, {OTHER: other})
+    assert [each.metrics["recall"].value for each in found.averages] == [100, 100]
+    assert "averages are without event" in found.remark

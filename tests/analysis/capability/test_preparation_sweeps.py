@@ -75,3 +75,18 @@ def test_runs_that_differ_in_more_are_no_sweep() -> None:
     found = preparation_sweeps(verdict_set(*runs, asked=BOTH))
     assert found.sweeps == ()
     assert "--preparation" in found.remark
+
+
+def test_a_sweep_is_over_the_tasks_that_all_its_runs_scored() -> None:
+    (found,) = sweeps(prepared("RRRR----", longest=256), prepared("RRRRSSSS", longest=512))
+    assert found.tasks == ("scene",)
+    assert [point.metrics["recall"].value for point in found.points] == [100, 100]
+
+
+def test_no_run_of_a_sweep_is_dropped() -> None:
+    again = prepared("RRRRRRRS", "m, replicate 1", longest=256)
+    (found,) = sweeps(prepared("RRRRSSSS", longest=256), again, prepared("RRRRRRRR", longest=512))
+    assert [point.value for point in found.points] == [256, 256, 512]
+    assert found.points[1].name.startswith("m, replicate 1")
+    # Replicates alone are no sweep.
+    assert sweeps(prepared("RRRRSSSS", longest=256), again) == ()

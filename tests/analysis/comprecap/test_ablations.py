@@ -53,6 +53,17 @@ def test_an_unscored_phrase_stays_so_while_its_sentences_are_the_same() -> None:
     assert found.left_out == 1
 
 
+def test_a_caption_whose_nouns_are_not_kept_is_left_out() -> None:
+    kept = scene("A dog has a frisbee.")
+    lost = replace(scene(PUPPY), scenes={})
+    found = ablations(SceneSet((scene_run("one", kept), scene_run("two", lost))), [0.7])
+    for variant in found.thresholds:
+        one, two = variant.runs
+        assert (one.left_out, two.left_out, two.figures) == (0, 3, {})
+        # Its figures as judged are no figures of this variant.
+        assert [change.name for change in variant.rankings["s_object"].changes] == ["one"]
+
+
 def test_another_tagger() -> None:
     one = scene_run("one", scene(PUPPY, taggers={"other": ("frisbee",), "blind": ()}))
     two = scene_run("two", scene("A dog has a frisbee.", taggers={"other": ("dog", "frisbee")}))

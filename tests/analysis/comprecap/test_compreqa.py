@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 from tests.fakes.scene_runs import LOST, answers, planned, row, scene, scene_run
 
-from caliper.analysis.comprecap.compreqa import AnswerGroup, TinyObjects, answer_from, tiny_objects
-from caliper.analysis.comprecap.scenes import SceneRun, SceneSet
+from caliper.analysis.comprecap.compreqa import (
+    AnswerGroup,
+    CaptionAnswers,
+    TinyObjects,
+    answer_from,
+    tiny_objects,
+)
+from caliper.analysis.comprecap.scenes import ExaminedScene, SceneRun, SceneSet
 from caliper.analysis.rankings import compare_rankings
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.lexical.text import parse
@@ -51,6 +57,29 @@ def test_accuracies_by_part_and_area() -> None:
     assert (band.questions, band.accuracy.value, band.errors) == (2, 50, 50)
     assert found["cap", "0 to 1%"].questions == 0
     assert found["cap", "0 to 1%"].accuracy.value is None
+    unknown = found["cap", "unknown area"]
+    assert (unknown.questions, unknown.errors) == (1, 50)
+
+
+def test_presence_is_that_of_the_right_answer() -> None:
+    """Of a picture without masks, of another spelling and without a category, objects are there."""
+    seen = {"question": SEEN.format("dog"), "answer": "A"}
+    broken = {"category": "dog", "short_description": "a dog", "mask_out": "!"}
+    asked = [
+        {"image_name": "bad.jpg", "category": "dog", **seen},
+        {"image_name": "park.jpg", "category": "dogs", **seen},
+        {"image_name": "park.jpg", "category": "", **seen},
+        {"image_name": "park.jpg", "category": "dog", **seen, "answer": "C"},
+    ]
+    items = planned([row(), row("bad.jpg", broken)], asked)
+    bad = ExaminedScene(items[1], {(0, 0): LOST}, "A dog.")
+    of_pictures = answers(items, 1, 1, 1, LOST)
+    one = scene_run("one", scene("A dog.", item=items[0]), bad, answers=of_pictures)
+    (found,) = tiny_objects(SceneSet((one,))).runs
+    counts = {group.part: (group.questions, group.unscored) for group in found.groups}
+    assert counts == {"all": (4, 1), "present": (3, 0), "absent": (0, 0)}
+    # Nothing can be said from the caption without a category or a right answer.
+    assert found.from_captions == (CaptionAnswers("p", 2, 0, 0, 2),)
 
 
 def test_runs_that_were_not_asked_have_none() -> None:
@@ -90,9 +119,11 @@ def test_answers_from_the_caption(
 
 def test_answers_from_captions_are_counted() -> None:
     (found,) = tiny_objects(SceneSet((run("one"),))).runs
-    told = {each.kind: (each.right, each.wrong, each.silent) for each in found.from_captions}
     # The caption speaks of the dog only, and calls it black; a.jpg has no caption.
-    assert told == {"p": (3, 1, 0), "cap": (0, 2, 0)}
+    assert found.from_captions == (
+        CaptionAnswers("p", 3, 1, 0, 0),
+        CaptionAnswers("cap", 0, 2, 0, 1),
+    )
     (silent,) = tiny_objects(SceneSet((run("one", "A tree."),))).runs
     assert silent.from_captions[1].silent == 2
 

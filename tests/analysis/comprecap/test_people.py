@@ -104,3 +104,16 @@ def test_metrics_of_others_stand_beside_ours() -> None:
 
 def test_without_people() -> None:
     assert "--people" in human_correlation({}, None).remark
+
+
+def test_means_of_people_are_over_the_images_scored_of_every_model() -> None:
+    measures = measures_of([run("one", 5, 5), run("two", 5, 5)])
+    given = {("one", "0.jpg"): 2.0, ("one", "1.jpg"): 5.0, ("two", "0.jpg"): 3.0}
+    found = human_correlation(measures, HumanScores("captions", given))
+    # The easy second image was scored of one model only.
+    assert [model.human for model in found.scored] == [2, 3]
+    assert "other images" not in found.remark
+    del given["one", "0.jpg"]
+    apart = human_correlation(measures, HumanScores("captions", given))
+    assert [model.human for model in apart.scored] == [5, 3]
+    assert "their means are over other images" in apart.remark

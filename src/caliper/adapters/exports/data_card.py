@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.phrases import number, with_interval
+from caliper.adapters.phrases import with_interval
+from caliper.benchmarks.registry import benchmark
 from caliper.building.candidates import Candidate
+from caliper.building.kinds import BuildKind
 from caliper.building.reviews import ReviewAgreement, ReviewDecision, ReviewState
 from caliper.building.steps import StepResult
 from caliper.core.report import leaves
@@ -21,6 +23,7 @@ _LONGEST_EXAMPLE = 200
 class CardFacts:
     """What a data card is about. `agreement` is None for fewer than two reviewers."""
 
+    kind: BuildKind
     domain: str
     categories: Sequence[str]
     settings: Mapping[str, Any]
@@ -36,13 +39,13 @@ class CardFacts:
 
 def card_text(facts: CardFacts) -> str:
     """The data card as Markdown."""
-    kept = facts.kept
-    pictures = len({candidate.image for candidate in kept})
-    head = (
-        f"{len(kept):,} multiple-choice questions, {number(len(kept) / pictures)} per picture, for "
-        "CaptionQA's protocol."
-    )
-    blocks = [f"# CaptionQA: {plain(facts.domain)}", head, *_categories(facts)]
+    name = facts.kind.benchmark
+    of_domain = "" if facts.domain == name else f": {plain(facts.domain)}"
+    blocks = [
+        f"# {benchmark(name).title}{of_domain}",
+        facts.kind.summary(facts.kept),
+        *_categories(facts),
+    ]
     blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
     settings = [f"- {plain(name)}: {plain(value)}" for name, value in leaves(facts.settings)]
     blocks += ["## Settings", "\n".join(settings)]
@@ -52,11 +55,15 @@ def card_text(facts: CardFacts) -> str:
 def _categories(facts: CardFacts) -> Iterator[str]:
     written = Counter(fate.candidate.category for fate in facts.steps[0].fates)
     kept = Counter(candidate.category for candidate in facts.kept)
-    yield "## Questions by category"
+    noun = f"{facts.kind.noun}s"
+    yield f"## {noun.capitalize()} by category"
     yield grid(
-        ("category", "questions", "candidates"),
+        ("category", noun, facts.kind.counted),
         [(name, str(kept[name]), str(written[name])) for name in facts.categories],
     )
+    if rows := facts.kind.statistics(facts.kept):
+        yield "## Statistics"
+        yield grid(rows[0], rows[1:])
 
 
 def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
@@ -86,17 +93,19 @@ def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
 
 
 def _example(candidate: Candidate) -> str:
-    text = f"{candidate.image}: {candidate.question} ({' / '.join(candidate.choices)})"
+    choices = " / ".join(candidate.choices) or candidate.answer
+    text = f"{candidate.image}: {candidate.question} ({choices})"
     return plain(text[:_LONGEST_EXAMPLE])
 
 
 def _models(steps: Sequence[StepResult]) -> Iterator[str]:
     rows = [(step.name, plain(", ".join(step.models))) for step in steps if step.models]
     prompts = {name: digest for step in steps for name, digest in step.prompts.items()}
-    yield "## Models and prompts"
     lines = [f"- {name}: {models}" for name, models in rows]
     lines += [f"- prompt {name}: SHA-256 {digest}" for name, digest in sorted(prompts.items())]
-    yield "\n".join(lines)
+    if lines:
+        yield "## Models and prompts"
+        yield "\n".join(lines)
 
 
 def _reviews(facts: CardFacts) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
@@ -66,6 +67,17 @@ def encode_jpeg(image: Image.Image, quality: int = 80) -> bytes:
     # Otherwise Pillow would copy the comment of the file.
     image.save(out, "JPEG", quality=quality, optimize=True, comment=b"")
     return out.getvalue()
+
+
+def contact_sheet(frames: Sequence[bytes], columns: int) -> Image.Image:
+    """Encoded frames of equal size side by side, line by line."""
+    images = [Image.open(io.BytesIO(frame)) for frame in frames]
+    width, height = images[0].size
+    lines = -(-len(images) // columns)
+    sheet = Image.new("RGB", (width * min(columns, len(images)), height * lines))
+    for place, image in enumerate(images):
+        sheet.paste(image, (place % columns * width, place // columns * height))
+    return sheet
 
 
 def encode(image: Image.Image, preparation: Preparation) -> bytes:

@@ -1,14 +1,17 @@
-"""The review page: a candidate question beside its picture, and what a reviewer says about it."""
+"""The review page: a candidate beside its picture, and what a reviewer says about it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from caliper.adapters.pages.live import FilterChoice, address
 from caliper.adapters.pages.page import cut, live_policy, render
-from caliper.building.candidates import MOST_CHOICES, AssessedCandidate
+from caliper.building.candidates import MOST_CHOICES, AssessedCandidate, Candidate
+from caliper.building.kinds import BuildKind, CandidateEdit
 from caliper.building.review_round import ReviewRound
-from caliper.building.reviews import REASONS, ReviewVerdict
+from caliper.building.reviews import ReviewVerdict
+from caliper.core.errors import InvalidInput
 
 _SCRIPT, _SHEET = "review.js", "review.css"
 _SPARE = 2
@@ -17,16 +20,33 @@ _SPARE = 2
 
 @dataclass(frozen=True, slots=True)
 class ReviewEdit:
-    """The fields of an edit as a person filled them in; `answer` is the place of a choice."""
+    """The fields of an edit as a person filled them in; `answer` is the place of a choice.
+
+    Of a candidate without choices, `value` is the answer.
+    """
 
     question: str
     choices: tuple[str, ...]
     answer: int
+    value: str = ""
 
     @property
     def fields(self) -> list[str]:
         """The texts of the fields for options: those filled in, and spare ones."""
         return [*self.choices, *[""] * min(_SPARE, MOST_CHOICES - len(self.choices))]
+
+    def texts(self, candidate: Candidate, editable: Collection[str]) -> CandidateEdit:
+        """The edit of a candidate, with its own texts where it is not `editable`.
+
+        Raises InvalidInput if no option is chosen as the right one.
+        """
+        question = self.question if "question" in editable else candidate.question
+        if not candidate.choices:
+            return CandidateEdit(question, (), self.value)
+        choices = self.choices if "choices" in editable else candidate.choices
+        if not 0 <= self.answer < len(choices):
+            raise InvalidInput("choose the option that is right")
+        return CandidateEdit(question, tuple(filter(None, choices)), choices[self.answer])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +60,13 @@ class ReviewProblem:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPlace:
-    """A place in a round: a question (none at its end), and the category that it is filtered by.
+    """A place in a round: a candidate (none at its end), and the category that it is filtered by.
 
-    `home` is the address of the page, `saved` the question with a verdict just now.
+    `home` is the address of the page, `saved` the candidate with a verdict just now.
     """
 
     home: str
+    kind: BuildKind
     reviewer: str
     round: ReviewRound
     category: str = ""
@@ -67,7 +88,8 @@ def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> s
     current, shown = place.round, place.round.of_category(place.category)
     names = [each.candidate.id for each in shown]
     number = names.index(place.at) if place.at in names else len(names)
-    own = current.own
+    own, kind = current.own, place.kind
+    asked = _shown(current.question(place.at)) if place.at else None
     return render(
         "review.html",
         script=_SCRIPT,
@@ -84,13 +106,15 @@ def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> s
             FilterChoice(name, count, name == place.category)
             for name, count in sorted(current.categories.items())
         ],
-        asked=_shown(current.question(place.at)) if place.at else None,
+        asked=asked,
+        heading=kind.heading(asked.candidate) if asked else "",
+        editable=kind.editable(asked.candidate) if asked else (),
         picture=address(f"{place.home}picture", id=place.at),
         own=own.get(place.at),
         others=current.other_verdicts(place.at),
         saved=_saved(place, names),
         latest=current.latest,
-        reasons=REASONS,
+        reasons=kind.reasons,
         draft=problem.edit
         if problem and problem.verdict == ReviewVerdict.EDIT
         else _edit_of(current, place.at),
@@ -108,14 +132,14 @@ def _edit_of(current: ReviewRound, at: str) -> ReviewEdit | None:
         return None
     texts = current.own.get(at) or current.question(at).candidate
     answer = texts.choices.index(texts.answer) if texts.answer in texts.choices else -1
-    return ReviewEdit(texts.question, texts.choices, answer)
+    return ReviewEdit(texts.question, texts.choices, answer, texts.answer)
 
 
 def _saved(place: ReviewPlace, names: list[str]) -> str:
     """What the reviewer's file now has of the question just judged."""
     if place.saved not in names:
         return ""
-    which = f"question {names.index(place.saved) + 1}"
+    which = f"{place.kind.noun} {names.index(place.saved) + 1}"
     if place.saved not in place.round.done:
         return f"Undone: {which} has no verdict."
     return f"Saved: {place.round.own[place.saved].verdict} {which}."

@@ -3,7 +3,7 @@
 The paper asks all models for elaborate captions (Fig. A2) and prints no lengths; CaptionQA (5.2)
 and CompreCap (4.3) do. Tasks differ in length and in difficulty, so length is compared within
 tasks: each task's captions are split into quarters by length, and correlations are of what is left
-when a task's means are subtracted.
+when a task's means are subtracted. Elements of one medium depend on each other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.capability.verdict_sets import (
@@ -21,6 +22,7 @@ from caliper.analysis.capability.verdict_sets import (
     Mask,
     Scores,
     VerdictSet,
+    left_out,
     rounded,
 )
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
@@ -35,7 +37,8 @@ _NONE = "no run has its captions"
 class LengthQuarter:
     """A quarter of each task's captions by length: their mean words, and the averages over tasks.
 
-    Captions of one length are in one quarter.
+    Captions of one length are in one quarter, so a task may have none in another: then it is left
+    out of all of them.
     """
 
     quarter: str
@@ -74,7 +77,8 @@ def caption_length(verdicts: VerdictSet) -> CaptionLength:
         return CaptionLength(remark=_NONE)
     if len(runs) < 2:
         return CaptionLength(runs)
-    return CaptionLength(runs, {metric: _over_runs(runs, metric) for metric in METRICS})
+    over_runs = {metric: _over_runs(runs, metric) for metric in METRICS}
+    return CaptionLength(runs, over_runs, left_out(verdicts.tasks, verdicts.shared))
 
 
 def _over_runs(runs: tuple[LengthAgainstScore, ...], metric: str) -> CorrelationEstimate:
@@ -87,12 +91,7 @@ def _run(run: JudgedRun, verdicts: VerdictSet) -> LengthAgainstScore:
     words = np.array(
         [run.words.get(element.sample, np.nan) for element in verdicts.elements], dtype=np.float64
     )
-    quarters = np.full(len(words), -1)
-    for mask in verdicts.tasks.values():
-        here = mask & ~np.isnan(words)
-        if here.any():
-            bounds = np.quantile(words[here], (0.25, 0.5, 0.75))
-            quarters[here] = np.searchsorted(bounds, words[here])
+    quarters = _quarters(run, verdicts, words)
     parts = (
         _quarter(run, verdicts, quarters == place, (name, words))
         for place, name in enumerate(QUARTERS)
@@ -101,11 +100,27 @@ def _run(run: JudgedRun, verdicts: VerdictSet) -> LengthAgainstScore:
     return LengthAgainstScore(
         run.name,
         round(run.mean_words or 0.0, 6),
-        run.averages,
+        verdicts.averages[run.name],
         _within_tasks(verdicts, words, np.where(np.isnan(scores), np.nan, scores == 1)),
         _within_tasks(verdicts, words, np.where(np.isnan(scores), np.nan, scores != 0)),
         tuple(part for part in parts if part is not None),
     )
+
+
+def _quarters(run: JudgedRun, verdicts: VerdictSet, words: Scores) -> NDArray[np.int_]:
+    """The quarter of each scored element, -1 for none."""
+    quarters = np.full(len(words), -1)
+    usable = ~np.isnan(words) & ~np.isnan(run.scores).all(axis=0)
+    for mask in verdicts.tasks.values():
+        here = mask & usable
+        if here.any():
+            bounds = np.quantile(words[here], (0.25, 0.5, 0.75))
+            quarters[here] = np.searchsorted(bounds, words[here])
+    found = np.unique(quarters[quarters >= 0])
+    for mask in verdicts.tasks.values():
+        if not np.isin(found, quarters[mask]).all():
+            quarters[mask] = -1
+    return quarters
 
 
 def _quarter(
@@ -128,10 +143,14 @@ def _within_tasks(verdicts: VerdictSet, words: Scores, values: Scores) -> Coeffi
     counts = known.sum(axis=0)
     sums = np.where(known, values, 0.0).sum(axis=0)
     points: list[tuple[float, float]] = []
+    media: list[str] = []
     for mask in verdicts.tasks.values():
         here = mask & (counts > 0) & ~np.isnan(words)
         if here.any():
             x, y = words[here], sums[here] / counts[here]
-            points += zip((x - x.mean()).tolist(), (y - y.mean()).tolist(), strict=True)
-    found = estimate_correlation([x for x, _ in points], [y for _, y in points], noun="captions")
-    return found.pearson
+            # Rounded: means of equal values may differ from them in the last bit.
+            left = ((each - each.mean()).round(9).tolist() for each in (x, y))
+            points += zip(*left, strict=True)
+            media += (verdicts.elements[place].cluster for place in np.flatnonzero(here))
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return estimate_correlation(xs, ys, noun="captions", images=media).pearson

@@ -8,7 +8,6 @@ into stated, wrong and not mentioned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from caliper.analysis.agreement import Coefficient
@@ -18,18 +17,19 @@ from caliper.analysis.capability.verdict_sets import (
     Estimates,
     JudgedRun,
     VerdictSet,
+    left_out,
     values_of,
 )
 from caliper.analysis.correlation import estimate_correlation
 from caliper.analysis.rankings import RankingPair, compare_rankings
-from caliper.core.report import Estimate
 
 _FEW = "two or more runs are needed to compare precision with hit rate over models"
 
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """The metrics of a run by task, the average last, and how many verdicts have no score.
+    """The metrics of a run by task, the average over the tasks that all runs have a score in last,
+    and how many verdicts have no score.
 
     `wrong` and `not_mentioned` are what is missing from the average recall, in points.
     """
@@ -68,25 +68,25 @@ def precision_against_hits(verdicts: VerdictSet) -> PrecisionAgainstHits:
     runs = tuple(_metrics(run, verdicts) for run in verdicts.runs)
     if len(runs) < 2:
         return PrecisionAgainstHits(runs, remark=_FEW)
-    correlations = tuple(_correlation(task, runs) for task in (*verdicts.tasks, AVERAGE))
     return PrecisionAgainstHits(
         runs,
-        correlations,
+        tuple(_correlation(task, runs) for task in (*verdicts.tasks, AVERAGE)),
         compare_rankings(_averages(runs, "precision"), _averages(runs, "hit_rate")),
+        left_out(verdicts.tasks, verdicts.shared),
     )
 
 
 def _metrics(run: JudgedRun, verdicts: VerdictSet) -> RunMetrics:
     tasks = {task: run.row(task, *METRICS) for task in verdicts.tasks}
-    tasks[AVERAGE] = run.averages
-    recall, hit_rate = (run.averages[name].value for name in ("recall", "hit_rate"))
+    tasks[AVERAGE] = averages = verdicts.averages[run.name]
+    recall, hit_rate = averages["recall"].value, averages["hit_rate"].value
     wrong = silent = None
     if recall is not None and hit_rate is not None:
         wrong, silent = round(hit_rate - recall, 6), round(100 - hit_rate, 6)
-    return RunMetrics(run.name, tasks, unscored(run, verdicts), wrong, silent)
+    return RunMetrics(run.name, tasks, _unscored(run, verdicts), wrong, silent)
 
 
-def unscored(run: JudgedRun, verdicts: VerdictSet) -> int:
+def _unscored(run: JudgedRun, verdicts: VerdictSet) -> int:
     """How many verdicts about captions have no score."""
     counts = (run.estimate("tasks", task, "n_unscored").value for task in verdicts.tasks)
     return sum(round(count) for count in counts if count is not None)
@@ -97,17 +97,9 @@ def _averages(runs: tuple[RunMetrics, ...], metric: str) -> dict[str, float]:
 
 
 def _correlation(task: str, runs: tuple[RunMetrics, ...]) -> HitCorrelation:
-    rows = [run.tasks[task] for run in runs]
-    pairs = both_values(rows, lambda row: row["precision"], lambda row: row["hit_rate"])
-    found = estimate_correlation([x for x, _ in pairs], [y for _, y in pairs], noun="runs")
-    return HitCorrelation(task, len(pairs), found.pearson, found.spearman)
-
-
-def both_values(
-    rows: list[Estimates],
-    first: Callable[[Estimates], Estimate],
-    second: Callable[[Estimates], Estimate],
-) -> list[tuple[float, float]]:
-    """The values of two figures, for the rows that have both."""
-    pairs = ((first(row).value, second(row).value) for row in rows)
-    return [(one, other) for one, other in pairs if one is not None and other is not None]
+    pairs = [
+        (run.tasks[task]["precision"].value, run.tasks[task]["hit_rate"].value) for run in runs
+    ]
+    known = [(x, y) for x, y in pairs if x is not None and y is not None]
+    found = estimate_correlation([x for x, _ in known], [y for _, y in known], noun="runs")
+    return HitCorrelation(task, len(known), found.pearson, found.spearman)

@@ -12,8 +12,8 @@ captions. Other settings count as another judge; what differs is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from caliper.analysis.capability.verdict_sets import (
     Mask,
     Scores,
     VerdictSet,
+    left_out,
+    shared_tasks,
     values_of,
 )
 from caliper.analysis.rankings import RankingPair, compare_rankings
@@ -62,8 +64,8 @@ class Fluctuation:
 
 @dataclass(frozen=True, slots=True)
 class TaskStability:
-    """The metrics of a task over the repeats, how many of its `elements` with two or more verdicts
-    have the same in all (`same`), and Fleiss' kappa. The average has those of all elements.
+    """The metrics of a task over the repeats, for its `elements` with a verdict in all of them, how
+    many have the same in all (`same`), and Fleiss' kappa. The average has those of all elements.
     """
 
     task: str
@@ -127,32 +129,52 @@ def judge_stability(
 ) -> JudgeStability:
     """The stability of the verdicts. `others` are setups by what differs in them."""
     repeated = tuple(_repeated(verdicts))
+    others = {differing: _paired(verdicts, other) for differing, other in others.items()}
     setups: list[tuple[_Differing, VerdictSet]] = [((), verdicts), *others.items()]
-    averages = tuple(_averages(setups)) if others else ()
+    runs = [run for _, each in setups for run in each.runs]
+    shared = shared_tasks(verdicts.tasks, runs) if others else ()
+    averages = tuple(_averages(setups, shared)) if others else ()
     agreements = tuple(_agreements(setups)) if others else ()
-    judges = tuple(_pair(verdicts, differing, other) for differing, other in others.items())
-    remark = "" if repeated or others else _NONE
+    judges = tuple(_pair(averages, differing) for differing in others)
+    remark = left_out(verdicts.tasks, shared) if others else "" if repeated else _NONE
     if others and not any(ranking.changes for each in judges for ranking in each.rankings.values()):
         remark = _OTHER_NAMES
     return JudgeStability(repeated, averages, judges, agreements, remark)
+
+
+def _paired(first: VerdictSet, other: VerdictSet) -> VerdictSet:
+    """The other runs, named like the first run of the same model and captions."""
+    names = {_captioned(run): run.name for run in reversed(first.runs)}
+    known = set(names.values())
+    runs = (
+        run if run.name in known else replace(run, name=names.get(_captioned(run), run.name))
+        for run in other.runs
+    )
+    return replace(other, runs=tuple(runs))
+
+
+def _captioned(run: JudgedRun) -> tuple[object, ...]:
+    """The model and captions of a run; a run whose captions are unknown has its own."""
+    return run.model, tuple(sorted(run.digests.items())) or run.name
 
 
 def _repeated(verdicts: VerdictSet) -> Iterator[RepeatedJudging]:
     """The repeats of each model's captions; replicates over the same captions join in."""
     groups: dict[tuple[object, ...], list[JudgedRun]] = {}
     for run in verdicts.runs:
-        captions = tuple(sorted(run.digests.items())) or (run.name,)
-        groups.setdefault((run.model, captions), []).append(run)
+        groups.setdefault(_captioned(run), []).append(run)
     for runs in groups.values():
         scores = np.concatenate([run.scores for run in runs])
         if len(scores) < 2:
             continue
+        scored = ~np.isnan(scores).any(axis=0)
         parts = [
-            TaskStability(task, _metrics(scores[:, mask]), *_same(verdicts, scores, mask))
+            TaskStability(
+                task, _metrics(scores[:, mask & scored]), *_same(verdicts, scores, mask & scored)
+            )
             for task, mask in verdicts.tasks.items()
         ]
-        everything = np.ones(len(verdicts.elements), dtype=np.bool_)
-        whole = TaskStability(AVERAGE, _average(parts), *_same(verdicts, scores, everything))
+        whole = TaskStability(AVERAGE, _average(parts), *_same(verdicts, scores, scored))
         yield RepeatedJudging(runs[0].name, len(scores), (*parts, whole))
 
 
@@ -173,11 +195,10 @@ def _metrics(scores: Scores) -> dict[str, Fluctuation]:
 
 
 def _sums(scores: Scores) -> Sums:
-    known = scores[~np.isnan(scores)]
     return {
-        "scored": len(known),
-        "hit": int((known != 0).sum()),
-        "correct": int((known == 1).sum()),
+        "scored": len(scores),
+        "hit": int((scores != 0).sum()),
+        "correct": int((scores == 1).sum()),
     }
 
 
@@ -211,20 +232,21 @@ def _label(score: float) -> str | None:
     return LABELS.get(float(score))
 
 
-def _averages(setups: _Setups) -> Iterator[JudgeAverages]:
+def _averages(setups: _Setups, tasks: Collection[str]) -> Iterator[JudgeAverages]:
     names = dict.fromkeys(run.name for _, each in setups for run in each.runs)
     for name in names:
         for differing, verdicts in setups:
             for run in verdicts.runs:
                 if run.name == name:
-                    yield JudgeAverages(differing, name, run.averages)
+                    yield JudgeAverages(differing, name, run.averages(tasks, *METRICS))
 
 
-def _pair(first: VerdictSet, differing: _Differing, other: VerdictSet) -> JudgePair:
+def _pair(averages: Sequence[JudgeAverages], differing: _Differing) -> JudgePair:
     sides = [
-        {metric: values_of({run.name: run.averages[metric] for run in each.runs})
+        {metric: values_of({each.name: each.metrics[metric] for each in averages
+                            if each.differing == setup})
          for metric in METRICS}
-        for each in (first, other)
+        for setup in ((), differing)
     ]  # fmt: skip
     rankings = {metric: compare_rankings(sides[0][metric], sides[1][metric]) for metric in METRICS}
     kept = (

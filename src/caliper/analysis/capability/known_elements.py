@@ -10,16 +10,20 @@ out. Only elements with a score for both count; each repeat of the judging count
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from caliper.analysis.capability.verdict_sets import (
     AVERAGE,
+    Estimates,
     JudgedRun,
     Mask,
     MediaAnswers,
     VerdictSet,
+    left_out,
+    shared_tasks,
     values_of,
 )
 from caliper.analysis.rankings import RankingPair, compare_rankings
@@ -70,11 +74,12 @@ class KnowledgeGap:
 
 def knowledge_gap(verdicts: VerdictSet) -> KnowledgeGap:
     """KT-bar of the runs that were asked about the media, too."""
-    runs = tuple(
-        _run(run, run.answers, verdicts) for run in verdicts.runs if run.answers is not None
-    )
-    if not runs:
+    asked = [run for run in verdicts.runs if run.answers is not None]
+    if not asked:
         return KnowledgeGap(remark=_NONE)
+    tasks = [task for task in verdicts.tasks if any(run.has(task, "qa_accuracy") for run in asked)]
+    shared = shared_tasks(tasks, asked, "qa_accuracy")
+    runs = tuple(_run(run, run.answers, verdicts, shared) for run in asked if run.answers)
     accuracy = values_of({run.name: run.tasks[-1].qa_accuracy for run in runs})
     untold = values_of({run.name: run.tasks[-1].kt_bar for run in runs})
     told = {name: 100 - value for name, value in untold.items()}
@@ -83,6 +88,7 @@ def knowledge_gap(verdicts: VerdictSet) -> KnowledgeGap:
         _range(accuracy),
         _range(untold),
         compare_rankings(accuracy, told) if len(runs) > 1 else None,
+        left_out(tasks, shared),
     )
 
 
@@ -90,21 +96,27 @@ def _range(values: dict[str, float]) -> float | None:
     return round(max(values.values()) - min(values.values()), 6) if len(values) > 1 else None
 
 
-def _run(run: JudgedRun, answers: MediaAnswers, verdicts: VerdictSet) -> RunKnowledge:
+def _run(
+    run: JudgedRun, answers: MediaAnswers, verdicts: VerdictSet, shared: Collection[str]
+) -> RunKnowledge:
+    metrics = ("qa_accuracy", "kt_bar")
     parts = [
-        _elements(run, answers, task, mask)
+        _elements(run, answers, task, mask, run.row(task, *metrics))
         for task, mask in verdicts.tasks.items()
         if ("tasks", task, "qa_accuracy") in run.figures
     ]
     everything = np.ones(len(verdicts.elements), dtype=np.bool_)
-    return RunKnowledge(run.name, (*parts, _elements(run, answers, AVERAGE, everything)))
+    averages = run.averages(shared, *metrics)
+    whole = _elements(run, answers, AVERAGE, everything, averages)
+    return RunKnowledge(run.name, (*parts, whole))
 
 
-def _elements(run: JudgedRun, answers: MediaAnswers, task: str, mask: Mask) -> KnownElements:
+def _elements(
+    run: JudgedRun, answers: MediaAnswers, task: str, mask: Mask, figures: Estimates
+) -> KnownElements:
     here = mask & answers.asked
     scores = run.scores[:, here]
     known = np.broadcast_to(answers.right[here], scores.shape)
-    figures = run.row(task, "qa_accuracy", "kt_bar")
 
     def count(chosen: Mask) -> int:
         return int(chosen.sum())

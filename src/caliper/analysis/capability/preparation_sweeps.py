@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.capability.verdict_sets import (
-    AVERAGE,
     METRICS,
     Estimates,
     JudgedRun,
     VerdictSet,
+    shared_tasks,
 )
 from caliper.analysis.compare import difference
 from caliper.benchmarks.capability.tasks import TASKS, Medium
@@ -49,8 +49,10 @@ class SweepPoint:
 @dataclass(frozen=True, slots=True)
 class PreparationSweep:
     """Runs of one model in the order of a field of the preparation; the rest of it is `fixed`.
+    Replicates of a run stand side by side: the change between them is chance.
 
-    `tasks` are those that the averages cover, `best` is the value with the highest average F1.
+    `tasks` are those that the averages cover, with a score in every run; `best` is the value with
+    the highest average F1.
     """
 
     model: str
@@ -77,16 +79,17 @@ def preparation_sweeps(verdicts: VerdictSet) -> PreparationSweeps:
 
 def _sweeps(verdicts: VerdictSet) -> Iterator[PreparationSweep]:
     for field in FIELDS:
-        groups: dict[tuple[str, Preparation], dict[float, JudgedRun]] = {}
+        groups: dict[tuple[str, Preparation], list[tuple[float, JudgedRun]]] = {}
         for run in verdicts.runs:
             value = getattr(run.preparation, field, None)
             if run.preparation is None or not run.captioner or value is None:
                 continue
             rest = replace(run.preparation, **{field: getattr(_FIXED, field)})
-            groups.setdefault((run.captioner, rest), {}).setdefault(float(value), run)
+            groups.setdefault((run.captioner, rest), []).append((float(value), run))
         for (_, rest), runs in groups.items():
-            if len(runs) > 1:
-                yield _sweep(field, rest, [runs[value] for value in sorted(runs)], verdicts)
+            if len({value for value, _ in runs}) > 1:
+                runs.sort(key=lambda pair: pair[0])
+                yield _sweep(field, rest, [run for _, run in runs], verdicts)
 
 
 _FIXED = Preparation(frames=1, fps=None)
@@ -97,10 +100,10 @@ def _sweep(
     field: str, rest: Preparation, runs: Sequence[JudgedRun], verdicts: VerdictSet
 ) -> PreparationSweep:
     clips = [task for task in verdicts.tasks if TASKS[task].media is Medium.VIDEO]
-    tasks = tuple(clips if clips and field in OF_CLIPS else verdicts.tasks)
+    tasks = shared_tasks(clips if clips and field in OF_CLIPS else verdicts.tasks, runs)
     points = []
     for place, run in enumerate(runs):
-        figures = {metric: _average(run, metric, tasks) for metric in METRICS}
+        figures = {metric: run.average(metric, tasks) for metric in METRICS}
         change = _change(runs[place - 1], run, figures["f1"], tasks) if place else None
         points.append(
             SweepPoint(
@@ -119,20 +122,10 @@ def _sweep(
     return PreparationSweep(runs[0].model, field, fixed, tasks, tuple(points), best)
 
 
-def _average(run: JudgedRun, metric: str, tasks: Sequence[str]) -> Figure | None:
-    """The average of a metric over some tasks."""
-    whole = run.figures.get((AVERAGE, metric))
-    parts = tuple(part for part in whole.parts if part.dimension in tasks) if whole else ()
-    if whole is None or not parts:
-        return None
-    cells = tuple(cell for part in parts for cell in part.cells)
-    return replace(whole, cells=cells, parts=parts, weights=(1 / len(parts),) * len(parts))
-
-
 def _change(
     before: JudgedRun, run: JudgedRun, figure: Figure | None, tasks: Sequence[str]
 ) -> Coefficient | None:
-    base = _average(before, "f1", tasks)
+    base = before.average("f1", tasks)
     if figure is None or base is None:
         return None
     found = difference(figure, before.tally, run.tally, base)

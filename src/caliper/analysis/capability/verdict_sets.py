@@ -7,8 +7,8 @@ score. Figures and their intervals are those of the runs' reports.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -60,7 +60,7 @@ class MediaAnswers:
 @dataclass(frozen=True, eq=False)
 class JudgedRun:
     """The verdicts of one run. `name` is what it is called among others, `model` the label of its
-    checkpoint, `captioner` the identity of what wrote its captions, empty if they were supplied.
+    checkpoint, `captioner` what wrote its captions and how long they may be, empty if supplied.
 
     `answers` are None if the model was not asked about the media. `words` and `digests` are the
     length and the hash of each caption by sample. `share` is the share of the questions that was
@@ -96,14 +96,27 @@ class JudgedRun:
         return found if self.share is None else of_all(found, self.share)
 
     def row(self, task: str, *metrics: str) -> Estimates:
-        """Some metrics of a task, or of the average over tasks."""
-        start = (AVERAGE,) if task == AVERAGE else ("tasks", task)
-        return {metric: self.estimate(*start, metric) for metric in metrics}
+        """Some metrics of a task."""
+        return {metric: self.estimate("tasks", task, metric) for metric in metrics}
 
-    @cached_property
-    def averages(self) -> Estimates:
-        """The averages over tasks."""
-        return self.row(AVERAGE, *METRICS)
+    def average(self, metric: str, tasks: Collection[str]) -> Figure | None:
+        """The average of a metric over some tasks."""
+        whole = self.figures.get((AVERAGE, metric))
+        parts = tuple(part for part in whole.parts if part.dimension in tasks) if whole else ()
+        if whole is None or not parts:
+            return None
+        cells = tuple(cell for part in parts for cell in part.cells)
+        return replace(whole, cells=cells, parts=parts, weights=(1 / len(parts),) * len(parts))
+
+    def averages(self, tasks: Collection[str], *metrics: str) -> Estimates:
+        """The averages of some metrics over some tasks."""
+        return {metric: self.estimate_of(self.average(metric, tasks)) for metric in metrics}
+
+    def has(self, task: str, metric: str) -> bool:
+        """Whether a metric of a task has a value."""
+        figure = self.figures.get(("tasks", task, metric))
+        totals = {cell: self.tally.total(cell) for cell in figure.cells} if figure else {}
+        return figure is not None and figure.statistic(totals) is not None
 
     @property
     def mean_words(self) -> float | None:
@@ -125,6 +138,16 @@ class VerdictSet:
         masks = {name: np.asarray(names == name, dtype=np.bool_) for name in NAMES}
         return {name: mask for name, mask in masks.items() if mask.any()}
 
+    @cached_property
+    def shared(self) -> tuple[str, ...]:
+        """The tasks that every run has a score in: averages are compared over these."""
+        return shared_tasks(self.tasks, self.runs)
+
+    @cached_property
+    def averages(self) -> dict[str, Estimates]:
+        """The averages of each run over the shared tasks, by name."""
+        return {run.name: run.averages(self.shared, *METRICS) for run in self.runs}
+
     def tally(self, scores: Scores, chosen: Mask) -> Tally:
         """The sums of some elements, for the figures of CAPability."""
         tally = Tally()
@@ -139,6 +162,19 @@ class VerdictSet:
                     correct=int(score == 1),
                 )
         return tally
+
+
+def shared_tasks(
+    tasks: Iterable[str], runs: Collection[JudgedRun], metric: str = "recall"
+) -> tuple[str, ...]:
+    """Those of the tasks in which every run has a value of the metric."""
+    return tuple(task for task in tasks if all(run.has(task, metric) for run in runs))
+
+
+def left_out(tasks: Iterable[str], shared: Collection[str]) -> str:
+    """What is said of averages over fewer than all tasks; empty if they are over all."""
+    others = ", ".join(task for task in tasks if task not in shared)
+    return others and f"averages are without {others}: not all runs have a score there"
 
 
 def rounded(found: Estimate) -> Estimate:

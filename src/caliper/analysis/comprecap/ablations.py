@@ -4,8 +4,8 @@ The paper matches without a threshold (3.3) and shows that another noun tagger c
 (A.6, Fig. S6). Here the captions of stored runs are matched again, and no model is called. A phrase
 keeps its outcome if its sentences are the same; it scores 0 if none mentions it any more. If other
 sentences mention it, a model would have to be asked: it is left out and counted, unless the judge
-is the lexical one, which is asked at once. So S-object is always exact; the other figures are as
-far as few phrases are left out.
+is the lexical one, which is asked at once. So S-object is exact; the other figures are as far as
+few phrases are left out. A picture whose nouns or vectors are not kept is left out as a whole.
 
 Rankings are by S-unified and by S-object, each against the ranking as the runs were judged, and
 against people's scores if there are some (Fig. S6). Runs with another setup (judge, tagger,
@@ -21,7 +21,7 @@ from fractions import Fraction
 from caliper.analysis.comprecap.scenes import ExaminedScene, SceneRun, SceneSet, figures_of
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
 from caliper.analysis.rankings import RankingPair, compare_rankings
-from caliper.benchmarks.base import Outcomes
+from caliper.benchmarks.base import Outcomes, lacks_caption
 from caliper.benchmarks.comprecap.examination import Scene
 from caliper.benchmarks.comprecap.matches import MICRO, object_score
 from caliper.benchmarks.comprecap.questions import PhraseQuestion
@@ -143,8 +143,8 @@ def _ablate(run: SceneRun, tagger: str, threshold: float) -> AblatedRun:
 
 def _match_again(run: SceneRun, scene: ExaminedScene, tagger: str, threshold: float) -> Outcomes:
     """The outcomes of a picture, matched in another way; those that need a model are left out."""
-    if not scene.scenes:
-        # There is no caption to match: its outcomes have other reasons.
+    if lacks_caption(scene.item, scene.caption, run.settings) or not scene.measure.categories:
+        # There is nothing to match: its outcomes have other reasons.
         return scene.outcomes
     before, after = (scene.scenes.get(name) for name in (run.tagger, tagger))
     if before is None or after is None:

@@ -1,10 +1,10 @@
 """CompreQA: questions about tiny objects, and what they say of captions (paper 3.2, 4.3, A.10).
 
 Accuracies are in percent with intervals, as in reports (Table 4). Of CompreQA-P there are as many
-absent objects as present ones: a model that sees everything gets half. An object is present if its
-category is annotated in the picture. Fig. S7 is the distribution of wrong answers of CompreQA-Cap
-over the area of the object's mask; here with the accuracy in each band, as most objects are tiny.
-Of several instances the largest counts.
+absent objects as present ones: a model that sees everything gets half. An object is present if that
+is the right answer. Fig. S7 is the distribution of wrong answers of CompreQA-Cap over the area of
+the object's mask; here with the accuracy in each band, as most objects are tiny. Of several
+instances the largest counts; without a mask the area is unknown.
 
 **Against captions.** The ranking of runs by each accuracy against that by S-unified (4.3: it
 "aligns").
@@ -12,11 +12,13 @@ Of several instances the largest counts.
 **From the caption.** The same questions answered by rules over the words of the caption, without a
 model: an object is seen if the caption mentions it, and the description with the highest score
 (the lexical judge's) fits best. Of equal scores, or without a mention, there is no answer: that is
-`silent`, not wrong. Ours: the paper asks about pictures only.
+`silent`, not wrong. Without a caption, or a right answer to compare with, a question is unscored.
+Ours: the paper asks about pictures only.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,9 +43,9 @@ _NONE = "no run was asked about the pictures (caliper evaluate comprecap --qa)"
 
 @dataclass(frozen=True, slots=True)
 class AnswerGroup:
-    """The answers of a run to some questions: `kind` is p or cap, `part` is all, present, absent
-    or a band of area in percent. `accuracy` is over the scored ones; `errors` is the percentage of
-    the run's wrong answers of this kind that are in the group.
+    """The answers of a run to some questions: `kind` is p or cap, `part` is all, present, absent,
+    a band of area in percent or unknown area. `accuracy` is over the scored ones; `errors` is the
+    percentage of the run's wrong answers of this kind that are in the group.
     """
 
     kind: str
@@ -56,12 +58,13 @@ class AnswerGroup:
 
 @dataclass(frozen=True, slots=True)
 class CaptionAnswers:
-    """The answers that a caption gives by rules: how many are right, wrong, and missing."""
+    """The answers that captions give by rules: how many are right, wrong, missing, and unscored."""
 
     kind: str
     right: int
     wrong: int
     silent: int
+    unscored: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,11 @@ class TinyObjects:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """One answer: the picture, the question, whether its object is in the picture, its area."""
+    """One answer: the picture, the question, and the area of its object if that is known."""
 
     picture: str
     question: CompreQaQuestion
     outcome: Outcome | None
-    present: bool | None
     area: float | None
 
     @property
@@ -125,10 +127,9 @@ def _answers(run: SceneRun) -> Iterator[_Answer]:
         for question in item.questions:
             place = _largest(scene, question.payload.category)
             area = scene.area(place) if scene is not None and place is not None else None
-            present = None if scene is None else place is not None
             for repeat in range(question.repeats):
                 outcome = outcomes.get((question.ordinal, repeat))
-                yield _Answer(item.sample, question.payload, outcome, present, area)
+                yield _Answer(item.sample, question.payload, outcome, area)
 
 
 def _largest(scene: ExaminedScene | None, category: str) -> int | None:
@@ -147,10 +148,11 @@ def _groups(kind: str, answers: Iterable[_Answer]) -> Iterator[AnswerGroup]:
         return
     parts: dict[str, Callable[[_Answer], bool]] = {"all": lambda _: True}
     if kind == "p":
-        parts |= {"present": lambda one: one.present is True}
-        parts |= {"absent": lambda one: one.present is False}
+        parts |= {"present": lambda one: _is_present(one.question) is True}
+        parts |= {"absent": lambda one: _is_present(one.question) is False}
     else:
         parts |= {f"{low:g} to {high:g}%": _between(low, high) for low, high in pairwise(EDGES)}
+        parts |= {"unknown area": lambda one: one.area is None}
     wrong = sum(answer.is_right is False for answer in here)
     for part, belongs in parts.items():
         yield _group(kind, part, [answer for answer in here if belongs(answer)], wrong)
@@ -182,25 +184,33 @@ def _from_captions(run: SceneRun, answers: Iterable[_Answer]) -> Iterator[Captio
     captions = {scene.item.sample: scene.caption for scene in run.scenes}
     texts = {sample: parse(text) for sample, text in captions.items() if text is not None}
     told: dict[str, list[bool | None]] = {}
+    unscored: Counter[str] = Counter()
     for answer in answers:
-        text = texts.get(answer.picture)
-        if text is not None:
-            told.setdefault(answer.question.kind, []).append(answer_from(text, answer.question))
+        question, text = answer.question, texts.get(answer.picture)
+        found = told.setdefault(question.kind, [])
+        if text is None or not question.category or _is_present(question) is None:
+            unscored[question.kind] += 1
+        else:
+            found.append(answer_from(text, question))
     for kind, found in told.items():
-        yield CaptionAnswers(kind, found.count(True), found.count(False), found.count(None))
+        right, wrong, silent = (found.count(value) for value in (True, False, None))
+        yield CaptionAnswers(kind, right, wrong, silent, unscored[kind])
+
+
+def _is_present(question: CompreQaQuestion) -> bool | None:
+    """Whether the right option begins with yes; None if there is no such option."""
+    text = options(question.question).get(question.answer)
+    return None if text is None else text.casefold().startswith("yes")
 
 
 def answer_from(caption: CaptionText, question: CompreQaQuestion) -> bool | None:
     """Whether the caption answers a question right, by rules; None if it gives no answer."""
-    shown = options(question.question)
-    if question.answer not in shown:
-        return None
     mentioned = bool(mentions(caption, phrase(question.category)))
     if question.kind == "p":
-        yes = shown[question.answer].casefold().startswith("yes")
-        return mentioned == yes
+        return mentioned == _is_present(question)
     if not mentioned:
         return None
+    shown = options(question.question)
     scores = {letter: rate_phrase(caption, text) for letter, text in shown.items()}
     best = [letter for letter, score in scores.items() if score == max(scores.values())]
     return best == [question.answer] if len(best) == 1 else None

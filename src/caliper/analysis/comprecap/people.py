@@ -2,8 +2,8 @@
 
 Pearson's r, Kendall's tau and Spearman's rho of every metric with people's scores: over models, as
 in Table 3, and over single captions if people scored those; a model's score is then the mean of
-its captions'. The metrics are Caliper's figures, of a run or of one picture, and those of `caliper
-metrics` if there are references.
+its captions', over the images scored of every model. The metrics are Caliper's figures, of a run
+or of one picture, and those of `caliper metrics` if there are references.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from caliper.analysis.human_scores import HumanScores, Measures
 from caliper.core.report import Estimate
 
 _NOBODY = "people's scores are needed (--people PATH)"
+_OTHER_IMAGES = "people scored no image of all models: their means are over other images"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,15 @@ def human_correlation(measures: Measures, human: HumanScores | None) -> HumanCor
         scored.append(ScoredModel(model, score, known))
     over_models = _correlations(means, measures)
     over_captions = _correlations(human, measures) if human.noun == "captions" else ()
-    remarks = {"models": over_models[:1], "captions": over_captions[:1]}
-    remark = "; ".join(
+    firsts = {"models": over_models[:1], "captions": over_captions[:1]}
+    remarks = [
         f"over {noun}: {one.estimate.remark}"
-        for noun, first in remarks.items()
+        for noun, first in firsts.items()
         for one in first
         if one.estimate.remark
-    )
-    return HumanCorrelation(tuple(scored), over_models, over_captions, remark)
+    ]
+    remarks += [_OTHER_IMAGES] if not human.shared_images else []
+    return HumanCorrelation(tuple(scored), over_models, over_captions, "; ".join(remarks))
 
 
 def _correlations(human: HumanScores, measures: Measures) -> tuple[MetricCorrelation, ...]:

@@ -33,8 +33,8 @@ _PERCENT = 100
 class ExaminedScene:
     """A picture of a run: its questions, their outcomes, and its caption.
 
-    `scenes` are the decomposed caption by tagger, the run's own first; a tagger is left out if
-    nouns of it have no vectors. They are empty for a caption that nobody gave.
+    `scenes` are the decomposed caption by tagger, the run's own first; a tagger is left out if its
+    nouns or their vectors are not kept. They are empty for a caption that nobody gave.
     """
 
     item: Item

@@ -43,9 +43,10 @@ def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fr
     `union` of the masks (released script) or of the whole `image` (paper), selected by `over`.
     `scores` has one score, 0 to 5, per instance.
     """
+    # Integers are as exact and many times faster.
+    plain = [score.numerator if score.denominator == 1 else score for score in scores]
     covered = sum(
-        min(Fraction(HIGHEST), sum((scores[place] for place in atom.instances), Fraction(0)))
-        * atom.pixels
+        min(HIGHEST, sum(plain[place] for place in atom.instances)) * atom.pixels
         for atom in measure.atoms
     )
     area = measure.pixels if over == "image" else sum(atom.pixels for atom in measure.atoms)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from caliper.benchmarks.base import Setting, Settings, setting_reader
 from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
-from caliper.building.generation import REPLY_SCHEMA, read_questions
+from caliper.building.capability.listing import LISTING_SCHEMA, read_listing
+from caliper.building.generation import REPLY_SCHEMA, CandidateReader, read_questions
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
 from caliper.core.report import Generation
@@ -35,6 +38,14 @@ SETTINGS = (
     ),
 )
 chosen = setting_reader(SETTINGS)
+_SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {
+    ModelStep.WRITE: REPLY_SCHEMA,
+    ModelStep.ANNOTATE: LISTING_SCHEMA,
+}
+CANDIDATE_READERS: Mapping[ModelStep, CandidateReader] = {
+    ModelStep.WRITE: read_questions,
+    ModelStep.ANNOTATE: read_listing,
+}
 PROMPTS = {step: f"building/{step}" for step in ModelStep}
 
 
@@ -49,12 +60,13 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
 
 
 def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Settings) -> Ask:
-    """Ask for questions, or for the letter of an option."""
+    """Ask for candidates, or for the letter of an option."""
     payload = question.payload
-    writes = payload.step == ModelStep.WRITE
-    fields = {"category": payload.category, "most": str(payload.most)}
-    if not writes:
-        fields = {"question": payload.question, "options": format_options(payload.options)}
+    schema = _SCHEMAS.get(ModelStep(payload.step))
+    fields = {"question": payload.question, "options": format_options(payload.options)}
+    if schema is not None:
+        fields = {"category": payload.category, "most": str(payload.most)}
+        fields["text"] = payload.question
     return Ask(
         item=item,
         question=question,
@@ -62,13 +74,13 @@ def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Set
         prompt=f"building/{payload.step}",
         fields=fields,
         decoding=decoding(payload.step, settings, question.ordinal),
-        schema=REPLY_SCHEMA if writes else None,
+        schema=schema,
     )
 
 
 def decoding(step: str, settings: Settings, ordinal: int = 0) -> Decoding:
     """How a model is sampled. Every vote of the blind model has a seed of its own."""
-    if step == ModelStep.WRITE:
+    if step in _SCHEMAS:
         return Decoding(max_tokens=int(chosen(settings, "write_tokens")))
     tokens = int(chosen(settings, "answer_tokens"))
     if step == ModelStep.VALIDATE:
@@ -78,16 +90,18 @@ def decoding(step: str, settings: Settings, ordinal: int = 0) -> Decoding:
 
 
 def read_outcome(request: Ask, reply: str) -> Reading:
-    """Score 1 if there are questions, or the right option is chosen. The explanation of an answer
+    """Score 1 if there are candidates, or the right option is chosen. The explanation of an answer
     is the text of the option.
     """
     payload: StepQuestion = request.question.payload
-    if payload.step == ModelStep.WRITE:
-        written = read_questions(reply, request.item.sample, payload.category, payload.most)
+    if payload.step in CANDIDATE_READERS:
+        written = CANDIDATE_READERS[ModelStep(payload.step)](
+            reply, request.item.sample, payload.category, payload.most
+        )
         if written is None:
-            return Reading(UNREADABLE, "no questions could be read from the reply")
+            return Reading(UNREADABLE, "no candidates could be read from the reply")
         found = len(written.candidates)
-        return Reading(Scored(Fraction(bool(found))), f"{found} questions", bool(written.unusable))
+        return Reading(Scored(Fraction(bool(found))), f"{found} written", bool(written.unusable))
     choice = read_lenient(reply, payload.options, payload.question)
     if choice.place is None:
         return Reading(UNREADABLE, "no option could be read from the reply")

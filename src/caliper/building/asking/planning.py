@@ -15,7 +15,7 @@ from caliper.core.question import Item, Question, Source
 from caliper.core.rows import Row
 
 NAME = "building"
-MOST_QUESTIONS, MOST_VOTES = 10, 100
+MOST_QUESTIONS, MOST_ELEMENTS, MOST_VOTES = 10, 50, 100
 
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
@@ -28,7 +28,8 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
         if step not in tuple(ModelStep):
             error = UnknownName("step", f"{step!r:.60}", tuple(ModelStep))
             raise row.error("step", str(error))
-        item = _writing(row) if step == ModelStep.WRITE else _answering(row, request.seed)
+        answers = step in (ModelStep.BLIND, ModelStep.VALIDATE)
+        item = _answering(row, request.seed) if answers else _writing(row)
         if item.key in seen:
             raise row.error("id", f"{item.key!r:.60} appears twice")
         seen.add(item.key)
@@ -39,10 +40,15 @@ def _writing(row: Row) -> Item:
     image, categories = row.text("image"), row.fields.get("categories")
     if not isinstance(categories, list | tuple) or not categories:
         raise row.error("categories", f"expected a list of texts, found {categories!r:.60}")
-    most = _number(row, "most", MOST_QUESTIONS)
+    texts = row.fields.get("texts", [""] * len(categories))
+    if not isinstance(texts, list | tuple) or len(texts) != len(categories):
+        raise row.error("texts", f"expected one text per category, found {texts!r:.60}")
+    step = ModelStep(row.fields["step"])
+    limit = MOST_QUESTIONS if step == ModelStep.WRITE else MOST_ELEMENTS
+    most = _number(row, "most", limit)
     questions = tuple(
-        Question(ordinal, StepQuestion(ModelStep.WRITE, str(category), most))
-        for ordinal, category in enumerate(categories)
+        Question(ordinal, StepQuestion(step, str(category), most, str(text)))
+        for ordinal, (category, text) in enumerate(zip(categories, texts, strict=True))
     )
     return Item(NAME, image, image, image, (image,), questions, Source.MEDIA)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -21,14 +21,16 @@ class ModelStep(StrEnum):
     WRITE = "write"
     BLIND = "blind"
     VALIDATE = "validate"
+    ANNOTATE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)
 class StepQuestion:
     """What a model is asked in a step.
 
-    To write, it gets a `category` and writes at most `most` questions. Else it answers `question`,
-    whose `choices` are shown as choices[permutation[i]]; `answer` is the text of the right one.
+    To write, it gets a `category`, for some steps with words of its own in `question`, and writes
+    at most `most` candidates. Else it answers `question`, whose `choices` are shown as
+    choices[permutation[i]]; `answer` is the text of the right one.
     """
 
     step: str
@@ -76,9 +78,18 @@ def decode(document: Mapping[str, Any]) -> StepQuestion:
         raise InvalidInput(f"no question of a build: {error!r}") from error
 
 
-def writing_row(image: str, categories: tuple[str, ...], most: int) -> dict[str, Any]:
-    """The row that asks for questions about a picture, category by category."""
-    return {"step": ModelStep.WRITE, "image": image, "categories": categories, "most": most}
+def writing_row(
+    image: str,
+    categories: Sequence[str],
+    most: int,
+    step: ModelStep = ModelStep.WRITE,
+    texts: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The row that asks for candidates about a medium, category by category. `texts` are the words
+    of each category for the prompt, where a step's has them.
+    """
+    row = {"step": step, "image": image, "categories": categories, "most": most}
+    return {**row, "texts": texts} if texts else row
 
 
 def answering_row(step: ModelStep, candidate: Candidate, votes: int = 1) -> dict[str, Any]:

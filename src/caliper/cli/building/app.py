@@ -5,6 +5,11 @@ from __future__ import annotations
 import typer
 
 from caliper.cli.building.agreement import agreement
+from caliper.cli.building.capability import (
+    AnnotationFlags,
+    AnnotationInputs,
+    build_capability,
+)
 from caliper.cli.building.captionqa import BuildFlags, BuildInputs, build_captionqa
 from caliper.cli.building.finish import command as finish
 from caliper.cli.building.review import command as review
@@ -27,6 +32,18 @@ app.command("captionqa")(
 
 Steps without a model are skipped. The same command goes on where it stopped, and does only those
 steps again whose inputs changed. Exit code 1: a step lacks replies that may come later.
+""",
+    )
+)
+app.command("capability")(
+    command_taking(
+        build_capability,
+        AnnotationInputs,
+        AnnotationFlags,
+        help_text="""Build annotations of CAPability's dimensions, from pictures and clips.
+
+Annotations are given, or listed by models; merged; one element is drawn per medium and dimension.
+The same command goes on where it stopped, and does only those steps again whose inputs changed.
 """,
     )
 )

@@ -1,4 +1,4 @@
-"""`caliper build finish`: the reviewed questions as a dataset, and its data card."""
+"""`caliper build finish`: the reviewed candidates as a dataset, and its data card."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of
 
 
 def command(directory: Directory, json: Json = False, quiet: Quiet = False) -> int:
-    """Write the reviewed questions of a build and its data card.
+    """Write what was accepted in a build as data of its benchmark, and a data card.
 
-    DIR/captionqa.json is data for `caliper evaluate captionqa`, DIR/card.md tells how it came
-    about. Questions that nobody reviewed, or that reviewers disagree about, are left out.
+    The data are for `caliper evaluate`; DIR/card.md tells how they came about. What nobody
+    reviewed, or reviewers disagree about, is left out.
     """
     finished = finish(BuildDirectory(directory))
     states = Counter(each.state for each in finished.facts.decisions)
     if json:
         counts = {str(state): states[state] for state in ReviewState}
-        files = {"data": str(finished.data), "card": str(finished.card)}
+        files = {"data": [str(path) for path in finished.data], "card": str(finished.card)}
         write_json({"domain": finished.facts.domain, **counts, **files})
     elif not quiet:
         left = (
             f"{states[ReviewState.PENDING]} not reviewed, {states[ReviewState.DISPUTED]} disputed"
         )
         OUT.print(
-            f"{states[ReviewState.ACCEPT]} questions; left out: "
+            f"{states[ReviewState.ACCEPT]} {finished.facts.kind.noun}s; left out: "
             f"{states[ReviewState.REJECT]} rejected, {left}",
             highlight=False,
         )
-        for path in (finished.data, finished.card):
+        for path in (*finished.data, finished.card):
             OUT.print(plain(str(path)), soft_wrap=True, highlight=False)
     return Exit.DONE

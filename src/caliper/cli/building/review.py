@@ -1,4 +1,4 @@
-"""`caliper build review`: a page on which people accept, edit or reject questions."""
+"""`caliper build review`: a page on which people accept, edit or reject candidates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from typing import Annotated
 import typer
 
 from caliper.adapters.media.thumbnails import Thumbnails
+from caliper.building.kinds import BuildKind
+from caliper.building.registry import kind_of
 from caliper.building.review_round import ReviewRound, first_round, second_round
 from caliper.building.reviews import last_reviews
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
+from caliper.local.building.directory import BuildDirectory
 from caliper.local.review_files import (
     ReviewFile,
     all_reviews,
@@ -33,7 +36,7 @@ from caliper.wiring.clock import SystemClock
 # Pixels per side of a picture: more than most screens show of it, zoomed or not.
 _LONGEST = 1600
 _TOKEN_BYTES = 16
-HELP = """Review the questions of a build directory in the browser.
+HELP = """Review the candidates of a build directory in the browser.
 
 The page is for a browser at this machine; its address has a token. Keys: A accept, E edit, R and a
 number reject, arrows back and forth, U undo, Z zoom. Verdicts go to DIR/reviews/NAME.jsonl as they
@@ -44,14 +47,14 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The build direct
 Reviewer = Annotated[
     str, typer.Option("--reviewer", metavar="NAME", help="Who reviews; names the file of verdicts.")
 ]
-Images = Annotated[Path, typer.Option("--images", help="Folder that pictures are relative to.")]
+Images = Annotated[Path, typer.Option("--images", help="Folder that media are relative to.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0: any free one.")]
-Every = Annotated[bool, typer.Option("--all", help="Also questions that the validators accepted.")]
+Every = Annotated[bool, typer.Option("--all", help="Also what the validators accepted.")]
 SecondRound = Annotated[
     bool,
     typer.Option(
         "--disputed",
-        help="Only questions on which reviewers disagree. Whoever has given a verdict on one sees "
+        help="Only that on which reviewers disagree. Whoever has given a verdict on one sees "
         "those of the others.",
     ),
 ]
@@ -77,12 +80,13 @@ def review(options: ReviewOptions) -> int:
     start = _round(options, file)
     if not start.questions:
         ERR.print(
-            "No question is disputed."
+            "Nothing is disputed."
             if options.disputed
-            else "No question needs a review. Add --all to review all."
+            else "Nothing needs a review. Add --all to review all."
         )
         return Exit.DONE
-    asyncio.run(_serve(options, file, start))
+    kind = kind_of(BuildDirectory(options.directory).read().get("benchmark", "captionqa"))
+    asyncio.run(_serve(options, kind, file, start))
     return Exit.DONE
 
 
@@ -97,13 +101,16 @@ def _round(options: ReviewOptions, file: ReviewFile) -> ReviewRound:
     return ReviewRound(2, second_round(assessed, reviews), file.read(), others)
 
 
-async def _serve(options: ReviewOptions, file: ReviewFile, start: ReviewRound) -> None:
+async def _serve(
+    options: ReviewOptions, kind: BuildKind, file: ReviewFile, start: ReviewRound
+) -> None:
     pictures = Thumbnails(options.images)
     sources = ReviewSources(
+        kind=kind,
         reviewer=options.reviewer,
         read=lambda: start.with_lines(file.read()),
         append=file.append,
-        picture=partial(pictures.jpeg, longest=_LONGEST),
+        picture=partial(pictures.sheet, longest=_LONGEST),
         now=SystemClock().now,
     )
     pages = ReviewPages(sources, secrets.token_urlsafe(_TOKEN_BYTES))

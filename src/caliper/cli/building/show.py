@@ -8,7 +8,7 @@ from typing import Any
 from caliper.building.steps import StepResult
 from caliper.cli.console import OUT, plain, write_json, write_reason
 from caliper.cli.options import OutputOptions
-from caliper.local.building.pipeline import BuildResult
+from caliper.local.building.sequence import BuildResult
 
 
 class BuildView:
@@ -55,7 +55,7 @@ def _result_line(result: BuildResult) -> str:
     empty = [plain(category) for category, count in result.coverage.items() if not count]
     line = f"{decisions['accept']:,} accepted, {decisions['review']:,} to review"
     covered = len(result.coverage) - len(empty)
-    line += f"; {covered} of {len(result.coverage)} categories have questions"
+    line += f"; {covered} of {len(result.coverage)} categories covered"
     return f"{line}. None: {', '.join(empty)}" if empty else line
 
 

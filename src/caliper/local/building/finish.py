@@ -1,15 +1,15 @@
-"""Finishes a build: the reviewed questions as a dataset, and its data card."""
+"""Finishes a build: the reviewed candidates as a dataset, and its data card."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.adapters.exports.data_card import CardFacts, card_text
 from caliper.adapters.files import write_text
-from caliper.building.official import official_rows
+from caliper.building.registry import kind_of
 from caliper.building.reviews import merge, review_agreement
 from caliper.building.steps import StepResult, read_fates, restore_step
 from caliper.core.errors import InvalidInput
@@ -21,14 +21,14 @@ from caliper.local.review_files import all_reviews, read_review_candidates
 class FinishedBuild:
     """The files of a finished build, and what they hold."""
 
-    data: Path
+    data: Sequence[Path]
     card: Path
     facts: CardFacts
 
 
 def finish(directory: BuildDirectory) -> FinishedBuild:
-    """Write captionqa.json and card.md. Questions that nobody reviewed, or about which reviewers
-    disagree, are left out.
+    """Write the files of the benchmark and card.md. What nobody reviewed, or reviewers disagree
+    about, is left out.
 
     Raises InvalidInput if there is no build or nothing is accepted, RunInUse, StoreUnavailable.
     """
@@ -37,9 +37,11 @@ def finish(directory: BuildDirectory) -> FinishedBuild:
     with directory.claim():
         build = directory.read()
         if not build.get("complete"):
-            message = "the build stopped before its last step: run caliper build captionqa again"
+            message = "the build stopped before its last step: give the command that began it again"
             raise InvalidInput(message, file=str(path))
+        kind = kind_of(build["benchmark"])
         facts = CardFacts(
+            kind=kind,
             domain=build["domain"],
             categories=build["categories"],
             settings=build["settings"],
@@ -48,13 +50,23 @@ def finish(directory: BuildDirectory) -> FinishedBuild:
             agreement=review_agreement(assessed, reviews) if len(reviews) > 1 else None,
         )
         if not facts.kept:
-            message = "no question is accepted yet: review them with caliper build review"
+            message = f"no {kind.noun} is accepted yet: review them with caliper build review"
             raise InvalidInput(message, file=str(directory.candidates))
-        rows = official_rows(facts.kept, facts.domain)
-        # A line per picture, so that versions of a dataset can be compared.
-        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-        data = write_text(path / "captionqa.json", f"[\n{lines}\n]\n")
+        texts = kind.files(facts.kept, build)
+        data = _write(path, texts)
         return FinishedBuild(data, write_text(path / "card.md", card_text(facts)), facts)
+
+
+def _write(path: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write the files, and remove those of an earlier finish from their folders."""
+    tops = [path / name for name in dict.fromkeys(name.partition("/")[0] for name in texts)]
+    for folder in filter(Path.is_dir, tops):
+        for file in folder.glob("*.jsonl"):
+            if f"{folder.name}/{file.name}" not in texts:
+                file.unlink()
+    for name, text in texts.items():
+        write_text(path / name, text)
+    return tops
 
 
 def _steps(directory: BuildDirectory) -> list[StepResult]:

@@ -12,9 +12,10 @@ from typing import Any
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.parquet import rows as parquet_rows
 from caliper.adapters.files import write_atomically, write_text
-from caliper.building.asking.examination import PROMPTS
+from caliper.building.asking.examination import CANDIDATE_READERS, PROMPTS
 from caliper.building.asking.planning import NAME
 from caliper.building.asking.questions import ModelStep
+from caliper.building.candidates import Candidate
 from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import RETRYABLE
@@ -67,6 +68,15 @@ class StepReplies:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class StepWriting:
+    """The candidates of each model, their labels, and what people should know."""
+
+    candidates: Sequence[Sequence[Candidate]]
+    models: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
 class StepIncomplete(Exception):
     """A step lacks replies that a later start may bring."""
 
@@ -79,7 +89,7 @@ class ModelSteps:
 
     run: RunStep
     runs: Path
-    images: Path
+    media: Path
     pack: PromptPack
     seed: int
     settings: Mapping[str, str]
@@ -112,12 +122,37 @@ class ModelSteps:
             raise StepIncomplete(f"{missing.total()} replies of {found.model} are missing: {told}")
         return replies
 
+    async def write(
+        self, step: ModelStep, rows: Sequence[Mapping[str, Any]], models: Sequence[str]
+    ) -> StepWriting:
+        """What each model writes about the media in `rows`. Raises what `ask` raises."""
+        read, candidates, labels, remarks = CANDIDATE_READERS[step], [], [], []
+        for number, spec in enumerate(models if rows else ()):
+            replies = await self.ask(step, rows, spec, number)
+            labels.append(replies.model)
+            remarks += replies.remarks()
+            own: list[Candidate] = []
+            unusable = 0
+            for row in rows:
+                image = row["image"]
+                for category, each in zip(row["categories"], replies.items[image], strict=True):
+                    written = read(each.reply, image, category, row["most"])
+                    if written is not None and not each.reason:
+                        own += written.candidates
+                        unusable += written.unusable
+            if unusable:
+                remarks.append(f"{unusable} entries of {replies.model}: malformed, or too many")
+            candidates.append(tuple(own))
+        return StepWriting(tuple(candidates), tuple(labels), tuple(remarks))
+
     def inputs(self, *models: str) -> list[str]:
         """What a step depends on of the models with these SPECs. Raises InvalidInput for recorded
         replies that cannot be read.
         """
         return [
-            DatasetFiles(_recording(spec)).digest(_TABLE) if spec.startswith(_REPLAY) else spec
+            f"{spec} {DatasetFiles(_recording(spec)).digest(_TABLE)}"
+            if spec.startswith(_REPLAY)
+            else spec
             for spec in models
         ]
 
@@ -139,7 +174,7 @@ class ModelSteps:
         spec, replicate = model
         lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
         data = write_text(folder.with_suffix(".jsonl"), "".join(lines))
-        part: dict[str, Any] = {"data": data, "media": self.images, "qa": True}
+        part: dict[str, Any] = {"data": data, "media": self.media, "qa": True}
         if spec.startswith(_REPLAY):
             part["qa_replies"] = _recording(spec)
             # A run has captions or a captioner, though nothing is asked about either.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from caliper.adapters.media.bounds import MediaLimits
+from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.building.blind import VOTES
 from caliper.building.duplicates import GroupingOptions
 from caliper.core.errors import InvalidInput
@@ -55,30 +55,34 @@ class BuildOptions:
             raise InvalidInput("higher than --similarity", field="cohesion")
 
 
-def picture_digests(folder: Path, limits: MediaLimits) -> dict[str, str]:
-    """The SHA-256 of every picture below a folder, by path, in the order of the paths.
+def media_digests(
+    folder: Path, limits: MediaLimits, suffixes: Collection[str] = SUFFIXES
+) -> dict[str, str]:
+    """The SHA-256 of every medium below a folder, by path, in the order of the paths.
 
-    What is hidden does not count, nor do files that are no pictures. Raises InvalidInput naming the
+    What is hidden does not count, nor do files with other suffixes. Raises InvalidInput naming the
     file that is too large or cannot be read, and for none or too many.
     """
     if not folder.is_dir():
         raise InvalidInput("no such folder", file=str(folder), field="images")
-    pictures = sorted(
+    media = sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES
+        if path.suffix.lower() in suffixes
         and path.is_file()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
-    if not 0 < len(pictures) <= MOST_PICTURES:
-        message = f"expected 1 to {MOST_PICTURES:,} pictures, found {len(pictures):,}"
+    if not 0 < len(media) <= MOST_PICTURES:
+        noun = "pictures" if suffixes is SUFFIXES else "pictures and clips"
+        message = f"expected 1 to {MOST_PICTURES:,} {noun}, found {len(media):,}"
         raise InvalidInput(message, file=str(folder), field="images")
     digests = {}
-    for name in pictures:
+    for name in media:
         path = folder / name
         try:
-            if path.stat().st_size > limits.picture_bytes:
-                raise InvalidInput(f"more than {limits.picture_bytes:,} bytes", file=str(path))
+            most = limits.clip_bytes if path.suffix.lower() in CLIPS else limits.picture_bytes
+            if path.stat().st_size > most:
+                raise InvalidInput(f"more than {most:,} bytes", file=str(path))
             with path.open("rb") as file:
                 digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -14,19 +14,19 @@ from caliper.building.asking.questions import ModelStep, answering_row, writing_
 from caliper.building.balance import balance
 from caliper.building.blind import UNSURE, filter_blind, is_asked
 from caliper.building.candidates import Candidate, read_candidates
+from caliper.building.domains import CAPTIONQA
 from caliper.building.duplicates import drop_duplicates, text_of
 from caliper.building.formats import check_formats
-from caliper.building.generation import read_questions
 from caliper.building.steps import Fate, StepResult, keep_all
-from caliper.building.taxonomies import category_of, coverage, merge_taxonomies
-from caliper.building.validation import assess, decide
+from caliper.building.taxonomies import category_of, merge_taxonomies
+from caliper.building.validation import decide
 from caliper.core.errors import InvalidInput
-from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Vector
 from caliper.local.building.directory import BuildDirectory
-from caliper.local.building.model_steps import ModelSteps, StepIncomplete
+from caliper.local.building.model_steps import ModelSteps
 from caliper.local.building.options import MOST_PER_PICTURE, BuildOptions
+from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
 from caliper.local.taxonomy import read_domains
 from caliper.ports.models import Embedder
 from caliper.version import __version__
@@ -39,20 +39,6 @@ _RULES = "lexical"
 """The kind of the embedder that compares spelling."""
 _EMBEDDED = 256
 """Texts per call of an embedder."""
-
-Show = Callable[[StepResult, bool], None]
-"""Shows a step; true if it was done before."""
-Work = Callable[[Sequence[Fate]], Awaitable[StepResult]]
-
-
-@dataclass(slots=True)
-class BuildResult:
-    """A build so far. `stopped` says why it ended before its last step."""
-
-    domain: str
-    steps: list[StepResult] = field(default_factory=list)
-    coverage: Mapping[str, int] = field(default_factory=dict)
-    stopped: str = ""
 
 
 class Build:
@@ -75,13 +61,8 @@ class Build:
             message = f"expected small letters, digits, '-' and '_', found {domain!r:.60}"
             raise InvalidInput(message, file=str(options.taxonomies[0]), field="domain")
         self._categories = tuple(map(category_of, nodes))
+        self._domain = domain
         self._pictures: Mapping[str, str] = {}
-        self._stored = directory.read()
-        if self._stored and self._stored.get("domain") != domain:
-            message = f"holds a build of {self._stored.get('domain')}, not of {domain}"
-            raise InvalidInput(message, file=str(directory.path), field="domain")
-        self._summaries: list[dict[str, Any]] = []
-        self._result = BuildResult(domain)
 
     async def run(self, pictures: Mapping[str, str]) -> BuildResult:
         """Go through all steps; those whose inputs are the same are not done again.
@@ -90,22 +71,10 @@ class Build:
         raise, and InvalidInput for candidates in a file that are broken.
         """
         self._pictures = pictures
-        result = self._result
-        fates: Sequence[Fate] = ()
-        for name, inputs, work in self._steps():
-            try:
-                step = await self._step(name, inputs, partial(work, fates))
-            except StepIncomplete as stop:
-                result.stopped = f"{name}: {stop}"
-                return result
-            fates = [fate for fate in step.fates if not fate.dropped]
-        result.coverage = coverage(self._categories, (fate.candidate for fate in fates))
-        self._directory.write_candidates(assess(fates))
-        self._directory.write({**self._values(), "complete": True})
-        return result
+        sequence = StepSequence(self._directory, self._facts(), self._show)
+        return await sequence.run(self._steps())
 
-    def _steps(self) -> tuple[tuple[str, Any, Work], ...]:
-        """Every step: its name, what it depends on besides the candidates, and what it does."""
+    def _steps(self) -> Steps:
         options, prompt, models = self._options, self._models.prompt, self._models.inputs
         settings, pictures = [dict(options.settings), options.seed], dict(self._pictures)
         file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
@@ -128,26 +97,7 @@ class Build:
             (BALANCE, balanced, self._balance),
         )
 
-    async def _step(
-        self, name: str, inputs: Any, work: Callable[[], Awaitable[StepResult]]
-    ) -> StepResult:
-        before = self._summaries[-1]["file"] if self._summaries else ""
-        key = digest([name, before, inputs])
-        summaries = {each["step"]: each for each in self._stored.get("steps", ())}
-        step = self._directory.stored_step(summaries.get(name, {}), key)
-        known = step is not None
-        if step is None:
-            step = await work()
-            summary = self._directory.write_step(step, key)
-        else:
-            summary = summaries[name]
-        self._summaries.append(summary)
-        self._directory.write(self._values())
-        self._result.steps.append(step)
-        self._show(step, known)
-        return step
-
-    def _values(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         options = self._options
         # Addresses of models say nothing of a build, and may hold secrets.
         settings = {
@@ -159,46 +109,27 @@ class Build:
             "seed": options.seed,
             "set": dict(options.settings),
         }
-        done = len(self._summaries)
         return {
-            "version": __version__,
-            "domain": self._result.domain,
+            "benchmark": CAPTIONQA.benchmark,
+            "domain": self._domain,
             "categories": list(self._categories),
             "settings": settings,
             "pictures": dict(self._pictures),
-            # Of a build that is changed, the later steps as they were, until they are done again.
-            "steps": [*self._summaries, *self._stored.get("steps", [])[done:]],
         }
 
     async def _questions(self, _: Sequence[Fate]) -> StepResult:
         options = self._options
         candidates: list[Candidate] = []
-        remarks: list[str] = []
-        models: list[str] = []
         if options.questions is not None:
             rows = DatasetFiles(options.questions).rows(_TABLE)
             candidates += read_candidates(rows, self._pictures)
         self._check_size(candidates)
-        rows_to_write = [
-            writing_row(image, self._categories, options.most) for image in self._pictures
-        ]
-        for number, spec in enumerate(options.generators):
-            replies = await self._models.ask(ModelStep.WRITE, rows_to_write, spec, number)
-            models.append(replies.model)
-            remarks += replies.remarks()
-            unusable = 0
-            for image, texts in replies.items.items():
-                for category, each in zip(self._categories, texts, strict=True):
-                    written = read_questions(each.reply, image, category, options.most)
-                    if written is not None and not each.reason:
-                        candidates += written.candidates
-                        unusable += written.unusable
-            if unusable:
-                remarks.append(f"{unusable} questions of {replies.model}: malformed, or too many")
+        asked = [writing_row(image, self._categories, options.most) for image in self._pictures]
+        written = await self._models.write(ModelStep.WRITE, asked, options.generators)
+        candidates += chain.from_iterable(written.candidates)
         candidates.sort(key=lambda candidate: candidate.image)
-        prompts = self._models.prompt(ModelStep.WRITE) if models else {}
-        fates = keep_all(candidates)
-        return StepResult(QUESTIONS, fates, tuple(models), prompts, tuple(remarks))
+        prompts = self._models.prompt(ModelStep.WRITE) if written.models else {}
+        return StepResult(QUESTIONS, keep_all(candidates), written.models, prompts, written.remarks)
 
     def _check_size(self, known: Sequence[Candidate]) -> None:
         """Raise InvalidInput if there may be too many questions about a picture."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.setups import (
+    Setup,
     open_whole,
     refuse_equal,
     refuse_other_data,
@@ -35,21 +36,15 @@ from caliper.pipeline.ledger.runs import StoredRun
 
 _OF_CAPTIONS = ("prompt", "taxonomy", "caption_tokens", "frames", "images", f"qa_data.{NAME}")
 """What belongs to the captions and to the questions about the media, not to the judge."""
+_ABSENT = {"captions": "", "replicate": 0}
+"""What runs without these details have instead. Supplied captions have no preparation."""
 _Key = tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictsBySetup:
-    """The verdicts of runs with the setup of the first one, and of the others by what differs."""
-
-    first: VerdictSet
-    others: Mapping[tuple[str, ...], VerdictSet]
 
 
 async def read_element_verdicts(
     runs: Sequence[StoredRun], *, partial: bool = False
-) -> VerdictsBySetup:
-    """The verdicts of runs, in their order, split by setup.
+) -> tuple[VerdictSet, Mapping[Setup, VerdictSet]]:
+    """The verdicts of runs with the setup of the first one, and of the others by what differs.
 
     Raises InvalidInput for no run, a run without CAPability, runs over other data or with other
     questions about the media, two runs of one setup with the same label, preparation and replicate,
@@ -65,7 +60,7 @@ async def read_element_verdicts(
         differing: await _verdicts(members, names, partial=partial)
         for differing, members in by_setup.items()
     }
-    return VerdictsBySetup(sets.pop(()), sets)
+    return sets.pop(()), sets
 
 
 def _variant(spec: RunSpec) -> tuple[object, ...]:
@@ -89,7 +84,7 @@ def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
         apart = [
             f"{field} {value}"
             for field, value in each.items()
-            if any(other.get(field) != value for other in alike)
+            if any(other.get(field, _ABSENT.get(field, value)) != value for other in alike)
         ]
         names[variant] = ", ".join((str(variant[0]), *apart))
     return names
@@ -97,7 +92,7 @@ def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
 
 def _details(spec: RunSpec) -> dict[str, object]:
     preparation = spec.benchmark(NAME).preparation
-    details = {} if preparation is None else asdict(preparation)
+    details = {"captions": "supplied"} if preparation is None else asdict(preparation)
     return details | ({"replicate": spec.replicate} if spec.replicate else {})
 
 
@@ -126,7 +121,7 @@ async def _verdicts(
                 words,
                 digests,
                 part.preparation,
-                captioner.label if captioner else "",
+                f"{captioner.label}, {part.caption_tokens} tokens" if captioner else "",
                 run.spec.judge_share,
                 part.settings,
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +14,13 @@ from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.comparing.setups import open_whole, refuse_equal, run_name, runs_by_setup
+from caliper.pipeline.comparing.setups import (
+    Setup,
+    open_whole,
+    refuse_equal,
+    run_name,
+    runs_by_setup,
+)
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
@@ -24,16 +29,10 @@ _OF_CAPTIONS = ("prompt", "taxonomy", "caption_tokens")
 _Key = tuple[str, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class AnswersBySetup:
-    """The answers of runs with the setup of the first one, and of the others by what differs."""
-
-    first: AnswerSet
-    others: Mapping[tuple[str, ...], AnswerSet]
-
-
-async def read_answers(runs: Sequence[StoredRun], *, partial: bool = False) -> AnswersBySetup:
-    """The answers of runs, in their order, split by setup.
+async def read_answers(
+    runs: Sequence[StoredRun], *, partial: bool = False
+) -> tuple[AnswerSet, Mapping[Setup, AnswerSet]]:
+    """The answers of runs with the setup of the first one, and of the others by what differs.
 
     Raises InvalidInput for no run, a run without CaptionQA, two runs of one setup with the same
     label and caption prompt, and when something of a run is lost; NotReady for a run that is not
@@ -46,7 +45,7 @@ async def read_answers(runs: Sequence[StoredRun], *, partial: bool = False) -> A
         differing: await _answers(members, partial=partial)
         for differing, members in by_setup.items()
     }
-    return AnswersBySetup(sets.pop(()), sets)
+    return sets.pop(()), sets
 
 
 def _name_and_prompt(spec: RunSpec) -> tuple[str, str]:

@@ -20,18 +20,21 @@ from caliper.pipeline.ledger.report import run_status
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
+Setup = tuple[str, ...]
+"""What differs in a setup from that of the first run, which has ()."""
+
 
 def runs_by_setup(
     runs: Sequence[StoredRun], name: str, ignored: Collection[str] = ()
-) -> dict[tuple[str, ...], list[StoredRun]]:
-    """Runs of the benchmark `name` by what differs from the setup of the first run, which has ().
+) -> dict[Setup, list[StoredRun]]:
+    """Runs of the benchmark `name` by setup.
 
     `ignored` are names of what belongs to the captions. Raises InvalidInput for no run, and for a
     run without the benchmark.
     """
     if not runs:
         raise InvalidInput("expected one or more runs", field="RUN")
-    by_setup: dict[tuple[str, ...], list[StoredRun]] = {}
+    by_setup: dict[Setup, list[StoredRun]] = {}
     for run in runs:
         differing = _distinctions(runs[0].spec, run.spec, name, ignored)
         by_setup.setdefault(tuple(map(describe, differing)), []).append(run)

@@ -7,7 +7,8 @@
 
   const open = (panel) => {
     for (const each of panels) each.open = each === panel;
-    const field = panel.querySelector("textarea, input[type=radio]");
+    const field =
+      panel.querySelector("textarea, input:checked") ?? panel.querySelector("input[type=radio]");
     field.focus();
     // Texts are changed at their end more often than before their start.
     if (field.type === "textarea") field.setSelectionRange(field.value.length, field.value.length);

@@ -1,0 +1,1 @@
+"""Builds of CAPability: one annotated element per medium and dimension (paper 3.1)."""

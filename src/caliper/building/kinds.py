@@ -1,0 +1,59 @@
+"""What is particular to builds of one benchmark: words for people, rules of edits, final files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.building.candidates import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateEdit:
+    """The texts that a person put in place of a candidate's."""
+
+    question: str
+    choices: tuple[str, ...]
+    answer: str
+
+
+def _question(candidate: Candidate) -> str:
+    return candidate.question
+
+
+def _image(candidate: Candidate) -> str:
+    return candidate.image
+
+
+def _no_rows(_: Sequence[Candidate]) -> tuple[tuple[str, ...], ...]:
+    return ()
+
+
+def _questions_and_options(_: Candidate) -> tuple[str, ...]:
+    return ("question", "choices", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildKind:
+    """A benchmark as its builds need it.
+
+    `noun` is what people call a candidate, `reasons` are the usual ones of a rejection. `edited`
+    applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files` gives
+    the texts of the final files by path, from the accepted candidates and the content of
+    build.json. `summary` says what they amount to. `heading` stands above a candidate, `picture`
+    names what is shown of it, and `editable` the fields that people may edit. For the data card:
+    what the first step `counted`, and `statistics`, a table whose first row is its head.
+    """
+
+    benchmark: str
+    noun: str
+    reasons: tuple[str, ...]
+    edited: Callable[[Candidate, CandidateEdit], Candidate]
+    files: Callable[[Sequence[Candidate], Mapping[str, Any]], Mapping[str, str]]
+    summary: Callable[[Sequence[Candidate]], str]
+    heading: Callable[[Candidate], str] = _question
+    picture: Callable[[Candidate], str] = _image
+    editable: Callable[[Candidate], tuple[str, ...]] = _questions_and_options
+    counted: str = "candidates"
+    statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = _no_rows

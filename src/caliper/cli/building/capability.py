@@ -1,0 +1,115 @@
+"""`caliper build capability`: from media to annotations for review."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from caliper.adapters.media.bounds import CLIPS
+from caliper.benchmarks.capability.tasks import NAMES
+from caliper.building.asking.planning import MOST_ELEMENTS
+from caliper.cli.building.engine import SPECS, BuildEngine, EngineFlags, digests_of, run_build
+from caliper.core.errors import UnknownName
+from caliper.local.building.capability import AnnotationBuild, AnnotationOptions
+from caliper.local.building.options import SUFFIXES
+from caliper.local.building.sequence import BuildResult
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationInputs:
+    """What every build of CAPability needs."""
+
+    media: Annotated[Path, typer.Option("--media", help="The folder of pictures and clips.")]
+    out: Annotated[Path, typer.Option("--out", help="The directory of the build.")]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationFlags(EngineFlags):
+    """The options of `caliper build capability`."""
+
+    annotations: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--annotations",
+            metavar="PATH",
+            help="Annotations that exist already, in the official form; repeatable. The field "
+            "annotator tells several apart.",
+        ),
+    ] = None
+    annotator: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--annotator", metavar="SPEC", help=f"Lists elements of media; repeatable. {SPECS}"
+        ),
+    ] = None
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task", metavar="TASK", help="Only this dimension; repeatable. Default: all."
+        ),
+    ] = None
+    listed: Annotated[
+        Path | None,
+        typer.Option(
+            "--list", metavar="FILE", help="The media to use, with dimensions and tags: JSON Lines."
+        ),
+    ] = None
+    most: Annotated[
+        int,
+        typer.Option(
+            "--most",
+            help="Elements that a model lists per medium and dimension.",
+            min=1,
+            max=MOST_ELEMENTS,
+        ),
+    ] = 20
+    media_per_task: Annotated[
+        int | None,
+        typer.Option(
+            "--media-per-task",
+            help="Annotate at most this many media per dimension, spread over their tags.",
+            min=1,
+        ),
+    ] = None
+    per_task: Annotated[
+        int | None,
+        typer.Option(
+            "--per-task",
+            help="Keep at most this many annotations per dimension, spread over their values.",
+            min=1,
+        ),
+    ] = None
+
+    def options(self, media: Path) -> AnnotationOptions:
+        """What the build is made from. Raises UnknownName for a dimension that there is not."""
+        chosen = self.task or NAMES
+        for name in chosen:
+            if name not in NAMES:
+                raise UnknownName("task", name, NAMES)
+        return AnnotationOptions(
+            media=media,
+            tasks=tuple(name for name in NAMES if name in chosen),
+            listed=self.listed,
+            annotations=tuple(self.annotations or ()),
+            annotators=tuple(self.annotator or ()),
+            most=self.most,
+            media_per_task=self.media_per_task,
+            per_task=self.per_task,
+            seed=self.seed or 0,
+            settings=self.step_settings(),
+        )
+
+
+def build_capability(inputs: AnnotationInputs, flags: AnnotationFlags) -> int:
+    """Build, show every step, and return 1 if a step stopped the build."""
+    options = flags.options(inputs.media)
+
+    async def work(engine: BuildEngine) -> BuildResult:
+        media = await digests_of(options.media, SUFFIXES | CLIPS)
+        build = AnnotationBuild(options, engine.models, media)
+        return await build.run(engine.directory, engine.show)
+
+    return run_build(inputs.out, inputs.media, flags, work)

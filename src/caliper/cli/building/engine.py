@@ -1,0 +1,132 @@
+"""Runs a build: its model steps in this process, or on an installation."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+import uvloop
+
+from caliper.adapters.packs.files import shipped_pack
+from caliper.building.asking.planning import NAME
+from caliper.cli.building.show import BuildView
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Concurrency, Seed, Server, Set
+from caliper.cli.options import OutputOptions, split_settings
+from caliper.cli.progress import run_watcher
+from caliper.lazy import lazy_module
+from caliper.local.building.directory import BuildDirectory
+from caliper.local.building.model_steps import ModelSteps, StepRun
+from caliper.local.building.options import SUFFIXES, media_digests
+from caliper.local.building.sequence import BuildResult, Show
+from caliper.local.config import RunConfig
+from caliper.local.run import evaluate
+from caliper.local.setup import prepare
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.settings import access, decoders
+
+if TYPE_CHECKING:
+    from caliper.cli.building import remote
+else:
+    remote = lazy_module("caliper.cli.building.remote")
+
+SPECS = (
+    "SPEC is tgi:URL\\[#model], triton:HOST:PORT/MODEL, replay:DIR, or with --server the name of "
+    "the installation's captioner."
+)
+_CONCURRENCY = 64
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFlags(OutputOptions):
+    """The options of every build that asks models."""
+
+    seed: Seed = None
+    settings: Set = None
+    max_calls: Annotated[
+        int | None,
+        typer.Option(
+            "--max-calls", help="Stop before more model calls than this are planned.", min=1
+        ),
+    ] = None
+    concurrency: Concurrency = None
+    server: Server = None
+
+    def step_settings(self) -> Mapping[str, str]:
+        """The settings of model steps. Raises InvalidInput."""
+        return split_settings(self.settings or (), (NAME,))[NAME]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildEngine:
+    """What a build works with. `room` opens embedders and the like."""
+
+    directory: BuildDirectory
+    models: ModelSteps
+    room: ModelRoom
+    show: Show
+
+
+Work = Callable[[BuildEngine], Awaitable[BuildResult]]
+
+
+def run_build(out: Path, media: Path, flags: EngineFlags, work: Work) -> int:
+    """Build in the directory `out`, show every step, and return 1 if one stopped the build."""
+    directory, view = BuildDirectory(out), BuildView(flags)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, directory.claim():
+        result = runner.run(_run(directory, media, flags, work, view))
+    view.end(result)
+    return Exit.NO if result.stopped else Exit.DONE
+
+
+async def _run(
+    directory: BuildDirectory, media: Path, flags: EngineFlags, work: Work, view: BuildView
+) -> BuildResult:
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - a coroutine that runs has a task
+    # SIGTERM interrupts like Ctrl-C, keeping the work done.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    room = ModelRoom(access(_CONCURRENCY), SystemClock())
+
+    async def run(config: RunConfig) -> StepRun:
+        captioner = config.benchmarks[NAME].captioner
+        chosen = config.model_copy(update={"concurrency": flags.concurrency or _CONCURRENCY})
+        if flags.server is not None and captioner is not None and ":" not in captioner:
+            return await remote.run_there(chosen, flags.server, flags)
+        return await run_here(chosen, flags)
+
+    models = ModelSteps(
+        run=run,
+        runs=directory.runs,
+        media=media,
+        pack=shipped_pack(),
+        seed=flags.seed or 0,
+        settings=flags.step_settings(),
+        calls=flags.max_calls,
+    )
+    try:
+        return await work(BuildEngine(directory, models, room, view.step))
+    finally:
+        await room.close()
+
+
+async def digests_of(folder: Path, suffixes: Collection[str] = SUFFIXES) -> dict[str, str]:
+    """The digests of the media in a folder, under the limits of this process."""
+    return await asyncio.to_thread(media_digests, folder, decoders().limits, suffixes)
+
+
+async def run_here(config: RunConfig, shown: OutputOptions) -> StepRun:
+    """Run a model step in this process. Raises what `prepare` and `evaluate` raise."""
+    clock = SystemClock()
+    async with prepare(config, access(config.concurrency), clock) as prepared:
+        quiet = shown.quiet or shown.json
+        with run_watcher(prepared.spec, clock, quiet=quiet, captioning=False) as watcher:
+            result = await evaluate(prepared, watcher, clock, decoders())
+        model = prepared.spec.benchmark(NAME).models["media"]
+    return StepRun(result.directory / "verdicts.parquet", model.label)

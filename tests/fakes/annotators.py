@@ -1,0 +1,39 @@
+"""Models that list visual elements of media. What they say follows from a request alone."""
+
+import json
+from typing import Any
+
+from aiohttp import web
+from tests.fakes.chat_server import ChatServer, Step, answer
+from tests.fakes.question_writer import words
+
+
+def annotating(color: str) -> Step:
+    """A model that sees three objects, of which the cup has this color, and cannot tell styles."""
+
+    async def step(
+        server: ChatServer, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        text, pictures = words(body)
+        assert pictures
+        said = listed(text.rpartition("The aspect: ")[2], color)
+        return await answer(said)(server, request, body)
+
+    return step
+
+
+def listed(aspect: str, color: str) -> str:
+    pairs = [("cup", color), ("saucer", "white"), ("spoon", "silver")]
+    if aspect.startswith("every object with a clear color"):
+        entries = [{"object": name, "value": value} for name, value in pairs]
+    elif aspect.startswith("every object"):
+        entries = [{"value": name} for name, _ in pairs]
+    elif "camera angle" in aspect:
+        entries = [{"value": "High Angle"}]
+    elif "style" in aspect:
+        return "I would say that it is a photograph."
+    elif "movement of the camera" in aspect:
+        entries = [{"value": "sideways"}]
+    else:
+        entries = []
+    return json.dumps({"elements": entries})
