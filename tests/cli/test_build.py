@@ -116,6 +116,12 @@ async def test_another_picture_is_asked_about_and_one_bad_reply_stops_nothing(
         after = (await run(tmp_path, *words(images, *flags))).told
         # Replies about the pictures that were there are those of the store.
         assert len(server.requests) == asked
+        before_another = candidates(tmp_path)
+        shutil.copy(EXAMPLES / "media" / "images" / "tea_box.png", images / PICTURE)
+        await run(tmp_path, *words(images, *flags))
+        # The scripted questions have a digest of the picture in them.
+        ids = [{each["id"] for each in found} for found in (before_another, candidates(tmp_path))]
+        assert ids[0].isdisjoint(ids[1])
     first, then = before["steps"][0], after["steps"][0]
     assert then["came"] == first["came"] == 18
     assert any("20 of 40 replies" in remark and "bad_input" in remark for remark in then["remarks"])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.parquet import rows as parquet_rows
 from caliper.adapters.files import write_atomically, write_text
+from caliper.adapters.media.place import find
 from caliper.building.asking.examination import CANDIDATE_READERS, PROMPTS
 from caliper.building.asking.planning import NAME
 from caliper.building.asking.questions import ModelStep
@@ -94,6 +97,7 @@ class ModelSteps:
     seed: int
     settings: Mapping[str, str]
     calls: int | None = None
+    _digests: dict[str, str] = field(default_factory=dict, init=False)
 
     def prompt(self, step: ModelStep) -> dict[str, str]:
         """The digest of a step's prompt, by its name."""
@@ -107,7 +111,7 @@ class ModelSteps:
 
         Raises StepIncomplete if replies are missing that may come later, and what a run raises.
         """
-        folder = self._folder(step, rows, model, replicate)
+        folder = await asyncio.to_thread(self._folder, step, rows, model, replicate)
         calls = self.calls
         if calls is not None:
             needed = _needed(folder / _VERDICTS, rows)
@@ -159,10 +163,20 @@ class ModelSteps:
     def _folder(
         self, step: ModelStep, rows: Sequence[Mapping[str, Any]], model: str, replicate: int
     ) -> Path:
-        """The directory of a run, by all that it depends on."""
-        asked = [list(rows), self.prompt(step), self.seed, dict(self.settings)]
+        """The directory of a run, by all that it depends on: a run that is over stays as it is,
+        also when a picture of the same name is another one.
+        """
+        images = {row["image"] for row in rows} if step != ModelStep.BLIND else set()
+        shown = [self._digest(image) for image in sorted(images)]
+        asked = [list(rows), shown, self.prompt(step), self.seed, dict(self.settings)]
         named = digest([*asked, *self.inputs(model), replicate])[:12]
         return self.runs / f"{step}-{named}"
+
+    def _digest(self, image: str) -> str:
+        if image not in self._digests:
+            with find(self.media, image).open("rb") as file:
+                self._digests[image] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._digests[image]
 
     def _config(
         self,
