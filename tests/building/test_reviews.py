@@ -65,6 +65,16 @@ def test_the_order_and_names_of_reviewers_do_not_matter(
     assert (first.candidate, first.state, first.edit) == (other.candidate, other.state, other.edit)
 
 
+def test_an_edit_makes_no_second_copy_of_a_question() -> None:
+    first, other = candidate(0), candidate(2)
+    second = replace(candidate(1), category=first.category)
+    asked = [AssessedCandidate(each, Decision.ACCEPT) for each in (first, second, other)]
+    copies = [replace(review(first, EDIT), id=each.id) for each in (second, other)]
+    states = [each.state for each in merge(asked, {"ana": copies})]
+    # About another picture it is another question.
+    assert states == [ReviewState.ACCEPT, ReviewState.REJECT, ReviewState.ACCEPT]
+
+
 @given(PEOPLE)
 def test_more_than_half_decides_and_nothing_less(opinions: dict[str, Review]) -> None:
     merged = decide(opinions)
