@@ -202,7 +202,8 @@ class ModelSteps:
                 "name": folder.name,
                 "seed": self.seed,
                 "replicate": replicate,
-                "coverage_floor": 0.0,
+                # A run that lacks replies is not complete: a later start asks for them.
+                "coverage_floor": 1.0,
                 "max_calls": calls,
                 "anchors": False,
                 "out": folder,
