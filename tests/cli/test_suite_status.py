@@ -10,7 +10,6 @@ from tests.fakes.suites import checkpoint, suite
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.suites import RemoteSuites
 from caliper.cli.suite_status import budget_lines, status_lines, suite_status, under_way
-from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.keys import canonical_json, fields_of
 from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
@@ -25,44 +24,42 @@ from caliper.serving.suites import services
 from caliper.wiring.clock import SystemClock
 
 
-async def entries(registry: SuiteRegistry) -> list[CheckpointEntry]:
-    return [each.entry for each in (await registry.entries("nightly"))[0]]
+async def lines_of(registry: SuiteRegistry, *queue: str) -> list[str]:
+    book = Administration(registry)
+    entries, progress = (await book.entries()).entries, await book.progress("nightly")
+    status = {"suite": "nightly", **under_way(entries, progress, queue)}
+    return list(status_lines(status))
 
 
 async def test_one_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     clock, store = SystemClock(), suite_store()
     registry = SuiteRegistry(store, clock)
+    await registry.apply(suite())
     for step in range(8):
         await registry.register(suite(), checkpoint(step))
     stored, _ = await registry.entries("nightly")
     for each in stored[:2]:
         await registry.change_entry(each.key, EntryCause.CLAIM)
     await registry.change_entry(stored[1].key, EntryCause.TROUBLE, reason="refused")
+    first = "nightly: evaluating step-0 (rev0) for 0 min"
+    waiting = (
+        "nightly: waiting step-1 (rev1) (refused), step-2 (rev2), step-3 (rev3), "
+        "step-4 (rev4), step-5 (rev5) and 2 more"
+    )
+    # One that was taken just now has told nothing.
+    assert await lines_of(registry) == [first, waiting]
+    queued = await lines_of(registry, "weekly step-0 (rev0)", "nightly step-0 (rev0)")
+    assert queued[0] == f"{first}, waiting for a slot"
     await write_json(store, stored[0].lease_key, seen=registry.now(), done=12, whole=1500)
-    status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}
-    assert list(status_lines(status)) == [
-        "nightly: evaluating step-0 (rev0) for 0 min, 12 of 1,500 questions",
-        (
-            "nightly: waiting step-1 (rev1) (refused), step-2 (rev2), step-3 (rev3), "
-            "step-4 (rev4), step-5 (rev5) and 2 more"
-        ),
-    ]
+    assert await lines_of(registry) == [f"{first}, 12 of 1,500 questions", waiting]
     fields = {"done": 312, "whole": 1000, "phase": "captioning"}
     await write_json(store, stored[0].lease_key, seen=registry.now(), **fields)
-    status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}
-    first = "nightly: evaluating step-0 (rev0) for 0 min, captioning 312 of 1,000"
-    assert next(status_lines(status)) == first
+    assert (await lines_of(registry))[0] == f"{first}, captioning 312 of 1,000"
     long_ago = clock.now() - timedelta(hours=2)
-    await write_json(store, stored[0].lease_key, seen=long_ago.isoformat())
-    status = {"suite": "nightly", **await under_way(await entries(registry), local=True)}
-    lines = list(status_lines(status))
-    stuck = f"{long_ago:%Y-%m-%dT%H:%M:%S} UTC"
-    assert lines[0] == "nightly: evaluating step-0 (rev0) for 0 min"
-    assert lines[-1] == f"nightly: stuck step-0 (rev0): no loop has evaluated it since {stuck}"
-    # Of an installation nobody knows how far.
-    remote = await under_way(await entries(registry), local=False)
-    assert (remote["stuck"], len(remote["waiting"])) == ([], 7)
+    await write_json(store, stored[0].lease_key, seen=long_ago.isoformat(), done="x", whole=1 << 99)
+    stuck = f"step-0 (rev0): no loop has evaluated it since {long_ago:%Y-%m-%dT%H:%M:%S} UTC"
+    assert await lines_of(registry) == [first, waiting, f"nightly: stuck {stuck}"]
 
 
 async def test_an_installation_says_of_a_suite_what_a_folder_does(
@@ -70,24 +67,36 @@ async def test_an_installation_says_of_a_suite_what_a_folder_does(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     clock, store = SystemClock(), suite_store()
-    book = Administration(SuiteRegistry(store, clock))
+    registry = SuiteRegistry(store, clock)
+    book = Administration(registry)
     given = suite(month={"calls": 1_000}, notify={"ci": {}}, serve={"triton": "H:1/M"})
     await book.apply(given)
-    await book.register(checkpoint(1))
-    (entry,) = (await book.entries()).entries
+    for step in (1, 2, 3):
+        await book.register(checkpoint(step))
+    stored, _ = await registry.entries("nightly")
+    entry = stored[0].entry
+    told = {"done": 312, "whole": 1000, "phase": "captioning"}
+    for each, seen in zip(stored, (registry.now(), "2026-01-01T00:00:00+00:00"), strict=False):
+        await registry.change_entry(each.key, EntryCause.CLAIM)
+        await write_json(store, each.lease_key, seen=seen, **told)
     record = NoticeRecord(Notice.of(entry, entry.notices[0]), {"ci": NoticeDelivery(1, error="no")})
     await NoticeStore(store).add(record)
     await SuiteAccounts(store, clock, "nightly").begin(entry, {}, Spending(40))
     holder = {"schema": 1, "holder": "weekly step-7 0a1b2c3d"}
     await store.put("slots/default/lease.json", canonical_json(holder))
     slots = {each.name: fields_of(each) for each in await book.slots()}
-    own = await suite_status(book, given, slots, local=False)
+    own = await suite_status(book, given, slots)
     async with (
         serving(*services(book)) as server,
         RemoteSuites(Target(str(server.address))) as remote,
     ):
         assert {each.name: fields_of(each) for each in await remote.slots()} == slots
-        assert await suite_status(remote, given, slots, local=False) == own
+        assert await suite_status(remote, given, slots) == own
+    running, stuck = own["running"]
+    assert told.items() <= running.items()
+    assert stuck["seen"][:10] == "2026-01-01"
+    label = "step-2 (rev2)"
+    assert own["stuck"] == [f"{label}: no loop has evaluated it since 2026-01-01T00:00:00 UTC"]
     assert (own["slot"]["served"], own["undelivered"]) == ("weekly step-7", 1)
     assert own["month"]["reserved"]["calls"] == own["month"]["used"]["calls"] == 40
     (line,) = budget_lines({"suite": "nightly", **own})

@@ -46,7 +46,7 @@ async def test_the_walk(tmp_path: Path) -> None:
     (tmp_path / "examples" / "media").mkdir(parents=True)
     for part in ("building", "media/images"):
         shutil.copytree(EXAMPLES / part, tmp_path / "examples" / part)
-    by_hand, by_models, ending, _ = blocks("build.md", "bash")
+    by_hand, by_models, ending, *_ = blocks("build.md", "bash")
     async with ChatServer(otherwise=writing) as server:
         (tried,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
         assert server.requests == []
@@ -71,7 +71,7 @@ async def test_annotations_of_the_examples(tmp_path: Path) -> None:
     (tmp_path / "examples").mkdir()
     for part in ("capability", "media"):
         shutil.copytree(EXAMPLES / part, tmp_path / "examples" / part)
-    *_, by_hand = blocks("build.md", "bash")
+    *_, by_hand, _ = blocks("build.md", "bash")
     async with ChatServer() as server:
         (told,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
         assert server.requests == []
@@ -79,3 +79,12 @@ async def test_annotations_of_the_examples(tmp_path: Path) -> None:
     review(tmp_path / "elements")
     (finished,) = follow(tmp_path, "caliper build finish elements", server)
     assert finished.startswith("51 annotations; left out: 0 rejected, 0 not reviewed, 1 disputed")
+
+
+async def test_scene_graphs_of_the_examples(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    *_, by_hand = blocks("build.md", "bash")
+    async with ChatServer() as server:
+        (told,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
+    assert "2-masks: 43 in, 29 stay, 14 dropped" in told
+    assert "55 accepted, 0 to review" in told

@@ -35,6 +35,7 @@ PERMITTED = {
     "/caliper.api.suites.v1.CheckpointService/GetCheckpoint": ALL,
     "/caliper.api.suites.v1.CheckpointService/ListCheckpoints": ALL,
     "/caliper.api.suites.v1.CheckpointService/ListNotices": ALL,
+    "/caliper.api.suites.v1.CheckpointService/ListProgress": ALL,
     "/caliper.api.suites.v1.CheckpointService/RegisterCheckpoint": TEAMS,
     "/caliper.api.suites.v1.CheckpointService/RetryCheckpoint": TEAMS,
     "/caliper.api.suites.v1.CheckpointService/SkipCheckpoint": TEAMS,

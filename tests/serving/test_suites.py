@@ -262,7 +262,7 @@ async def test_what_was_spent_told_and_served_is_that_of_the_registry(
     assert ids == [each.notice.id for each in await book.notices("nightly")]
     assert await remote.notices("nightly", [ids[1], "../suite"]) == told[1:2]
     assert await remote.notices("nightly", []) == []
-    for method in (remote.account, remote.notices):
+    for method in (remote.account, remote.notices, remote.progress):
         with pytest.raises(NotFound, match="unknown suite 'daily'"):
             await method("daily")
 

@@ -42,8 +42,9 @@ class BuildKind:
     applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files` gives
     the texts of the final files by path, from the accepted candidates and the content of
     build.json. `summary` says what they amount to. `heading` stands above a candidate, `picture`
-    names what is shown of it, and `editable` the fields that people may edit. For the data card:
-    what the first step `counted`, and `statistics`, a table whose first row is its head.
+    names what is shown of it, and `editable` the fields that people may edit. `inputs` is a file of
+    the build directory whose rows `files` finds as `inputs` in the content of build.json. For the
+    data card: what the first step `counted`, and `statistics`, a table whose first row is its head.
     """
 
     benchmark: str
@@ -55,5 +56,6 @@ class BuildKind:
     heading: Callable[[Candidate], str] = _question
     picture: Callable[[Candidate], str] = _image
     editable: Callable[[Candidate], tuple[str, ...]] = _questions_and_options
+    inputs: str = ""
     counted: str = "candidates"
     statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = _no_rows

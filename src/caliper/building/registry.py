@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from caliper.building.capability.kind import CAPABILITY
+from caliper.building.comprecap.graphs import SCENE_GRAPHS
 from caliper.building.domains import CAPTIONQA
 from caliper.building.kinds import BuildKind
 from caliper.core.errors import UnknownName
 
-KINDS = {kind.benchmark: kind for kind in (CAPTIONQA, CAPABILITY)}
+KINDS = {kind.benchmark: kind for kind in (CAPTIONQA, CAPABILITY, SCENE_GRAPHS)}
 
 
 def kind_of(benchmark: str) -> BuildKind:

@@ -14,7 +14,9 @@ from caliper.adapters.notices.topic import TopicTarget
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.installation import InstalledServer
 from caliper.cli.installation_setup import brokers
+from caliper.core.errors import InvalidInput
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.suites import Suite
 from caliper.lazy import lazy_module
@@ -49,14 +51,22 @@ Kafka = Annotated[
 ]
 
 
-def events(suite: Name, replay: Replay = "", kafka: Kafka = "", json: Json = False) -> int:
+def events(
+    suite: Name,
+    replay: Replay = "",
+    kafka: Kafka = "",
+    server: InstalledServer = None,
+    json: Json = False,
+) -> int:
     """List what was told of the checkpoints, and whether it was delivered.
 
     Exit code with --replay: 1 if a target did not take it.
     """
+    if replay and server is not None:
+        raise InvalidInput("not with --server: its service delivers", field="--replay")
     if replay:
         return _replay(suite, replay, kafka, json=json)
-    told = asyncio.run(_records(suite))
+    told = asyncio.run(_records(suite, server))
     if json:
         write_json([record.to_json() for record in told])
         return Exit.DONE
@@ -75,8 +85,8 @@ async def _suite(name: str) -> Suite:
     return (await SuiteRegistry(suite_store(), SystemClock()).record(name)).suite
 
 
-async def _records(name: str) -> list[NoticeRecord]:
-    async with administration() as book:
+async def _records(name: str, server: str | None) -> list[NoticeRecord]:
+    async with administration(server) as book:
         return await book.notices(name)
 
 

@@ -15,10 +15,8 @@ from caliper.core.suites import Suite
 from caliper.local.notify import TOPIC_NAME
 from caliper.local.serving_config import suite_serving
 from caliper.local.suite_config import suite_policy
-from caliper.local.suite_runs import suite_store
-from caliper.pipeline.store.runs import read_replaceable
 from caliper.pipeline.suites.accounts import AccountTotals, expected_spending, limits_of
-from caliper.pipeline.suites.registry import StoredEntry
+from caliper.pipeline.suites.progress import EntryProgress
 from caliper.wiring.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -26,16 +24,12 @@ if TYPE_CHECKING:
     from caliper.pipeline.suites.administration import Administration
 
 _SHOWN = 5
-_SILENCE = 60.0
-"""Seconds after which nobody seems to evaluate what somebody claimed."""
 
 
 async def suite_status(
     book: Administration | RemoteSuites,
     suite: Suite,
     slots: Mapping[str, Any],
-    *,
-    local: bool,
 ) -> dict[str, Any]:
     """The state of a suite; `slots` are those that suites share, by name."""
     listing = await book.entries([suite.name])
@@ -46,17 +40,18 @@ async def suite_status(
     ended = [entry for entry in entries if not entry.is_open]
     last = max(ended, key=lambda entry: entry.since, default=None)
     running = (each for each in entries if each.state is EntryState.EVALUATING)
-    told = await book.notices(suite.name)
+    progress, told = await book.progress(suite.name), await book.notices(suite.name)
+    slot = slots.get(plan.place) if plan else None
     targets = [*suite.values.get("notify", {}), TOPIC_NAME]
     return {
         "checkpoints": dict(counts),
         "evaluating": [entry.checkpoint.label for entry in running],
-        **await under_way(entries, local=local),
+        **under_way(entries, progress, slot["queue"] if slot else ()),
         "calls": sum(entry.calls for entry in entries),
         "tokens": sum(entry.tokens for entry in entries),
         "saved": sum(entry.saved for entry in entries),
         "reused": sum(entry.reused for entry in entries),
-        "slot": slots.get(plan.place) if plan else None,
+        "slot": slot,
         "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
         "month": _month(suite, await book.account(suite.name), entries),
         "alarms": _alarms(suite, entries),
@@ -93,33 +88,29 @@ def _alarms(suite: Suite, entries: Sequence[CheckpointEntry]) -> dict[str, Any] 
     }
 
 
-async def under_way(entries: Sequence[CheckpointEntry], *, local: bool) -> dict[str, Any]:
-    """What waits, what is evaluated since when and how far, and what is stuck. How far is known of
-    local entries only.
+def under_way(
+    entries: Sequence[CheckpointEntry], progress: Sequence[EntryProgress], queue: Sequence[str]
+) -> dict[str, Any]:
+    """What waits, what is evaluated since when and how far, and what is stuck. `queue` are the
+    suites and checkpoints that wait for the slot.
     """
-    now = SystemClock().now()
+    known = {each.revision: each for each in progress}
     running, waiting, stuck = [], [], []
     for entry in entries:
         label = entry.checkpoint.label
         if entry.state is EntryState.EVALUATING:
-            key = StoredEntry(entry, None).lease_key
-            lease = await read_replaceable(suite_store(), key) if local else {}
-            known = {name: lease.get(name) for name in ("seen", "done", "whole", "phase")}
-            running.append({"checkpoint": label, "since": entry.claimed or entry.since, **known})
-            if local and _silence(lease, now) > _SILENCE:
-                seen = str(lease.get("seen") or entry.since)[:19]
+            revision, since = entry.checkpoint.revision, entry.claimed or entry.since
+            told = known.get(revision, EntryProgress(revision))
+            phase = "waiting for a slot" if f"{entry.suite} {label}" in queue else told.phase
+            about = {"seen": told.seen, "done": told.done, "whole": told.whole, "phase": phase}
+            running.append({"checkpoint": label, "since": since, **about})
+            if told.is_stuck:
+                seen = (told.seen or since)[:19]
                 stuck.append(f"{label}: no loop has evaluated it since {seen} UTC")
         elif entry.is_open:
             about = {"state": entry.state, "since": entry.since, "reason": entry.reason}
             waiting.append({"checkpoint": label, **about})
     return {"running": running, "waiting": waiting, "stuck": stuck}
-
-
-def _silence(lease: Mapping[str, Any], now: datetime) -> float:
-    try:
-        return (now - datetime.fromisoformat(lease["seen"])).total_seconds()
-    except (KeyError, TypeError, ValueError):
-        return float("inf")
 
 
 def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
@@ -137,10 +128,10 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _how_far(each: Mapping[str, Any]) -> str:
+    phase, counts = each["phase"], f"{each['done']:,} of {each['whole']:,}"
     if not each["whole"]:
-        return ""
-    counts = f"{each['done']:,} of {each['whole']:,}"
-    return f", {each['phase']} {counts}" if each["phase"] else f", {counts} questions"
+        return f", {phase}" if phase else ""
+    return f", {phase} {counts}" if phase else f", {counts} questions"
 
 
 def _why(each: Mapping[str, Any]) -> str:

@@ -198,9 +198,8 @@ async def _status(name: str, server: str | None) -> list[dict[str, Any]]:
         slots = {each.name: fields_of(each) for each in await suites.slots()}
         listing = await suites.suites([name] if name else ())
         show_unreadable(listing.unreadable)
-        local = server is None
         return [
-            {**_as_json(each), **await suite_status(suites, each.suite, slots, local=local)}
+            {**_as_json(each), **await suite_status(suites, each.suite, slots)}
             for each in listing.records
         ]
 

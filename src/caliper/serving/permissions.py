@@ -70,6 +70,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "RetryCheckpoint": _CHANGE,
         "SkipCheckpoint": _CHANGE,
         "ListNotices": _READ_MUCH,
+        "ListProgress": _READ_MUCH,
     },
     # These use models outside of runs.
     "caliper.api.captioner.v1.CaptionerService": {"Caption": _EVALUATE, "Describe": _RELAY},

@@ -173,6 +173,15 @@ class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
             notices=map(views.encode_notice, records), next_page_token=token
         )
 
+    async def ListProgress(  # noqa: N802 - named in the contract
+        self, request: pb.ListProgressRequest, _: Context
+    ) -> pb.ListProgressResponse:
+        """How far evaluations are."""
+        with _unknown_is_not_found():
+            found = await self._administration.progress(request.suite)
+        shown = found[:_LARGEST_PAGE]
+        return pb.ListProgressResponse(progress=map(views.encode_progress, shown))
+
     async def _change(
         self, request: pb.RetryCheckpointRequest | pb.SkipCheckpointRequest, cause: EntryCause
     ) -> list[pb.Entry]:

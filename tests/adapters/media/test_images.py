@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 from caliper.adapters.media.bounds import MediaLimits
-from caliper.adapters.media.images import encode, open_image
+from caliper.adapters.media.images import encode, open_image, picture_size
 from caliper.adapters.media.place import find
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.core.preparation import Preparation
@@ -279,3 +279,16 @@ def test_every_orientation_is_put_upright(tmp_path: Path, orientation: int) -> N
     with Image.open(path) as stored:
         expected = ImageOps.exif_transpose(stored).resize(found.size)
     assert np.abs(np.asarray(found, dtype=int) - np.asarray(expected, dtype=int)).mean() < 12
+
+
+@pytest.mark.parametrize(("orientation", "size"), [(1, (30, 20)), (3, (30, 20)), (6, (20, 30))])
+def test_the_size_of_a_picture_is_that_upright(
+    tmp_path: Path, orientation: int, size: tuple[int, int]
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    for name in ("a.jpg", "a.png"):
+        Image.new("RGB", (30, 20)).save(tmp_path / name, exif=exif)
+        assert picture_size(tmp_path / name, MediaLimits()) == size
+    with pytest.raises(InvalidInput, match="30 x 20 is more than 599 pixels"):
+        picture_size(tmp_path / "a.png", MediaLimits(pixels=599))

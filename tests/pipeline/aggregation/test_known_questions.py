@@ -3,12 +3,15 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import SIZE, stored_run, verdict
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.models.lexical import LexicalAnswerer
 from caliper.analysis.drawing import Unit
+from caliper.analysis.gate import Check, Policy
+from caliper.core.errors import InvalidInput
 from caliper.core.question import Answer, Ask
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.aggregation.known_questions import (
@@ -25,6 +28,7 @@ from caliper.pipeline.ledger.runs import Runs, StoredRun
 from caliper.pipeline.store.plan import Captions
 
 RULES = LexicalAnswerer()
+DOCUMENT = "captionqa/document"
 NO_REVISION = Identity("tgi", "judge", "", origin="http://host", cached=True)
 
 
@@ -137,3 +141,61 @@ async def test_a_comparison_knows_what_rules_say_of_both_captions_and_what_is_re
     assert rule.last is not None
     (check,) = rule.last.checks
     assert (check.drawn, check.reused) == (2, len(found) - 2)
+
+
+@pytest.mark.parametrize(
+    ("figure", "difference"),
+    [
+        # Of six questions, two are about documents.
+        ("overall_by.questions.score", -1 / 3),
+        ("overall_by.domains.score", -1 / 2),
+        ("domains.document.score", -1.0),
+    ],
+)
+async def test_a_figure_over_questions_counts_every_question_once(
+    figure: str, difference: float
+) -> None:
+    run, plan = await over_two_domains(figure)
+    found = await caption_questions(run)
+    outcomes = {one.unit.index: float(one.unit.stratum != DOCUMENT) for one in found}
+    rule = await plan.rule_of(run)
+    for block in range(1, len(rule.blocks) + 1):
+        rule.is_sure(outcomes, block)
+    assert rule.last is not None
+    assert rule.last.difference == pytest.approx(difference)
+
+
+async def test_the_headline_over_questions_counts_every_question_once() -> None:
+    settings = {**runs.part().settings, "overall": "questions"}
+    run, plan = await over_two_domains(None, runs.part(settings=settings))
+    rule = await plan.rule_of(run)
+    assert not rule.is_sure({each.unit.index: 1.0 for each in await caption_questions(run)}, 1)
+
+
+@pytest.mark.parametrize("figure", ["categories.*.score", "domains.document.accuracy"])
+async def test_figures_that_no_stratum_adds_up_to_are_refused(figure: str) -> None:
+    run, plan = await over_two_domains(figure)
+    with pytest.raises(InvalidInput, match=r"captionqa: .*only"):
+        await plan.rule_of(run)
+
+
+async def over_two_domains(
+    figure: str | None, part: BenchmarkSpec | None = None
+) -> tuple[RunLedger, SequentialPlan]:
+    """A run of two domains, whose baseline is right everywhere, and the check of a figure."""
+    store, parts = MemoryStore(), (part or runs.part(),)
+    planned = [
+        await stored_run(store, name, *parts, domains=("natural", "document"))
+        for name in ("base", "ours")
+    ]
+    opened = [await Runs(store).open(each.spec.run_id, 0.0) for each in planned]
+    base, run = (found for found in opened if found is not None)
+    await base.merge([verdict(index, 1) for index in range(SIZE)])
+    await base.log.flush()
+
+    async def captions_of(_: RunLedger) -> Captions:
+        return {}
+
+    policy = figure and Policy((Check("captionqa", figure, max_drop=1.0),))
+    stored = StoredRun(planned[0].spec, store, captions_of)
+    return run, SequentialPlan(stored, policy or None, 1.0, 0.05)

@@ -53,7 +53,11 @@ def card_text(facts: CardFacts) -> str:
 
 
 def _categories(facts: CardFacts) -> Iterator[str]:
-    written = Counter(fate.candidate.category for fate in facts.steps[0].fates)
+    # Of each category, those of the first step that has any.
+    written: Counter[str] = Counter()
+    for step in facts.steps:
+        found = Counter(fate.candidate.category for fate in step.fates)
+        written = Counter({**found, **written})
     kept = Counter(candidate.category for candidate in facts.kept)
     noun = f"{facts.kind.noun}s"
     yield f"## {noun.capitalize()} by category"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +20,8 @@ from caliper.core.preparation import Preparation
 # Formats of datasets. Others are refused: EPS, for one, would start an interpreter.
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 _ORIENTATION = 0x0112
+# From this EXIF orientation on, width and height change places.
+_TURNED = 5
 # Rows of a 16-bit picture that are converted at a time.
 _ROWS = 64
 # EXIF orientation to the transposition that puts a picture upright.
@@ -43,12 +45,30 @@ def open_image(path: Path, limits: MediaLimits, longest: int | None = None) -> I
     its size if that is still larger, so that the whole picture is never in memory. Raises
     MediaMissing if there is no file, InvalidInput if it is too large, truncated or not a picture.
     """
+    with _opened(path, limits) as file:
+        return _decode(file, path, limits, longest)
+
+
+def picture_size(path: Path, limits: MediaLimits) -> tuple[int, int]:
+    """Width and height of the picture in a file, upright. Raises as `open_image` does."""
+    with _opened(path, limits) as file, Image.open(file, formats=_FORMATS) as image:
+        limits.check_size(*image.size, limits.pixels, path)
+        width, height = image.size
+        # Of a PNG, the orientation may stand behind all pixels, which are then decoded.
+        with ROOM.hold(width * height, limits.pixels):
+            turned = image.getexif().get(_ORIENTATION, 1) >= _TURNED
+        return (height, width) if turned else (width, height)
+
+
+@contextmanager
+def _opened(path: Path, limits: MediaLimits) -> Iterator[BinaryIO]:
+    """The file, opened; what decoders raise within becomes InvalidInput."""
     with open_file(path, limits.picture_bytes) as file:
         try:
             with warnings.catch_warnings():
                 # Pillow warns of sizes that are limited here and of harmless corrupt EXIF.
                 warnings.simplefilter("ignore")
-                return _decode(file, path, limits, longest)
+                yield file
         except InvalidInput:
             raise
         except UnidentifiedImageError as error:

@@ -20,6 +20,7 @@ from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.pipeline.suites.accounts import AccountTotals
 from caliper.pipeline.suites.administration import EntryListing, SuiteListing
 from caliper.pipeline.suites.notice_store import in_order
+from caliper.pipeline.suites.progress import EntryProgress
 from caliper.pipeline.suites.slots import SlotState
 
 _TIMEOUT = 60.0
@@ -138,8 +139,8 @@ class RemoteSuites:
         return list(map(views.decode_slot, response.slots))
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
-        """What was told of a suite's checkpoints, by time and without figures: all, or what exists
-        of these ids.
+        """What was told of a suite's checkpoints, by time and with headlines only: all, or what
+        exists of these ids.
         """
         records: list[NoticeRecord] = []
         token = None if ids is None or ids else ""
@@ -151,6 +152,12 @@ class RemoteSuites:
             records += (views.decode_notice(each, name) for each in response.notices)
             token = response.next_page_token
         return in_order(records)
+
+    async def progress(self, name: str) -> list[EntryProgress]:
+        """How far a suite's evaluations are."""
+        request = pb.ListProgressRequest(suite=name)
+        response = await self._call(self._checkpoints.ListProgress, request)
+        return list(map(views.decode_progress, response.progress))
 
     async def change_entries(
         self, checkpoint: str, names: Sequence[str], cause: EntryCause

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from caliper.adapters.wire.suites import decode_figure, encode_figure
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.errors import InvalidInput
@@ -9,6 +10,7 @@ from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
 from caliper.core.spending import Spending
 from caliper.pipeline.suites.accounts import AccountTotals
+from caliper.pipeline.suites.progress import EntryProgress
 from caliper.pipeline.suites.slots import SlotState
 
 _MOST_WAITING = 100
@@ -45,8 +47,34 @@ def decode_slot(message: pb.Slot) -> SlotState:
     return SlotState(from_wire(message.name), from_wire(message.served), queue)
 
 
+def encode_progress(progress: EntryProgress) -> pb.EntryProgress:
+    """A message that `decode_progress` reads back."""
+    return pb.EntryProgress(
+        revision=progress.revision,
+        seen=to_wire(progress.seen),
+        done=progress.done,
+        whole=progress.whole,
+        phase=to_wire(progress.phase),
+        is_stuck=progress.is_stuck,
+    )
+
+
+def decode_progress(message: pb.EntryProgress) -> EntryProgress:
+    """The progress in a message."""
+    return EntryProgress(
+        message.revision,
+        from_wire(message.seen),
+        message.done,
+        message.whole,
+        from_wire(message.phase),
+        is_stuck=message.is_stuck,
+    )
+
+
 def encode_notice(record: NoticeRecord) -> pb.Notice:
-    """What `decode_notice` reads back: a record without its figures."""
+    """What `decode_notice` reads back: a record with the headlines of its figures, and without its
+    tags.
+    """
     notice = record.notice
     return pb.Notice(
         id=notice.id,
@@ -65,6 +93,8 @@ def encode_notice(record: NoticeRecord) -> pb.Notice:
             )
             for name, each in record.deliveries.items()
         ],
+        step=notice.step,
+        figures=[encode_figure(each) for each in notice.figures if each.is_headline],
     )
 
 
@@ -81,6 +111,8 @@ def decode_notice(message: pb.Notice, suite: str) -> NoticeRecord:
         from_wire(message.checkpoint),
         message.revision,
         message.state,
+        message.step if message.HasField("step") else None,
+        figures=tuple(map(decode_figure, message.figures)),
     )
     deliveries = {
         from_wire(each.target): NoticeDelivery(

@@ -133,7 +133,7 @@ def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
         run=to_wire(entry.run),
         is_complete=entry.is_complete,
         baseline=entry.baseline,
-        figures=map(_encode_figure, figures),
+        figures=map(encode_figure, figures),
         findings=map(_encode_object, findings),
         calls=entry.calls,
         tokens=entry.tokens,
@@ -153,7 +153,8 @@ def _encode_object(value: Mapping[str, Any]) -> str:
     return to_wire(canonical_json(value).decode("utf-8", "surrogatepass"))
 
 
-def _encode_figure(figure: EntryFigure) -> pb.Figure:
+def encode_figure(figure: EntryFigure) -> pb.Figure:
+    """A message that `decode_figure` reads back."""
     return pb.Figure(
         benchmark=to_wire(figure.benchmark),
         path=to_wire(figure.path),
@@ -179,7 +180,7 @@ def decode_entry(message: pb.Entry) -> CheckpointEntry:
         run=from_wire(message.run),
         is_complete=message.is_complete,
         baseline=message.baseline,
-        figures=tuple(map(_decode_figure, message.figures)),
+        figures=tuple(map(decode_figure, message.figures)),
         findings=tuple(_json_object(each, "findings") for each in message.findings),
         calls=message.calls,
         tokens=message.tokens,
@@ -202,7 +203,8 @@ def _decode_mark(text: str) -> NoticeMark:
         raise InvalidInput("no mark", field="marks") from error
 
 
-def _decode_figure(message: pb.Figure) -> EntryFigure:
+def decode_figure(message: pb.Figure) -> EntryFigure:
+    """The figure in a message."""
     return EntryFigure(
         from_wire(message.benchmark),
         from_wire(message.path),

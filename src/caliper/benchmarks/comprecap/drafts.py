@@ -115,9 +115,16 @@ def _question(
 ) -> CompreQaQuestion:
     shown = [right, *wrong]
     order = generator.sample(range(len(shown)), len(shown))
-    letters = [chr(ord("A") + place) for place in range(len(shown))]
+    return with_options(kind, category, text, [shown[place] for place in order], order.index(0))
+
+
+def with_options(
+    kind: str, category: str, text: str, shown: Sequence[str], place: int
+) -> CompreQaQuestion:
+    """A question with its options in it, of which that at `place` is right."""
+    letters = [chr(ord("A") + number) for number in range(len(shown))]
     texts = (
-        f"{letter}. {shown[place].strip().rstrip('.')}."
-        for letter, place in zip(letters, order, strict=True)
+        f"{letter}. {option.strip().rstrip('.')}."
+        for letter, option in zip(letters, shown, strict=True)
     )
-    return CompreQaQuestion(kind, category, " ".join((text, *texts)), letters[order.index(0)])
+    return CompreQaQuestion(kind, category, " ".join((text, *texts)), letters[place])

@@ -67,16 +67,22 @@ def _compreqa_rows(rows: Iterable[Row], request: PlanRequest) -> Iterator[Row]:
             yield row
             continue
         first = first or row
-        measure, *phrases = _questions(row, request)
-        if measure.unscored is None:
-            texts = (one.payload for one in phrases if one.payload.kind == "attribute")
-            described = tuple(text.phrase for text in texts)
-            scenes.append(AnnotatedScene(row.text("image"), measure.payload, described))
+        scene = annotated_scene(row, request)
+        scenes += [scene] if scene else []
     drawn = 0
     for drawn, (image, question) in enumerate(draft_questions(scenes, request.seed), start=1):
         yield Row(first.file if first else "", drawn, {"image_name": image, **asdict(question)})
     if first is not None and not drawn:
         raise first.error("info", f"no object covers less than {TINY:.0%} of its picture")
+
+
+def annotated_scene(row: Row, request: PlanRequest) -> AnnotatedScene | None:
+    """The scene graph in a row, to draw questions from; None if its annotation is broken."""
+    measure, *phrases = _questions(row, request)
+    if measure.unscored is not None:
+        return None
+    texts = (one.payload for one in phrases if one.payload.kind == "attribute")
+    return AnnotatedScene(row.text("image"), measure.payload, tuple(text.phrase for text in texts))
 
 
 def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:

@@ -12,6 +12,14 @@ from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
 from caliper.building.capability.listing import LISTING_SCHEMA, read_listing
+from caliper.building.comprecap.replies import (
+    DESCRIBE_SCHEMA,
+    MISLEAD_SCHEMA,
+    RELATE_SCHEMA,
+    read_description,
+    read_relations,
+    read_wrong_descriptions,
+)
 from caliper.building.generation import REPLY_SCHEMA, CandidateReader, read_questions
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
@@ -40,11 +48,17 @@ SETTINGS = (
 chosen = setting_reader(SETTINGS)
 _SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {
     ModelStep.WRITE: REPLY_SCHEMA,
+    ModelStep.DESCRIBE: DESCRIBE_SCHEMA,
+    ModelStep.RELATE: RELATE_SCHEMA,
+    ModelStep.MISLEAD: MISLEAD_SCHEMA,
     ModelStep.ANNOTATE: LISTING_SCHEMA,
 }
 CANDIDATE_READERS: Mapping[ModelStep, CandidateReader] = {
     ModelStep.WRITE: read_questions,
     ModelStep.ANNOTATE: read_listing,
+    ModelStep.DESCRIBE: read_description,
+    ModelStep.RELATE: read_relations,
+    ModelStep.MISLEAD: read_wrong_descriptions,
 }
 PROMPTS = {step: f"building/{step}" for step in ModelStep}
 

@@ -21,6 +21,9 @@ class ModelStep(StrEnum):
     WRITE = "write"
     BLIND = "blind"
     VALIDATE = "validate"
+    DESCRIBE = "describe"
+    RELATE = "relate"
+    MISLEAD = "mislead"
     ANNOTATE = "annotate"
 
 

@@ -11,6 +11,7 @@ from caliper.cli.building.capability import (
     build_capability,
 )
 from caliper.cli.building.captionqa import BuildFlags, BuildInputs, build_captionqa
+from caliper.cli.building.comprecap import HELP, GraphFlags, GraphInputs, build_comprecap
 from caliper.cli.building.finish import command as finish
 from caliper.cli.building.review import command as review
 from caliper.cli.options import command_taking
@@ -35,6 +36,7 @@ steps again whose inputs changed. Exit code 1: a step lacks replies that may com
 """,
     )
 )
+app.command("comprecap")(command_taking(build_comprecap, GraphInputs, GraphFlags, help_text=HELP))
 app.command("capability")(
     command_taking(
         build_capability,

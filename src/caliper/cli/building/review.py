@@ -22,6 +22,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
 from caliper.local.building.directory import BuildDirectory
+from caliper.local.building.outlines import OutlinedPictures
 from caliper.local.review_files import (
     ReviewFile,
     all_reviews,
@@ -104,13 +105,14 @@ def _round(options: ReviewOptions, file: ReviewFile) -> ReviewRound:
 async def _serve(
     options: ReviewOptions, kind: BuildKind, file: ReviewFile, start: ReviewRound
 ) -> None:
-    pictures = Thumbnails(options.images)
+    thumbnails = Thumbnails(options.images)
+    outlined = OutlinedPictures(options.images, options.directory / kind.inputs, _LONGEST)
     sources = ReviewSources(
         kind=kind,
         reviewer=options.reviewer,
         read=lambda: start.with_lines(file.read()),
         append=file.append,
-        picture=partial(pictures.sheet, longest=_LONGEST),
+        picture=outlined.jpeg if kind.inputs else partial(thumbnails.sheet, longest=_LONGEST),
         now=SystemClock().now,
     )
     pages = ReviewPages(sources, secrets.token_urlsafe(_TOKEN_BYTES))

@@ -5,7 +5,9 @@ steps/*.jsonl      every candidate that came into a step, and why it was dropped
 runs/              the runs of the steps that ask models, as those of evaluations
 candidates.jsonl   the candidates that are left, with the validators' decisions: for review
 reviews/*.jsonl    people's verdicts
-captionqa.json     the reviewed questions, as a dataset; card.md is its data card
+scenes.jsonl       of scene graphs: the masks of all objects
+captionqa.json     the reviewed questions, as a dataset (others: anno.json and compreqa/, or
+                   capability/ and capability_qa/); card.md is its data card
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.adapters.datasets.jsontext import read_json
 from caliper.adapters.files import encode_text, store_error, write_atomically, write_text
 from caliper.building.candidates import AssessedCandidate, assessed_lines
+from caliper.building.registry import KINDS
 from caliper.building.steps import StepResult, fate_lines, read_fates, restore_step
 from caliper.core.errors import InvalidInput, RunInUse
 from caliper.core.keys import text_digest
@@ -28,6 +31,7 @@ from caliper.core.run import refuse_newer
 
 SCHEMA = 1
 _REVIEWS = "reviews"
+_INPUTS = tuple(kind.inputs for kind in KINDS.values())
 
 
 class BuildDirectory:
@@ -55,7 +59,7 @@ class BuildDirectory:
         """
         if self.path.is_dir() and not (self.path / "build.json").exists():
             visible = {entry.name for entry in self.path.iterdir() if entry.name[0] != "."}
-            if foreign := sorted(visible - {"steps", "runs", _REVIEWS}):
+            if foreign := sorted(visible - {"steps", "runs", _REVIEWS, *_INPUTS}):
                 raise InvalidInput(
                     f"contains {', '.join(foreign[:10])} but no build; choose a new or an empty "
                     "directory with --out",

@@ -52,6 +52,8 @@ def finish(directory: BuildDirectory) -> FinishedBuild:
         if not facts.kept:
             message = f"no {kind.noun} is accepted yet: review them with caliper build review"
             raise InvalidInput(message, file=str(directory.candidates))
+        if kind.inputs:
+            build["inputs"] = [row.fields for row in line_rows(path / kind.inputs)]
         texts = kind.files(facts.kept, build)
         data = _write(path, texts)
         return FinishedBuild(data, write_text(path / "card.md", card_text(facts)), facts)

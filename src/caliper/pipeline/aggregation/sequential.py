@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import to_thread
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -33,6 +34,7 @@ from caliper.pipeline.aggregation.known_questions import (
     known_scores,
     supplied,
 )
+from caliper.pipeline.comparing.figure_strata import stratum_weights
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -157,7 +159,9 @@ class SequentialPlan:
         again = None if self.repeats is None else await self.repeats.open()
         known = await known_scores((run, base, again), questions, texts, self.rules)
         blocks = draw_blocks(questions, known.reused, _seed(run.spec))
-        checks = [check async for check in self._checks(base)]
+        scored = (one.unit for one in questions if known.baseline[one.unit.index] is not None)
+        sizes = Counter(unit.stratum for unit in scored)
+        checks = [check async for check in self._checks(base, sizes)]
         margin = (self.margin or 0.0) / _POINTS
         target = StopTarget(margin, self.level, tuple(checks), alarm_alpha=self.alarm_level)
         try:
@@ -168,17 +172,19 @@ class SequentialPlan:
             raise InvalidInput(str(error), field="judging") from error
         return ComparisonRule(comparison, blocks)
 
-    async def _checks(self, base: RunLedger) -> Any:
+    async def _checks(self, base: RunLedger, sizes: Mapping[str, int]) -> Any:
         totals = await tallies(base.spec, base.plan, base.ledger)
         for part in base.spec.benchmarks:
-            layout = benchmark(part.name).report(totals[part.name], part.settings)
+            tally = totals[part.name]
+            layout = benchmark(part.name).report(tally, part.settings)
             headline = Check(part.name, ".".join(layout.headline), max_drop=self.margin)
             checks = (headline,) if self.policy is None else self.policy.checks
             for check in checks:
                 if check.benchmark == part.name and check.tier is not Tier.ADVISORY:
                     for figure in _matching(check, layout.figures):
-                        sums = {cell: totals[part.name].total(cell) for cell in figure.cells}
-                        yield _stop_check(check, figure, figure.statistic(sums))
+                        sums = {cell: tally.total(cell) for cell in figure.cells}
+                        weights = stratum_weights(part.name, figure, sizes, layout, tally)
+                        yield _stop_check(check, figure, weights, figure.statistic(sums))
 
     async def look(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> Look:
         """The last look at a run that has ended. Takes and raises what `rule_of` does."""
@@ -211,26 +217,19 @@ def _matching(check: Check, figures: Sequence[Figure]) -> Iterator[Figure]:
     yield from found
 
 
-def _stop_check(check: Check, figure: Figure, value: float | None) -> StopCheck:
+def _stop_check(
+    check: Check, figure: Figure, weights: Mapping[str, float], value: float | None
+) -> StopCheck:
     name = ".".join(figure.path)
     measure = _MEASURES.get(figure.path[-1])
-    if measure is None:
-        message = f"{name}: only {', '.join(_MEASURES)} can be judged in sequence"
-        raise InvalidInput(message, field=check.benchmark)
-    parts = figure.parts or (figure,)
-    weights = figure.weights or (1.0,)
+    if measure is None or not weights:
+        message = f"{name}: only {', '.join(_MEASURES)} of whole tasks or domains can be judged in"
+        raise InvalidInput(f"{message} sequence", field=check.benchmark)
     margins = [] if check.max_drop is None else [check.max_drop]
     if check.max_relative_drop is not None and value is not None:
         margins.append(check.max_relative_drop * abs(value))
-    return StopCheck(
-        f"{check.benchmark} {name}",
-        {
-            f"{check.benchmark}/{part.dimension}": weight
-            for part, weight in zip(parts, weights, strict=True)
-        },
-        measure,
-        min(margins, default=0.0) / _POINTS,
-    )
+    margin = min(margins, default=0.0) / _POINTS
+    return StopCheck(f"{check.benchmark} {name}", weights, measure, margin)
 
 
 def _seed(spec: RunSpec) -> bytes:

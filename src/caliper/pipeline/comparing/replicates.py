@@ -19,6 +19,7 @@ from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.comparison import refuse_partial
+from caliper.pipeline.comparing.figure_strata import stratum_weights
 from caliper.pipeline.ledger.report import run_status, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
@@ -126,22 +127,12 @@ def _matching(
     found = []
     for figure in layout.figures:
         name, measure = ".".join(figure.path), _MEASURES.get(figure.path[-1])
-        weights = _weights(check.benchmark, figure, sizes)
-        if measure is not None and weights and fnmatchcase(name, check.figure):
+        weights = stratum_weights(check.benchmark, figure, sizes, layout, tally)
+        is_known = bool(weights) and sizes.keys() >= weights.keys()
+        if measure is not None and is_known and fnmatchcase(name, check.figure):
             margin = _margin(check, figure, tally)
             found.append((StopCheck(name, weights, measure, margin / figure.scale), margin))
     return found
-
-
-def _weights(name: str, figure: Figure, sizes: Mapping[str, int]) -> dict[str, float]:
-    """What each stratum counts in a figure; empty for a figure that is not over strata."""
-    strata = [f"{name}/{part.dimension}" for part in figure.parts or (figure,)]
-    if not sizes.keys() >= set(strata):
-        return {}
-    if figure.weights:
-        return dict(zip(strata, figure.weights, strict=True))
-    whole = sum(sizes[stratum] for stratum in strata)
-    return {stratum: sizes[stratum] / whole for stratum in strata}
 
 
 def _margin(check: Check, figure: Figure, tally: Tally) -> float:

@@ -6,12 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
-from caliper.core.entry_states import EntryCause
+from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.notices import NoticeRecord
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState
 from caliper.pipeline.suites.accounts import AccountTotals, SuiteAccounts
 from caliper.pipeline.suites.notice_store import NoticeReader
+from caliper.pipeline.suites.progress import EntryProgress, read_progress
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries
 from caliper.pipeline.suites.slots import SlotState, slot_states
 
@@ -126,10 +127,16 @@ class Administration:
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
         """What was told of a suite's checkpoints, by time: all, or what exists of these ids. That
-        of an installation comes without figures.
+        of an installation comes with headlines only.
         """
         known = await self.notice_ids(name)
         return await self._notices.records(name, known if ids is None else known & {*ids})
+
+    async def progress(self, name: str) -> list[EntryProgress]:
+        """How far a suite's evaluations are."""
+        stored, _ = await self._stored([name])
+        running = [each for each in stored if each.entry.state is EntryState.EVALUATING]
+        return [await read_progress(self._registry, each) for each in running]
 
     async def _stored(self, names: Sequence[str]) -> tuple[list[StoredEntry], tuple[str, ...]]:
         listing = await self.suites(names)

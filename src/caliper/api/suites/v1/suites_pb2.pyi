@@ -395,7 +395,7 @@ class ListNoticesResponse(_message.Message):
     def __init__(self, notices: _Optional[_Iterable[_Union[Notice, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class Notice(_message.Message):
-    __slots__ = ("id", "kind", "time", "version", "checkpoint", "revision", "state", "deliveries")
+    __slots__ = ("id", "kind", "time", "version", "checkpoint", "revision", "state", "deliveries", "step", "figures")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -404,6 +404,8 @@ class Notice(_message.Message):
     REVISION_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     DELIVERIES_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    FIGURES_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     time: str
@@ -412,7 +414,9 @@ class Notice(_message.Message):
     revision: str
     state: str
     deliveries: _containers.RepeatedCompositeFieldContainer[NoticeDelivery]
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., time: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[str] = ..., revision: _Optional[str] = ..., state: _Optional[str] = ..., deliveries: _Optional[_Iterable[_Union[NoticeDelivery, _Mapping]]] = ...) -> None: ...
+    step: int
+    figures: _containers.RepeatedCompositeFieldContainer[Figure]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., time: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[str] = ..., revision: _Optional[str] = ..., state: _Optional[str] = ..., deliveries: _Optional[_Iterable[_Union[NoticeDelivery, _Mapping]]] = ..., step: _Optional[int] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ...) -> None: ...
 
 class NoticeDelivery(_message.Message):
     __slots__ = ("target", "attempts", "delivered", "error")
@@ -425,3 +429,31 @@ class NoticeDelivery(_message.Message):
     delivered: str
     error: str
     def __init__(self, target: _Optional[str] = ..., attempts: _Optional[int] = ..., delivered: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
+
+class ListProgressRequest(_message.Message):
+    __slots__ = ("suite",)
+    SUITE_FIELD_NUMBER: _ClassVar[int]
+    suite: str
+    def __init__(self, suite: _Optional[str] = ...) -> None: ...
+
+class ListProgressResponse(_message.Message):
+    __slots__ = ("progress",)
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    progress: _containers.RepeatedCompositeFieldContainer[EntryProgress]
+    def __init__(self, progress: _Optional[_Iterable[_Union[EntryProgress, _Mapping]]] = ...) -> None: ...
+
+class EntryProgress(_message.Message):
+    __slots__ = ("revision", "seen", "done", "whole", "phase", "is_stuck")
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SEEN_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    IS_STUCK_FIELD_NUMBER: _ClassVar[int]
+    revision: str
+    seen: str
+    done: int
+    whole: int
+    phase: str
+    is_stuck: bool
+    def __init__(self, revision: _Optional[str] = ..., seen: _Optional[str] = ..., done: _Optional[int] = ..., whole: _Optional[int] = ..., phase: _Optional[str] = ..., is_stuck: _Optional[bool] = ...) -> None: ...

@@ -450,6 +450,11 @@ class CheckpointServiceStub:
                 request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesRequest.SerializeToString,
                 response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesResponse.FromString,
                 _registered_method=True)
+        self.ListProgress = channel.unary_unary(
+                '/caliper.api.suites.v1.CheckpointService/ListProgress',
+                request_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListProgressRequest.SerializeToString,
+                response_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListProgressResponse.FromString,
+                _registered_method=True)
 
 
 class CheckpointServiceServicer:
@@ -500,6 +505,13 @@ class CheckpointServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListProgress(self, request, context):
+        """How far a suite's evaluations are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CheckpointServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -532,6 +544,11 @@ def add_CheckpointServiceServicer_to_server(servicer, server):
                     servicer.ListNotices,
                     request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesRequest.FromString,
                     response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesResponse.SerializeToString,
+            ),
+            'ListProgress': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListProgress,
+                    request_deserializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListProgressRequest.FromString,
+                    response_serializer=caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListProgressResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -698,6 +715,33 @@ class CheckpointService:
             '/caliper.api.suites.v1.CheckpointService/ListNotices',
             caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesRequest.SerializeToString,
             caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListNoticesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListProgress(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/caliper.api.suites.v1.CheckpointService/ListProgress',
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListProgressRequest.SerializeToString,
+            caliper_dot_api_dot_suites_dot_v1_dot_suites__pb2.ListProgressResponse.FromString,
             options,
             channel_credentials,
             insecure,

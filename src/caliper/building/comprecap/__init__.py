@@ -1,0 +1,1 @@
+"""Building scene graphs for CompreCap."""

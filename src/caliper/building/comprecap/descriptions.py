@@ -1,0 +1,88 @@
+"""Descriptions of objects, given or written by a model, and what a model is told of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from caliper.building.candidates import Candidate, Decision
+from caliper.building.comprecap.scenes import (
+    SceneObject,
+    ScenePicture,
+    object_category,
+    with_description,
+)
+from caliper.building.formats import key
+from caliper.building.steps import Fate
+
+
+def describe_place(each: SceneObject, picture: ScenePicture) -> str:
+    """Where an object is, for a model."""
+    sides = ("left", "top", "right", "bottom")
+    words = ", ".join(f"{side} {at}" for side, at in zip(sides, each.box, strict=True))
+    category = key(object_category(each.name))
+    alike = sum(key(object_category(other.name)) == category for other in picture.objects)
+    return f"{words} (one of {alike})" if alike > 1 else words
+
+
+def missing_descriptions(
+    candidates: Iterable[Candidate], pictures: Mapping[str, ScenePicture]
+) -> dict[str, list[SceneObject]]:
+    """The objects without a given description, by picture."""
+    found: dict[str, list[SceneObject]] = {}
+    for candidate in candidates:
+        each = find_object(candidate, pictures)
+        if not each.description:
+            found.setdefault(candidate.image, []).append(each)
+    return found
+
+
+def find_object(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> SceneObject:
+    """The object that a candidate is about."""
+    objects = pictures[candidate.image].objects
+    return next(each for each in objects if each.name == candidate.question)
+
+
+def describe(
+    fates: Sequence[Fate],
+    pictures: Mapping[str, ScenePicture],
+    written: Iterable[Candidate] = (),
+    model: str = "",
+) -> list[Fate]:
+    """Accept the given descriptions, leave those `written` by a model to people, and drop objects
+    without any. Objects of a category need different ones (paper 3.1): people see to that.
+    """
+    texts = {(each.image, each.question): each.answer for each in written}
+    described = [_described(fate, pictures, texts, model) for fate in fates]
+    first: dict[tuple[str, str, str], str] = {}
+    apart = []
+    for fate in described:
+        each = fate.candidate
+        told = (each.image, key(object_category(each.question)), key(each.answer))
+        twin = "" if fate.dropped else first.setdefault(told, each.question)
+        if twin in ("", each.question):
+            apart.append(fate)
+            continue
+        reasons = (*fate.reasons, f"same description as {twin}")
+        apart.append(replace(fate, decision=Decision.REVIEW, reasons=reasons))
+    return apart
+
+
+def _described(
+    fate: Fate,
+    pictures: Mapping[str, ScenePicture],
+    written: Mapping[tuple[str, str], str],
+    model: str,
+) -> Fate:
+    candidate = fate.candidate
+    if find_object(candidate, pictures).description:
+        return replace(fate, decision=Decision.ACCEPT)
+    text = written.get((candidate.image, candidate.question), "")
+    if not text:
+        return replace(fate, dropped="no description")
+    return replace(
+        fate,
+        candidate=with_description(candidate, text),
+        decision=Decision.REVIEW,
+        reasons=(f"written by {model}",),
+    )

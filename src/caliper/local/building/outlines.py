@@ -1,0 +1,53 @@
+"""Pictures with the objects outlined that a candidate is about, for review."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from caliper.adapters.datasets.jsonrows import line_rows
+from caliper.adapters.media.bounds import MediaLimits
+from caliper.adapters.media.place import find
+from caliper.building.comprecap.scenes import object_category
+from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from caliper.adapters.media import images, masks
+else:
+    images = lazy_module("caliper.adapters.media.images")
+    masks = lazy_module("caliper.adapters.media.masks")
+
+
+class OutlinedPictures:
+    """Outlines objects of the pictures below `folder`, by the masks in a build's file `scenes`."""
+
+    def __init__(self, folder: Path, scenes: Path, longest: int) -> None:
+        self._folder, self._scenes, self._longest = folder, scenes, longest
+
+    def jpeg(self, shown: str) -> bytes | None:
+        """The JPEG of a picture with objects outlined; None if it cannot be made.
+
+        `shown` is the picture and, in lines of their own, names of objects, or a category for all
+        of it.
+        """
+        image, *names = shown.split("\n")
+        limits = MediaLimits().for_thumbnails()
+        try:
+            path = find(self._folder, image)
+            size = images.picture_size(path, limits)
+            picture = images.open_image(path, limits, self._longest)
+            found = [
+                masks.decode_pixels(each["mask_out"], size)
+                for name in names
+                for each in self._objects.get(image, ())
+                if each["mask_out"] and name in (each["name"], object_category(each["name"]))
+            ]
+        except (MediaMissing, InvalidInput, ValueError):
+            return None
+        return images.encode_jpeg(masks.outline(picture, found))
+
+    @cached_property
+    def _objects(self) -> dict[str, list[dict[str, Any]]]:
+        return {row.text("image"): row.fields["objects"] for row in line_rows(self._scenes)}

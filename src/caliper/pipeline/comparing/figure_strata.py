@@ -1,0 +1,32 @@
+"""What tasks or domains count in a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from caliper.benchmarks.base import ReportLayout
+from caliper.core.report import Figure
+from caliper.core.tally import Tally
+
+
+def stratum_weights(
+    name: str, figure: Figure, sizes: Mapping[str, int], layout: ReportLayout, tally: Tally
+) -> dict[str, float]:
+    """What each stratum of the benchmark `name` counts in a figure of `layout`; `sizes` are the
+    numbers of questions about captions by stratum. Empty for a figure of anything but whole strata,
+    such as a category or questions about media.
+    """
+    about_captions = {
+        cell for each in layout.figures if each.path == layout.headline for cell in each.cells
+    }
+    counted = {
+        cell for cell in figure.cells if any(tally.total(cell).get(one) for one in figure.divisor)
+    }
+    if not counted <= about_captions:
+        return {}
+    strata = [f"{name}/{part.dimension}" for part in figure.parts or (figure,)]
+    if figure.weights:
+        return dict(zip(strata, figure.weights, strict=True))
+    # Questions of several strata are pooled.
+    present = {stratum: sizes[stratum] for stratum in strata if sizes.get(stratum)}
+    return {stratum: size / sum(present.values()) for stratum, size in present.items()}
