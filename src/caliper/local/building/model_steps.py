@@ -149,15 +149,15 @@ class ModelSteps:
             candidates.append(tuple(own))
         return StepWriting(tuple(candidates), tuple(labels), tuple(remarks))
 
-    def inputs(self, *models: str) -> list[str]:
-        """What a step depends on of the models with these SPECs. Raises InvalidInput for recorded
-        replies that cannot be read.
+    def inputs(self, *models: str | None) -> list[str]:
+        """What a step depends on of the models with these SPECs, if any. Raises InvalidInput for
+        recorded replies that cannot be read.
         """
         return [
             f"{spec} {DatasetFiles(_recording(spec)).digest(_TABLE)}"
             if spec.startswith(_REPLAY)
             else spec
-            for spec in models
+            for spec in filter(None, models)
         ]
 
     def _folder(

@@ -80,7 +80,7 @@ class Build:
         file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
         written = [models(*options.generators), options.most, settings, prompt(ModelStep.WRITE)]
         answered = [
-            models(*filter(None, [options.blind])),
+            models(options.blind),
             options.votes,
             settings,
             prompt(ModelStep.BLIND),
