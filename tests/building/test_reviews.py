@@ -73,6 +73,10 @@ def test_an_edit_makes_no_second_copy_of_a_question() -> None:
     states = [each.state for each in merge(asked, {"ana": copies})]
     # About another picture it is another question.
     assert states == [ReviewState.ACCEPT, ReviewState.REJECT, ReviewState.ACCEPT]
+    # Elements without options may look alike.
+    alike = [replace(each, choices=()) for each in (first, replace(first, id="another"))]
+    asked = [AssessedCandidate(each, Decision.ACCEPT) for each in alike]
+    assert [each.state for each in merge(asked, {})] == [ReviewState.ACCEPT] * 2
 
 
 @given(PEOPLE)

@@ -133,7 +133,7 @@ def merge(
     What more than half of its reviewers say decides; edits with the same texts are one opinion, and
     an edit that changes nothing accepts. Otherwise it is disputed. Without a review the decision is
     the validators', and pending where they left it to people. Reviews of other ids do not count.
-    What an edit makes the same as an accepted candidate is rejected.
+    A question that an edit makes the same as an accepted one is rejected.
     """
     by_reviewer = {name: last_reviews(reviews[name], rounds) for name in sorted(reviews)}
     decisions = [
@@ -156,8 +156,10 @@ def _without_copies(decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]
     for each in decisions:
         asked = each.candidate
         texts = (asked.image, asked.category, *_texts(asked))
-        copies = each.state is ReviewState.ACCEPT and texts in kept
-        if each.state is ReviewState.ACCEPT:
+        # Without options it is an element of the picture, and two may look alike.
+        counts = each.state is ReviewState.ACCEPT and bool(asked.choices)
+        copies = counts and texts in kept
+        if counts:
             kept.add(texts)
         distinct.append(replace(each, state=ReviewState.REJECT, edit=False) if copies else each)
     return distinct
