@@ -53,9 +53,10 @@ def test_the_file_for_review_has_exactly_these_fields() -> None:
     }
 
 
-def test_an_id_follows_from_picture_question_and_choices() -> None:
-    other = Candidate.of("cup.jpg", CUP.question, ("red", "blue"), "blue", "Spatial - Orientation")
+def test_an_id_follows_from_picture_question_choices_and_answer() -> None:
+    other = Candidate.of("cup.jpg", CUP.question, ("red", "blue"), "red", "Spatial - Orientation")
     assert other.id == CUP.id
+    assert Candidate.of("cup.jpg", CUP.question, CUP.choices, "blue", CUP.category).id != CUP.id
     assert Candidate.of("mug.jpg", CUP.question, CUP.choices, "red", "A - B").id != CUP.id
 
 

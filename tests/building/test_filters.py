@@ -11,7 +11,7 @@ from tests.building.test_candidates import rows
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.planning import plan
 from caliper.building.balance import balance
-from caliper.building.blind import filter_blind, is_asked, threshold
+from caliper.building.blind import UNSURE, filter_blind, is_asked, threshold
 from caliper.building.candidates import Candidate
 from caliper.building.domains import official_rows
 from caliper.building.steps import Fate, StepResult, fate_lines, keep_all, read_fates, restore_step
@@ -34,6 +34,18 @@ def test_the_blind_filter_drops_from_the_threshold_on(candidate: Candidate, righ
     answers = [candidate.answer] * right + [""] * (10 - right)
     (fate,) = filter_blind([candidate], {candidate.id: answers})
     assert bool(fate.dropped) == (right >= threshold(len(candidate.choices), 10))
+
+
+def test_answers_that_cannot_be_read_prove_nothing() -> None:
+    accepted = picks("red", "red")
+    for right, unreadable, unsure in ((0, 10, True), (6, 1, True), (6, 0, False), (2, 4, False)):
+        answers = ["red"] * right + [""] * unreadable + ["blue"] * (10 - right - unreadable)
+        (fate,) = filter_blind([asked()], {asked().id: answers})
+        assert (fate.dropped, fate.candidate.flags) == ("", (UNSURE,) if unsure else ())
+        # Validators alone do not accept it: people see why.
+        (seen,) = decide([fate.candidate], accepted)
+        expected = ("review", (UNSURE,)) if unsure else ("accept", ())
+        assert (seen.decision, seen.reasons) == expected
 
 
 def test_questions_with_a_no_are_not_asked_and_stay() -> None:
@@ -132,10 +144,11 @@ def test_the_official_rows_are_planned(found: list[Candidate]) -> None:
 
 
 def test_ids_are_paths_without_endings_unless_two_are_the_same() -> None:
-    images = ("a/cup.jpg", "a/cup.png", "b/box.png")
+    images = ("a/cup.jpg", "a/cup.png", "a/cup.png.webp", "b/box.png")
     found = [asked(image=image) for image in images]
     assert [row["id"] for row in official_rows(found, "home")] == [
         "a/cup.jpg",
         "a/cup.png",
+        "a/cup.png.webp",
         "b/box",
     ]

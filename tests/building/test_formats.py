@@ -18,6 +18,10 @@ from caliper.building.formats import check_formats, fault, strip_prefixes, tidie
         (("A. red", "blue"), ("A. red", "blue")),
         (("3.5 m", "4.5 m"), ("3.5 m", "4.5 m")),
         (("1", "2"), ("1", "2")),
+        # Times and decimal numbers are no numbering, even in order.
+        (("1:30", "2:45"), ("1:30", "2:45")),
+        (("1.5 m", "2.5 m"), ("1.5 m", "2.5 m")),
+        (("1) 30", "2) 45"), ("30", "45")),
     ],
 )
 def test_letters_before_options(choices: tuple[str, ...], bare: tuple[str, ...]) -> None:
@@ -35,6 +39,11 @@ def test_an_answer_that_means_an_option(answer: str) -> None:
 
 def test_an_option_that_is_a_letter_is_meant_by_its_text() -> None:
     assert tidied(asked(choices=("B", "A"), answer="A")).answer == "A"
+
+
+@pytest.mark.parametrize(("choices", "answer"), [(("3", "4", "5"), "2"), (("B", "C"), "A")])
+def test_no_place_is_meant_among_numbers_and_letters(choices: tuple[str, ...], answer: str) -> None:
+    assert fault(tidied(asked(choices=choices, answer=answer)))[0] == "answer is no option"
 
 
 @pytest.mark.parametrize(
@@ -62,8 +71,10 @@ def test_rules(candidate: Candidate, reason: str) -> None:
 
 def test_the_same_question_twice() -> None:
     second = asked(choices=("A. red", "B. blue", "C. green", "D. white"), answer="A")
-    fates = check_formats([asked(), second], {asked().category})
-    assert [fate.dropped for fate in fates] == ["", "same question twice"]
+    # With another answer it is no copy: who is right is for the later steps.
+    third = asked(answer="blue")
+    fates = check_formats([asked(), second, third], {asked().category})
+    assert [fate.dropped for fate in fates] == ["", "same question twice", ""]
 
 
 @given(distinct())

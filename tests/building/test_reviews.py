@@ -65,6 +65,20 @@ def test_the_order_and_names_of_reviewers_do_not_matter(
     assert (first.candidate, first.state, first.edit) == (other.candidate, other.state, other.edit)
 
 
+def test_an_edit_makes_no_second_copy_of_a_question() -> None:
+    first, other = candidate(0), candidate(2)
+    second = replace(candidate(1), category=first.category)
+    asked = [AssessedCandidate(each, Decision.ACCEPT) for each in (first, second, other)]
+    copies = [replace(review(first, EDIT), id=each.id) for each in (second, other)]
+    states = [each.state for each in merge(asked, {"ana": copies})]
+    # About another picture it is another question.
+    assert states == [ReviewState.ACCEPT, ReviewState.REJECT, ReviewState.ACCEPT]
+    # Elements without options may look alike.
+    alike = [replace(each, choices=()) for each in (first, replace(first, id="another"))]
+    asked = [AssessedCandidate(each, Decision.ACCEPT) for each in alike]
+    assert [each.state for each in merge(asked, {})] == [ReviewState.ACCEPT] * 2
+
+
 @given(PEOPLE)
 def test_more_than_half_decides_and_nothing_less(opinions: dict[str, Review]) -> None:
     merged = decide(opinions)

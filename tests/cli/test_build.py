@@ -82,12 +82,13 @@ async def test_a_build_that_is_cut_off_goes_on(tmp_path: Path, images: Path) -> 
         await run(whole, *words(images, *spec, "--quiet"))
         needed = len(server.requests)
         server.requests.clear()
-        # In the first step, and in the last that asks a model.
-        for calls in ("10", "220"):
+        # In the first step, and twice in the last that asks a model.
+        for calls in ("10", "220", "20"):
             cut = await run(part, *words(images, *spec, "--max-calls", calls, "--quiet"), code=1)
             assert "The same command goes on from there." in cut.err
             assert not (part / "out" / "candidates.jsonl").exists()
-        await run(part, *words(images, *spec, "--quiet"))
+        # What the first validator has answered is not counted again.
+        await run(part, *words(images, *spec, "--max-calls", "20", "--quiet"))
         assert len(server.requests) == needed
         assert candidates(part) == candidates(whole)
         # A setting of the last step: nothing is asked, and nothing else is done again.
@@ -110,9 +111,17 @@ async def test_another_picture_is_asked_about_and_one_bad_reply_stops_nothing(
         before = (await run(tmp_path, *words(images, *flags))).told
         asked = len(server.requests)
         (images / "broken.png").write_bytes(b"no picture")
+        (images / ".trash").mkdir()
+        (images / ".trash" / "old.png").write_bytes(b"no picture of this build")
         after = (await run(tmp_path, *words(images, *flags))).told
         # Replies about the pictures that were there are those of the store.
         assert len(server.requests) == asked
+        before_another = candidates(tmp_path)
+        shutil.copy(EXAMPLES / "media" / "images" / "tea_box.png", images / PICTURE)
+        await run(tmp_path, *words(images, *flags))
+        # The scripted questions have a digest of the picture in them.
+        ids = [{each["id"] for each in found} for found in (before_another, candidates(tmp_path))]
+        assert ids[0].isdisjoint(ids[1])
     first, then = before["steps"][0], after["steps"][0]
     assert then["came"] == first["came"] == 18
     assert any("20 of 40 replies" in remark and "bad_input" in remark for remark in then["remarks"])
@@ -210,3 +219,7 @@ def test_recorded_replies_write_questions(caliper: Command, tmp_path: Path, imag
     assert first["came"] == 1
     assert [remark.partition(": ")[2] for remark in first["remarks"]] == ["no_reply", "unreadable"]
     assert candidates(tmp_path)[0]["category"] == "Things - Kind"
+    rows[1]["response"] = written("Things - Count", "abc")
+    (tmp_path / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = caliper(*words(images, "--generator", "replay:said.jsonl", "--json"), code=0)
+    assert told.told["steps"][0]["came"] == 2

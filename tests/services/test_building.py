@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 from pathlib import Path
+from typing import Any
 
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.command import Command
@@ -39,10 +40,13 @@ async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path:
         chat = chats["captioner"]
         server = ("--server", f"127.0.0.1:{there.ports['gateway']}")
 
-        async def told(*arguments: str) -> object:
-            ended = await asyncio.to_thread(caliper, *arguments, "--json", code=0)
+        async def told(*arguments: str, code: int = 0) -> Any:
+            ended = await asyncio.to_thread(caliper, *arguments, "--json", code=code)
             return ended.told
 
+        # Cut off, it stops as in one process, and goes on from there.
+        cut = await told(*words(images, MODEL, "there"), *server, "--max-calls", "30", code=1)
+        assert "20 budget" in cut["stopped"]
         there_told = await told(*words(images, MODEL, "there"), *server)
         asked = len(chat.requests)
         assert await told(*words(images, MODEL, "again"), *server) == there_told

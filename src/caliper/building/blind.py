@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -10,6 +11,8 @@ from caliper.building.candidates import Candidate
 from caliper.building.formats import key
 from caliper.building.steps import Fate
 
+UNSURE = "too few readable answers without the picture"
+"""The flag of a question that unreadable replies may have kept in."""
 VOTES = 10
 """Answers per question, each to another order of its options (paper 4.3.2)."""
 _SHARES = {2: Fraction(1), 3: Fraction(4, 5), 4: Fraction(7, 10)}
@@ -40,7 +43,8 @@ def filter_blind(
     """Drop the questions that were answered right too often.
 
     `answers` holds the chosen options by candidate; an unreadable reply is empty, and counts as a
-    wrong answer, as in the released script.
+    wrong answer, as in the released script. A question that would go if these were right is flagged
+    `UNSURE`.
     """
     return tuple(_fate(candidate, answers.get(candidate.id, ())) for candidate in candidates)
 
@@ -50,4 +54,8 @@ def _fate(candidate: Candidate, chosen: Sequence[str]) -> Fate:
         return Fate(candidate)
     right, needed = chosen.count(candidate.answer), threshold(len(candidate.choices), len(chosen))
     detail = f"{right} of {len(chosen)} right without the picture, {needed} suffice"
-    return Fate(candidate, "answered without the picture" if right >= needed else "", detail)
+    if right >= needed:
+        return Fate(candidate, "answered without the picture", detail)
+    if right + chosen.count("") >= needed:
+        candidate = replace(candidate, flags=(*candidate.flags, UNSURE))
+    return Fate(candidate, detail=detail)

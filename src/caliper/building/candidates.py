@@ -44,8 +44,8 @@ class Candidate:
     def of(
         cls, image: str, question: str, choices: Sequence[str], answer: str, category: str
     ) -> Candidate:
-        """A candidate with the id that its picture, question and choices imply."""
-        name = candidate_id(image, question, choices)
+        """A candidate with the id that its picture, question, choices and answer imply."""
+        name = candidate_id(image, question, choices, answer)
         return cls(name, image, question, tuple(choices), answer, category)
 
 
@@ -58,9 +58,11 @@ class AssessedCandidate:
     reasons: tuple[str, ...] = ()
 
 
-def candidate_id(image: str, question: str, choices: Sequence[str]) -> str:
-    """The id of a candidate: 16 hexadecimal digits."""
-    return digest(["candidate", image, question, list(choices)])[:16]
+def candidate_id(image: str, question: str, choices: Sequence[str], answer: str) -> str:
+    """The id of a candidate: 16 hexadecimal digits. A verdict is about all that a reviewer reads:
+    with another answer, the question is another candidate.
+    """
+    return digest(["candidate", image, question, list(choices), answer])[:16]
 
 
 def candidate_lines(candidates: Iterable[Candidate]) -> str:
@@ -128,7 +130,7 @@ def candidate_of(row: Row) -> Candidate:
     if name is not None and not isinstance(name, str):
         raise row.error("id", f"expected text, found {name!r:.60}")
     return Candidate(
-        id=name or candidate_id(image, question, choices),
+        id=name or candidate_id(image, question, choices, answer),
         image=image,
         question=question,
         choices=choices,

@@ -80,7 +80,10 @@ def official_rows(candidates: Sequence[Candidate], domain: str) -> list[dict[str
 def _ids(images: Sequence[str]) -> dict[str, str]:
     stems = {image: _stem(image) for image in images}
     counts = Counter(stems.values())
-    return {image: stem if counts[stem] == 1 else image for image, stem in stems.items()}
+    return {
+        image: stem if counts[stem] == 1 and stem not in stems else image
+        for image, stem in stems.items()
+    }
 
 
 def _stem(image: str) -> str:

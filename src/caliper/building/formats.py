@@ -14,7 +14,8 @@ from dataclasses import replace
 from caliper.building.candidates import MOST_CHOICES, Candidate
 from caliper.building.steps import Fate
 
-_PREFIX = re.compile(r"\s*\(?([A-Za-z]|[0-9]{1,2})[).:]\s*(?=\S)")
+# No digit follows the mark of a number: "1:30" is a time, and "1.5" a quantity.
+_PREFIX = re.compile(r"\s*\(?([A-Za-z]|[0-9]{1,2}(?=.\D))[).:]\s*(?=\S)")
 _LABEL = re.compile(r"\(?([A-Za-z]|[0-9]{1,2})[).:]?")
 _META = re.compile(
     r"(?:all|none|neither|both|any) of (?:the above|these|them|the other options)"
@@ -85,14 +86,14 @@ def strip_prefixes(choices: Sequence[str]) -> tuple[str, ...]:
 
 def _answer(answer: str, spaced: Sequence[str], choices: Sequence[str]) -> str:
     """The choice that an answer means by its text, its text with a prefix, or its letter; else the
-    answer itself.
+    answer itself. Among choices that are numbers or letters, another one is no choice's place.
     """
     for texts in (choices, spaced):
         places = [place for place, text in enumerate(texts) if key(text) == key(answer)]
         if len(places) == 1:
             return choices[places[0]]
     label = _LABEL.fullmatch(answer)
-    if label:
+    if label and not any(map(_LABEL.fullmatch, choices)):
         mark = label[1].upper()
         place = int(mark) - 1 if mark.isdigit() else string.ascii_uppercase.index(mark)
         if 0 <= place < len(choices):

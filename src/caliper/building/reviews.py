@@ -133,9 +133,10 @@ def merge(
     What more than half of its reviewers say decides; edits with the same texts are one opinion, and
     an edit that changes nothing accepts. Otherwise it is disputed. Without a review the decision is
     the validators', and pending where they left it to people. Reviews of other ids do not count.
+    A question that an edit makes the same as an accepted one is rejected.
     """
     by_reviewer = {name: last_reviews(reviews[name], rounds) for name in sorted(reviews)}
-    return [
+    decisions = [
         _decision(
             each,
             {
@@ -146,6 +147,22 @@ def merge(
         )
         for each in assessed
     ]
+    return _without_copies(decisions)
+
+
+def _without_copies(decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]:
+    kept: set[tuple[str, ...]] = set()
+    distinct = []
+    for each in decisions:
+        asked = each.candidate
+        texts = (asked.image, asked.category, *_texts(asked))
+        # Without options it is an element of the picture, and two may look alike.
+        counts = each.state is ReviewState.ACCEPT and bool(asked.choices)
+        copies = counts and texts in kept
+        if counts:
+            kept.add(texts)
+        distinct.append(replace(each, state=ReviewState.REJECT, edit=False) if copies else each)
+    return distinct
 
 
 def _decision(assessed: AssessedCandidate, reviews: Mapping[str, Review]) -> ReviewDecision:

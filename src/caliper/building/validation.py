@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from caliper.building.blind import UNSURE
 from caliper.building.candidates import AssessedCandidate, Candidate, Decision
 from caliper.building.steps import Fate
 
@@ -25,7 +26,8 @@ Choices = Mapping[str, Mapping[str, str]]
 def decide(
     candidates: Sequence[Candidate], chosen: Choices, *, reject: bool = False
 ) -> tuple[Fate, ...]:
-    """Accept the questions that all validators answer as written; people review the others.
+    """Accept the questions that all validators answer as written; people review the others, and
+    those whose blind answers prove nothing.
 
     With `reject`, those for which all validators choose the same flag are dropped. The paper has
     people look at them, who may repair them.
@@ -38,6 +40,8 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     if not picks:
         return Fate(candidate, decision=Decision.REVIEW, reasons=(UNSEEN,))
     if all(pick == candidate.answer for pick in picks.values()):
+        if UNSURE in candidate.flags:
+            return Fate(candidate, decision=Decision.REVIEW, reasons=(UNSURE,))
         return Fate(candidate, decision=Decision.ACCEPT)
     reasons = tuple(
         f"{name}: {_told(pick)}" for name, pick in picks.items() if pick != candidate.answer

@@ -16,7 +16,7 @@ def relation_candidate(image: str, subject: str, end: str, text: str) -> Candida
     """A relation as a candidate. Its id follows from its text too: ends may have several."""
     ends = f"{subject}{ENDS}{end}"
     text = " ".join(text.split())
-    return Candidate(candidate_id(image, ends, (text,)), image, ends, (), text, RELATION)
+    return Candidate(candidate_id(image, ends, (), text), image, ends, (), text, RELATION)
 
 
 def ends_of(candidate: Candidate) -> tuple[str, str]:

@@ -111,7 +111,7 @@ def object_candidate(picture: ScenePicture, place: int) -> Candidate:
 
 def with_description(candidate: Candidate, text: str) -> Candidate:
     """The object with that description. Its id follows from it: people judged the text."""
-    name = candidate_id(candidate.image, candidate.question, (text,))
+    name = candidate_id(candidate.image, candidate.question, (), text)
     return replace(candidate, id=name, answer=text)
 
 

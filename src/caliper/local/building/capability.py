@@ -113,7 +113,8 @@ class AnnotationBuild:
         modelled = bool(options.annotators)
         drawn = [listed, options.tasks, options.media_per_task, options.seed]
         texts = {name: instruction(TASKS[name]) for name in options.tasks}
-        asked = [options.annotators, options.most, dict(options.settings), texts]
+        annotators = self._models.inputs(*options.annotators)
+        asked = [annotators, options.most, dict(options.settings), texts]
         prompt = self._models.prompt(ModelStep.ANNOTATE)
         return (
             (MEDIA, [media, drawn, None if modelled else given], self._draw_media),

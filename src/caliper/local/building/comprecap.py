@@ -105,13 +105,13 @@ class GraphBuild:
         }
 
     def _steps(self) -> Steps:
-        options, prompt = self._options, self._models.prompt
+        options, prompt, models = self._options, self._models.prompt, self._models.inputs
         files = [options.scenes, *([options.descriptions] if options.descriptions else [])]
         given = [[DatasetFiles(file).digest(_TABLE) for file in files], self._digests, __version__]
         settings = [dict(options.settings), options.seed, __version__]
-        described = [options.describer, settings, prompt(ModelStep.DESCRIBE)]
-        related = [options.describer, options.most, settings, prompt(ModelStep.RELATE)]
-        asked = [options.generator, settings, prompt(ModelStep.MISLEAD)]
+        described = [models(options.describer), settings, prompt(ModelStep.DESCRIBE)]
+        related = [models(options.describer), options.most, settings, prompt(ModelStep.RELATE)]
+        asked = [models(options.generator), settings, prompt(ModelStep.MISLEAD)]
         return (
             (OBJECTS, given, self._objects),
             (MASKS, asdict(options.rules), self._masks),

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.parquet import rows as parquet_rows
-from caliper.adapters.files import encode_text, write_atomically
+from caliper.adapters.files import write_atomically, write_text
+from caliper.adapters.media.place import find
 from caliper.building.asking.examination import CANDIDATE_READERS, PROMPTS
 from caliper.building.asking.planning import NAME
 from caliper.building.asking.questions import ModelStep
 from caliper.building.candidates import Candidate
 from caliper.core.keys import digest
+from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import RETRYABLE
 from caliper.local.config import RunConfig, check_config
 from caliper.ports.prompts import PromptPack
 from caliper.wiring.models import split_recording
 
 _REPLAY = "replay:"
-_NO_CAPTIONS = "no-captions.json"
+_NO_CAPTIONS, _VERDICTS = "no-captions.json", "verdicts.parquet"
+_TABLE = Layout(FileFormat.TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,7 @@ class ModelSteps:
     seed: int
     settings: Mapping[str, str]
     calls: int | None = None
+    _digests: dict[str, str] = field(default_factory=dict, init=False)
 
     def prompt(self, step: ModelStep) -> dict[str, str]:
         """The digest of a step's prompt, by its name."""
@@ -104,21 +111,17 @@ class ModelSteps:
 
         Raises StepIncomplete if replies are missing that may come later, and what a run raises.
         """
+        folder = await asyncio.to_thread(self._folder, step, rows, model, replicate)
         calls = self.calls
         if calls is not None:
-            if calls < 1:
+            needed = _needed(folder / _VERDICTS, rows)
+            if needed and calls < 1:
                 raise StepIncomplete("no call is left of --max-calls")
-            self.calls = max(0, calls - sum(map(_calls, rows)))
-        config = self._config(step, rows, (model, replicate), calls)
-        found = await self.run(config)
+            self.calls = max(0, calls - needed)
+            calls = max(1, calls)
+        found = await self.run(self._config(folder, rows, (model, replicate), calls))
         replies = StepReplies(_by_item(found.verdicts), found.model)
-        missing = Counter(
-            reply.reason
-            for item in replies.items.values()
-            for reply in item
-            if reply.reason in RETRYABLE
-        )
-        if missing:
+        if missing := _missing(replies.items):
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(missing.items()))
             raise StepIncomplete(f"{missing.total()} replies of {found.model} are missing: {told}")
         return replies
@@ -146,20 +149,48 @@ class ModelSteps:
             candidates.append(tuple(own))
         return StepWriting(tuple(candidates), tuple(labels), tuple(remarks))
 
+    def inputs(self, *models: str | None) -> list[str]:
+        """What a step depends on of the models with these SPECs, if any. Raises InvalidInput for
+        recorded replies that cannot be read.
+        """
+        return [
+            f"{spec} {DatasetFiles(_recording(spec)).digest(_TABLE)}"
+            if spec.startswith(_REPLAY)
+            else spec
+            for spec in filter(None, models)
+        ]
+
+    def _folder(
+        self, step: ModelStep, rows: Sequence[Mapping[str, Any]], model: str, replicate: int
+    ) -> Path:
+        """The directory of a run, by all that it depends on: a run that is over stays as it is,
+        also when a picture of the same name is another one.
+        """
+        images = {row["image"] for row in rows} if step != ModelStep.BLIND else set()
+        shown = [self._digest(image) for image in sorted(images)]
+        asked = [list(rows), shown, self.prompt(step), self.seed, dict(self.settings)]
+        named = digest([*asked, *self.inputs(model), replicate])[:12]
+        return self.runs / f"{step}-{named}"
+
+    def _digest(self, image: str) -> str:
+        if image not in self._digests:
+            with find(self.media, image).open("rb") as file:
+                self._digests[image] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._digests[image]
+
     def _config(
         self,
-        step: ModelStep,
+        folder: Path,
         rows: Sequence[Mapping[str, Any]],
         model: tuple[str, int],
         calls: int | None,
     ) -> RunConfig:
         spec, replicate = model
         lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-        named = digest([lines, self.prompt(step), self.seed, dict(self.settings), *model])[:12]
-        data = write_atomically(self.runs / f"{step}-{named}.jsonl", encode_text("".join(lines)))
+        data = write_text(folder.with_suffix(".jsonl"), "".join(lines))
         part: dict[str, Any] = {"data": data, "media": self.media, "qa": True}
         if spec.startswith(_REPLAY):
-            part["qa_replies"] = split_recording(spec.removeprefix(_REPLAY))[0]
+            part["qa_replies"] = _recording(spec)
             # A run has captions or a captioner, though nothing is asked about either.
             none = write_atomically(self.runs / _NO_CAPTIONS, b'{"-": "-"}\n')
             part["captions"] = none
@@ -168,15 +199,33 @@ class ModelSteps:
         return check_config(
             {
                 "benchmarks": {NAME: {**part, "set": self.settings}},
-                "name": f"{step}-{named}",
+                "name": folder.name,
                 "seed": self.seed,
                 "replicate": replicate,
-                "coverage_floor": 0.0,
+                # A run that lacks replies is not complete: a later start asks for them.
+                "coverage_floor": 1.0,
                 "max_calls": calls,
                 "anchors": False,
-                "out": self.runs / f"{step}-{named}",
+                "out": folder,
             }
         )
+
+
+def _recording(spec: str) -> Path:
+    return split_recording(spec.removeprefix(_REPLAY))[0]
+
+
+def _needed(verdicts: Path, rows: Sequence[Mapping[str, Any]]) -> int:
+    """The calls that a run needs: of one that was begun, those without an answer."""
+    if verdicts.exists():
+        return _missing(_by_item(verdicts)).total()
+    return sum(map(_calls, rows))
+
+
+def _missing(items: Mapping[str, Sequence[StepReply]]) -> Counter[str]:
+    """How many replies may come later, by the reason why they are missing."""
+    reasons = (reply.reason for item in items.values() for reply in item)
+    return Counter(reason for reason in reasons if reason in RETRYABLE)
 
 
 def _calls(row: Mapping[str, Any]) -> int:

@@ -60,7 +60,7 @@ def media_digests(
 ) -> dict[str, str]:
     """The SHA-256 of every medium below a folder, by path, in the order of the paths.
 
-    Hidden files do not count, nor do files with other suffixes. Raises InvalidInput naming the
+    What is hidden does not count, nor do files with other suffixes. Raises InvalidInput naming the
     file that is too large or cannot be read, and for none or too many.
     """
     if not folder.is_dir():
@@ -68,7 +68,9 @@ def media_digests(
     media = sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.suffix.lower() in suffixes and path.is_file() and path.name[0] != "."
+        if path.suffix.lower() in suffixes
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not 0 < len(media) <= MOST_PICTURES:
         noun = "pictures" if suffixes is SUFFIXES else "pictures and clips"

@@ -12,7 +12,7 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.captionqa.domains import is_domain_name
 from caliper.building.asking.questions import ModelStep, answering_row, writing_row
 from caliper.building.balance import balance
-from caliper.building.blind import filter_blind, is_asked
+from caliper.building.blind import UNSURE, filter_blind, is_asked
 from caliper.building.candidates import Candidate, read_candidates
 from caliper.building.domains import CAPTIONQA
 from caliper.building.duplicates import drop_duplicates, text_of
@@ -75,13 +75,18 @@ class Build:
         return await sequence.run(self._steps())
 
     def _steps(self) -> Steps:
-        options, prompt = self._options, self._models.prompt
+        options, prompt, models = self._options, self._models.prompt, self._models.inputs
         settings, pictures = [dict(options.settings), options.seed], dict(self._pictures)
         file = None if options.questions is None else DatasetFiles(options.questions).digest(_TABLE)
-        written = [options.generators, options.most, settings, prompt(ModelStep.WRITE)]
-        answered = [options.blind, options.votes, settings, prompt(ModelStep.BLIND)]
+        written = [models(*options.generators), options.most, settings, prompt(ModelStep.WRITE)]
+        answered = [
+            models(options.blind),
+            options.votes,
+            settings,
+            prompt(ModelStep.BLIND),
+        ]
         grouped = [options.embedder, asdict(options.grouping), __version__]
-        seen = [options.validators, options.reject, settings, prompt(ModelStep.VALIDATE)]
+        seen = [models(*options.validators), options.reject, settings, prompt(ModelStep.VALIDATE)]
         balanced = [options.per_category, options.seed, __version__]
         return (
             (QUESTIONS, [file, self._categories, pictures, written], self._questions),
@@ -150,11 +155,14 @@ class Build:
         replies = await self._models.ask(ModelStep.BLIND, rows, options.blind)
         chosen = {item: [each.text for each in texts] for item, texts in replies.items.items()}
         remarks = replies.remarks()
+        answered = filter_blind(_candidates(fates), chosen)
+        if unsure := sum(UNSURE in fate.candidate.flags for fate in answered):
+            remarks.append(f"{unsure} questions have {UNSURE}: people review them")
         if exempt := len(fates) - len(asked):
             remarks.append(f"{exempt} yes/no questions are not asked")
         return StepResult(
             name=BLIND,
-            fates=filter_blind(_candidates(fates), chosen),
+            fates=answered,
             models=(replies.model,),
             prompts=self._models.prompt(ModelStep.BLIND),
             remarks=tuple(remarks),
