@@ -11,7 +11,7 @@ from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import INTERNAL, all_names, benchmark, benchmark_names
 from caliper.building.asking.questions import ModelStep, answering_row, writing_row
 from caliper.building.candidates import Candidate
-from caliper.building.validation import FLAGS
+from caliper.building.captionqa.validation import FLAGS
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
 from caliper.core.question import Answer, Failure, Item, Reply, Source

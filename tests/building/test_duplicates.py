@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.building.questions import asked, distinct
 
 from caliper.building.candidates import Candidate
-from caliper.building.duplicates import (
+from caliper.building.captionqa.duplicates import (
     ANOTHER_ANSWER,
     GroupingOptions,
     drop_duplicates,

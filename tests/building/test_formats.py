@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.building.questions import asked, distinct
 
 from caliper.building.candidates import Candidate
-from caliper.building.formats import check_formats, fault, strip_prefixes, tidied
+from caliper.building.captionqa.formats import check_formats, fault, strip_prefixes, tidied
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fakes.reviewing import assessed, candidate, review
 
 from caliper.building.candidates import AssessedCandidate, Decision
-from caliper.building.domains import edit_question
+from caliper.building.captionqa.kind import edit_question
 from caliper.building.kinds import CandidateEdit
 from caliper.building.reviews import (
     Review,

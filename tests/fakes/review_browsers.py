@@ -11,7 +11,7 @@ import aiohttp
 from tests.fakes.clock import FakeClock
 
 from caliper.building.candidates import AssessedCandidate
-from caliper.building.domains import CAPTIONQA
+from caliper.building.captionqa.kind import CAPTIONQA
 from caliper.building.kinds import BuildKind
 from caliper.building.review_round import ReviewRound
 from caliper.building.reviews import Review

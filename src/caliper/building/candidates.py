@@ -65,6 +65,11 @@ def candidate_id(image: str, question: str, choices: Sequence[str], answer: str)
     return digest(["candidate", image, question, list(choices), answer])[:16]
 
 
+def spelling_key(text: str) -> str:
+    """A text as it is compared: without case, outer punctuation and repeated spaces."""
+    return " ".join(text.casefold().split()).strip(" .,;:!?\"'")
+
+
 def candidate_lines(candidates: Iterable[Candidate]) -> str:
     """Candidates as JSON Lines, for `read_candidates`."""
     return "".join(_line(asdict(candidate)) for candidate in candidates)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from caliper.building.capability.kind import CAPABILITY
+from caliper.building.captionqa.kind import CAPTIONQA
 from caliper.building.comprecap.graphs import SCENE_GRAPHS
-from caliper.building.domains import CAPTIONQA
 from caliper.building.kinds import BuildKind
 from caliper.core.errors import UnknownName
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from caliper.building.candidates import Candidate, candidate_of
+from caliper.building.candidates import AssessedCandidate, Candidate, Decision, candidate_of
 from caliper.core.keys import fields_of
 from caliper.core.rows import Row
 
@@ -118,3 +118,18 @@ def restore_step(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResul
         remarks=tuple(summary["remarks"]),
         skipped=str(summary["skipped"]),
     )
+
+
+def assess(fates: Sequence[Fate]) -> list[AssessedCandidate]:
+    """The candidates of these fates that stay, with the validators' decisions."""
+    return [
+        AssessedCandidate(fate.candidate, Decision(fate.decision), fate.reasons)
+        for fate in fates
+        if not fate.dropped
+    ]
+
+
+def coverage(categories: Iterable[str], candidates: Iterable[Candidate]) -> dict[str, int]:
+    """The number of candidates per category, also of those without any."""
+    counts = Counter(candidate.category for candidate in candidates)
+    return {category: counts[category] for category in categories}

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from caliper.adapters.exports.data_card import CardFacts, card_text
 from caliper.building.candidates import AssessedCandidate, Candidate, Decision
-from caliper.building.domains import CAPTIONQA
+from caliper.building.captionqa.kind import CAPTIONQA
 from caliper.building.reviews import Review, ReviewVerdict, merge, review_agreement
 from caliper.building.steps import Fate, StepResult
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from caliper.building.candidates import Candidate
-from caliper.building.validation import FLAGS
+from caliper.building.captionqa.validation import FLAGS
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.keys import fields_of
 

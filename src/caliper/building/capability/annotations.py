@@ -13,8 +13,7 @@ from typing import Any
 
 from caliper.benchmarks.capability.answers import words
 from caliper.benchmarks.capability.tasks import NAMES, TASKS, Form, Task
-from caliper.building.candidates import LONGEST_TEXT, Candidate
-from caliper.building.formats import key
+from caliper.building.candidates import LONGEST_TEXT, Candidate, spelling_key
 from caliper.building.kinds import CandidateEdit
 from caliper.building.steps import Fate
 from caliper.core.errors import InvalidInput, UnknownName
@@ -143,8 +142,8 @@ def _repair(candidate: Candidate) -> Candidate:
 def _fault(candidate: Candidate) -> tuple[str, str]:
     task, value = TASKS[candidate.category], candidate.answer
     # A sign may say "none".
-    vague = key(value) in _VAGUE and task.name != "OCR"
-    if vague or key(value) in _EMPTY or not text_key(candidate.question):
+    vague = spelling_key(value) in _VAGUE and task.name != "OCR"
+    if vague or spelling_key(value) in _EMPTY or not text_key(candidate.question):
         return "annotation without content", value
     if candidate.choices and value not in candidate.choices:
         return "value is none of the categories", value

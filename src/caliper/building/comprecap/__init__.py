@@ -1,1 +1,1 @@
-"""Building scene graphs for CompreCap."""
+"""Builds of CompreCap: scene graphs from masks and descriptions (paper 3)."""

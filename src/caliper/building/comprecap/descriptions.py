@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from caliper.building.candidates import Candidate, Decision
+from caliper.building.candidates import Candidate, Decision, spelling_key
 from caliper.building.comprecap.scenes import (
     SceneObject,
     ScenePicture,
     object_category,
     with_description,
 )
-from caliper.building.formats import key
 from caliper.building.steps import Fate
 
 
@@ -20,8 +19,8 @@ def describe_place(each: SceneObject, picture: ScenePicture) -> str:
     """Where an object is, for a model."""
     sides = ("left", "top", "right", "bottom")
     words = ", ".join(f"{side} {at}" for side, at in zip(sides, each.box, strict=True))
-    category = key(object_category(each.name))
-    alike = sum(key(object_category(other.name)) == category for other in picture.objects)
+    category = spelling_key(object_category(each.name))
+    alike = sum(spelling_key(object_category(other.name)) == category for other in picture.objects)
     return f"{words} (one of {alike})" if alike > 1 else words
 
 
@@ -58,7 +57,7 @@ def describe(
     apart = []
     for fate in described:
         each = fate.candidate
-        told = (each.image, key(object_category(each.question)), key(each.answer))
+        told = (each.image, spelling_key(object_category(each.question)), spelling_key(each.answer))
         twin = "" if fate.dropped else first.setdefault(told, each.question)
         if twin in ("", each.question):
             apart.append(fate)

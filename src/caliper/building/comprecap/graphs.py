@@ -15,10 +15,9 @@ from caliper.benchmarks.comprecap.drafts import draft_questions, with_options
 from caliper.benchmarks.comprecap.planning import NAME, annotated_scene
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.benchmarks.comprecap.reading import options
-from caliper.building.candidates import LONGEST_TEXT, Candidate, Decision
+from caliper.building.candidates import LONGEST_TEXT, Candidate, Decision, spelling_key
 from caliper.building.comprecap.relations import ends_of, has_end, names_category
 from caliper.building.comprecap.scenes import ENDS, OBJECT, QUESTION, RELATION, object_category
-from caliper.building.formats import key
 from caliper.building.kinds import BuildKind, CandidateEdit
 from caliper.building.steps import Fate
 from caliper.core.errors import InvalidInput
@@ -84,7 +83,7 @@ def question_fault(candidate: Candidate) -> str:
     choices = candidate.choices
     if len(choices) != DESCRIPTIONS:
         return f"expected {DESCRIPTIONS} descriptions"
-    if len(set(map(key, choices))) < len(choices):
+    if len(set(map(spelling_key, choices))) < len(choices):
         return "equal descriptions"
     if candidate.answer not in choices:
         return "the right description is none of them"
@@ -227,7 +226,7 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
     """The figures that the paper has of its graphs (Table S9), beside its own."""
     objects = [each for each in candidates if each.category == OBJECT]
     pictures = _pictures(objects)
-    categories = len({key(object_category(each.question)) for each in objects})
+    categories = len({spelling_key(object_category(each.question)) for each in objects})
     relations = len(standing_relations(candidates))
     per_picture = [f"{n / pictures:.2f}" if pictures else "" for n in (len(objects), relations)]
     return [

@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from caliper.building.candidates import Candidate, Decision, candidate_id
+from caliper.building.candidates import Candidate, Decision, candidate_id, spelling_key
 from caliper.building.comprecap.scenes import ENDS, RELATION, ScenePicture, object_category
-from caliper.building.formats import key
 from caliper.building.steps import Fate
 
 
@@ -32,11 +31,11 @@ def find_end(text: str, subject: str, names: Sequence[str]) -> str:
     which. For another object of the subject's category, the text has to name the category twice.
     """
     found: tuple[int, str] = (-1, "")
-    own = key(object_category(subject))
+    own = spelling_key(object_category(subject))
     for category in dict.fromkeys(map(object_category, names)):
         mentions = [match.start() for match in _mentions(text, category)]
         members = [name for name in names if object_category(name) == category and name != subject]
-        enough = 2 if key(category) == own else 1
+        enough = 2 if spelling_key(category) == own else 1
         if members and len(mentions) >= enough:
             place = (mentions[-1], members[0] if len(members) == 1 else category)
             found = max(found, place)
@@ -95,7 +94,7 @@ def check_relations(fates: Iterable[Fate], objects: Iterable[Candidate]) -> Iter
     for fate in fates:
         candidate = fate.candidate
         reason, detail = relation_fault(candidate, names.get(candidate.image, ()))
-        told = (candidate.image, key(candidate.question), key(candidate.answer))
+        told = (candidate.image, spelling_key(candidate.question), spelling_key(candidate.answer))
         if not reason and told in seen:
             reason, detail = "same relation twice", candidate.answer
         seen.add(told)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from caliper.benchmarks.comprecap.drafts import TINY
 from caliper.benchmarks.comprecap.questions import Atom
-from caliper.building.candidates import Candidate, candidate_id
-from caliper.building.formats import key
+from caliper.building.candidates import Candidate, candidate_id, spelling_key
 from caliper.building.steps import Fate
 
 OBJECT, RELATION, QUESTION = CATEGORIES = ("object", "relation", "CompreQA-Cap")
@@ -75,24 +74,26 @@ class ScenePicture:
 
     def tiny(self, names: Collection[str]) -> list[str]:
         """Those of `names` that are alone in their category, and tiny (paper 3.2)."""
-        counts = Counter(key(object_category(name)) for name in names)
+        counts = Counter(spelling_key(object_category(name)) for name in names)
         return [
             each.name
             for place, each in enumerate(self.objects)
             if each.name in names
-            and counts[key(object_category(each.name))] == 1
+            and counts[spelling_key(object_category(each.name))] == 1
             and self.covered((place,)) < TINY
         ]
 
 
 def object_names(categories: Sequence[str]) -> list[str]:
     """The names of objects of these categories."""
-    counts, seen = Counter(map(key, categories)), Counter[str]()
+    counts, seen = Counter(map(spelling_key, categories)), Counter[str]()
     names = []
     for category in categories:
         text = " ".join(category.split())
-        seen[key(text)] += 1
-        names.append(f"{text} #{seen[key(text)]}" if counts[key(text)] > 1 else text)
+        seen[spelling_key(text)] += 1
+        names.append(
+            f"{text} #{seen[spelling_key(text)]}" if counts[spelling_key(text)] > 1 else text
+        )
     return names
 
 
@@ -138,7 +139,7 @@ def check_objects(
     fates: Sequence[Fate], pictures: Mapping[str, ScenePicture], rules: SceneRules
 ) -> list[Fate]:
     """Drop the objects that break a rule, then those of pictures that are not covered enough."""
-    known = set(map(key, rules.vocabulary))
+    known = set(map(spelling_key, rules.vocabulary))
     by_picture: dict[str, list[Fate]] = {}
     for fate in fates:
         by_picture.setdefault(fate.candidate.image, []).append(fate)
@@ -166,7 +167,7 @@ def _fault(
     picture: ScenePicture, place: int, stay: Sequence[int], known: set[str], rules: SceneRules
 ) -> tuple[str, str]:
     name = picture.objects[place].name
-    category = key(object_category(name))
+    category = spelling_key(object_category(name))
     if known and category not in known:
         return "category not in the vocabulary", category
     share = picture.covered((place,))
@@ -174,7 +175,10 @@ def _fault(
         return "too small", f"{share:.2%} of the picture"
     for other in stay:
         twin = picture.objects[other].name
-        if key(object_category(twin)) == category and picture.overlap(place, other) >= SAME:
+        if (
+            spelling_key(object_category(twin)) == category
+            and picture.overlap(place, other) >= SAME
+        ):
             return "same object twice", f"its mask is that of {twin}"
     return "", ""
 

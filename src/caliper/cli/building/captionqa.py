@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from caliper.building.asking.planning import MOST_QUESTIONS, MOST_VOTES
-from caliper.building.blind import VOTES
-from caliper.building.duplicates import COHESION, SIMILARITY, GroupingOptions
+from caliper.building.captionqa.blind import VOTES
+from caliper.building.captionqa.duplicates import COHESION, SIMILARITY, GroupingOptions
 from caliper.cli.building.engine import SPECS, BuildEngine, EngineFlags, digests_of, run_build
 from caliper.cli.flags import EmbedderSpec
+from caliper.local.building.captionqa import Build
 from caliper.local.building.options import BuildOptions
-from caliper.local.building.pipeline import Build
 from caliper.local.building.sequence import BuildResult
 
 

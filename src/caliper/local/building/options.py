@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
-from caliper.building.blind import VOTES
-from caliper.building.duplicates import GroupingOptions
+from caliper.building.captionqa.blind import VOTES
+from caliper.building.captionqa.duplicates import GroupingOptions
 from caliper.core.errors import InvalidInput
 
 SUFFIXES = frozenset({".avif", ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from caliper.building.steps import Fate, StepResult
-from caliper.building.taxonomies import coverage
-from caliper.building.validation import assess
+from caliper.building.steps import Fate, StepResult, assess, coverage
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
 from caliper.local.building.directory import BuildDirectory

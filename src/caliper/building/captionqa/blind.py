@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from caliper.building.candidates import Candidate
-from caliper.building.formats import key
+from caliper.building.candidates import Candidate, spelling_key
 from caliper.building.steps import Fate
 
 UNSURE = "too few readable answers without the picture"
@@ -34,7 +33,7 @@ def is_asked(candidate: Candidate) -> bool:
     As in the released script, one with the option "No" is not: whoever always says yes would
     answer it.
     """
-    return all(key(choice) != "no" for choice in candidate.choices)
+    return all(spelling_key(choice) != "no" for choice in candidate.choices)
 
 
 def filter_blind(

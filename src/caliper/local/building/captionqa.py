@@ -12,14 +12,14 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.captionqa.domains import is_domain_name
 from caliper.building.asking.questions import ModelStep, answering_row, writing_row
 from caliper.building.balance import balance
-from caliper.building.blind import UNSURE, filter_blind, is_asked
 from caliper.building.candidates import Candidate, read_candidates
-from caliper.building.domains import CAPTIONQA
-from caliper.building.duplicates import drop_duplicates, text_of
-from caliper.building.formats import check_formats
+from caliper.building.captionqa.blind import UNSURE, filter_blind, is_asked
+from caliper.building.captionqa.duplicates import drop_duplicates, text_of
+from caliper.building.captionqa.formats import check_formats
+from caliper.building.captionqa.kind import CAPTIONQA
+from caliper.building.captionqa.taxonomies import category_of, merge_taxonomies
+from caliper.building.captionqa.validation import decide
 from caliper.building.steps import Fate, StepResult, keep_all
-from caliper.building.taxonomies import category_of, merge_taxonomies
-from caliper.building.validation import decide
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.question import Vector

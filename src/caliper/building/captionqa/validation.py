@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from caliper.building.blind import UNSURE
-from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+from caliper.building.candidates import Candidate, Decision
+from caliper.building.captionqa.blind import UNSURE
 from caliper.building.steps import Fate
 
 FLAGS = (
@@ -50,15 +50,6 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     if reject and len(set(picks.values())) == 1 and flags:
         return Fate(candidate, "same flag of all validators", flags.pop(), Decision.REJECT, reasons)
     return Fate(candidate, decision=Decision.REVIEW, reasons=reasons)
-
-
-def assess(fates: Sequence[Fate]) -> list[AssessedCandidate]:
-    """The candidates of these fates that stay, with the validators' decisions."""
-    return [
-        AssessedCandidate(fate.candidate, Decision(fate.decision), fate.reasons)
-        for fate in fates
-        if not fate.dropped
-    ]
 
 
 def _told(pick: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from caliper.building.candidates import LONGEST_TEXT, Candidate
-from caliper.building.formats import fault, tidied
+from caliper.building.captionqa.formats import fault, tidied
 from caliper.building.kinds import BuildKind, CandidateEdit
 from caliper.core.errors import InvalidInput
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from caliper.building.candidates import Candidate
 from caliper.core.errors import InvalidInput
 from caliper.core.taxonomy import ARROW, Taxonomy, checked
 
@@ -36,9 +34,3 @@ def merge_taxonomies(
 def category_of(node: str) -> str:
     """A node as the category of questions: "Top - Sub", as in the published data."""
     return node.replace(ARROW, " - ", 1)
-
-
-def coverage(categories: Iterable[str], candidates: Iterable[Candidate]) -> dict[str, int]:
-    """The number of candidates per category, also of those without any."""
-    counts = Counter(candidate.category for candidate in candidates)
-    return {category: counts[category] for category in categories}

@@ -11,7 +11,7 @@ import string
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from caliper.building.candidates import MOST_CHOICES, Candidate
+from caliper.building.candidates import MOST_CHOICES, Candidate, spelling_key
 from caliper.building.steps import Fate
 
 # No digit follows the mark of a number: "1:30" is a time, and "1.5" a quantity.
@@ -89,7 +89,9 @@ def _answer(answer: str, spaced: Sequence[str], choices: Sequence[str]) -> str:
     answer itself. Among choices that are numbers or letters, another one is no choice's place.
     """
     for texts in (choices, spaced):
-        places = [place for place, text in enumerate(texts) if key(text) == key(answer)]
+        places = [
+            place for place, text in enumerate(texts) if spelling_key(text) == spelling_key(answer)
+        ]
         if len(places) == 1:
             return choices[places[0]]
     label = _LABEL.fullmatch(answer)
@@ -101,19 +103,14 @@ def _answer(answer: str, spaced: Sequence[str], choices: Sequence[str]) -> str:
     return answer
 
 
-def key(text: str) -> str:
-    """A text as it is compared: without case, outer punctuation and repeated spaces."""
-    return " ".join(text.casefold().split()).strip(" .,;:!?\"'")
-
-
 def fault(candidate: Candidate, categories: Collection[str] | None = None) -> tuple[str, str]:
     """The first rule that a candidate breaks, and a detail; empty if it breaks none.
 
     Categories are checked only if given.
     """
     choices, question = candidate.choices, candidate.question
-    keys = [key(choice) for choice in choices]
-    meta = next((choice for choice in choices if _META.fullmatch(key(choice))), "")
+    keys = [spelling_key(choice) for choice in choices]
+    meta = next((choice for choice in choices if _META.fullmatch(spelling_key(choice))), "")
     setup = _SETUP.search(question)
     rules = (
         (len(question.split()) >= 2, "no question", question),
@@ -141,14 +138,14 @@ def fault(candidate: Candidate, categories: Collection[str] | None = None) -> tu
 
 def _gives_away(candidate: Candidate) -> bool:
     """Whether the question has the words of the answer, and those of no other option."""
-    if {key(choice) for choice in candidate.choices} <= _YES_NO:
+    if {spelling_key(choice) for choice in candidate.choices} <= _YES_NO:
         return False
     named = [choice for choice in candidate.choices if _occurs(choice, candidate.question)]
     return named == [candidate.answer]
 
 
 def _occurs(choice: str, question: str) -> bool:
-    words = key(choice)
+    words = spelling_key(choice)
     if len(words) < _SHORTEST_GIVE_AWAY:
         return False
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", question.casefold()) is not None

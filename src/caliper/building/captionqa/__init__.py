@@ -1,0 +1,1 @@
+"""Builds of CaptionQA: questions with options about pictures (paper 4)."""
