@@ -14,9 +14,18 @@ from caliper.building.balance import balance
 from caliper.building.candidates import Candidate
 from caliper.building.captionqa.blind import UNSURE, filter_blind, is_asked, threshold
 from caliper.building.captionqa.kind import official_rows
-from caliper.building.captionqa.taxonomies import category_of, coverage, merge_taxonomies
-from caliper.building.captionqa.validation import FLAGS, UNSEEN, assess, decide
-from caliper.building.steps import Fate, StepResult, fate_lines, keep_all, read_fates, restore_step
+from caliper.building.captionqa.taxonomies import category_of, merge_taxonomies
+from caliper.building.captionqa.validation import FLAGS, UNSEEN, decide
+from caliper.building.steps import (
+    Fate,
+    StepResult,
+    assess,
+    coverage,
+    fate_lines,
+    keep_all,
+    read_fates,
+    restore_step,
+)
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
