@@ -223,6 +223,32 @@ async def test_a_taxonomy_of_our_own_hints_the_captioner(tmp_path: Path) -> None
     await asyncio.to_thread(caliper, *own, "run", code=4)
 
 
+async def test_a_domain_of_our_own_is_captioned_with_its_taxonomy(tmp_path: Path) -> None:
+    picture(tmp_path / "a.jpg", 7)
+    asked = {"question": "Is it red?", "choices": ["yes", "no"], "answer": "A"}
+    row = {"id": "a", "images": ["a.jpg"], "domain": "household", "extension": True}
+    tiny.value(tmp_path / "own.json", [row | {"questions": [asked]}])
+    caliper, tree = Command(tmp_path), tmp_path / "tree.yaml"
+    async with ChatServer(otherwise=fake.answer("A red car.")) as server:
+        flags = ("--data", "own.json", "--captioner", f"tgi:{server.url}", "--prompt", "taxonomy")
+        words = ("evaluate", "captionqa", *flags, "--quiet")
+        ended = await asyncio.to_thread(caliper, *words, code=2)
+        assert "taxonomy: the paper has no taxonomy of household: give" in ended.err
+        tree.write_text("houshold:\n  Use: [Purpose]\n")
+        ended = await asyncio.to_thread(caliper, *words, "--taxonomy", "tree.yaml", code=2)
+        assert "taxonomy: the paper has no taxonomy of household: give" in ended.err
+        tree.write_text("household:\n  Use: [Purpose]\nstreet:\n  Use: [Purpose]\n")
+        ended = await asyncio.to_thread(caliper, *words, "--taxonomy", "tree.yaml", code=2)
+        assert "taxonomy: no question is of 'street'; the data have household" in ended.err
+        assert server.requests == []
+        tree.write_text("household:\n  Use: [Purpose]\n")
+        await asyncio.to_thread(caliper, *words, "--taxonomy", "tree.yaml", code=0)
+        assert "Use -> Purpose" in json.dumps(server.requests[0].body["messages"])
+    captions = ("--captions", "captions.json", "--prompt", "taxonomy")
+    tiny.value(tmp_path / "captions.json", {"a": "A red car."})
+    caliper("evaluate", "captionqa", *flags[:2], *captions, "--quiet", code=0)
+
+
 async def test_how_long_captions_may_be_is_part_of_the_run(tmp_path: Path) -> None:
     write_scenes(tmp_path, 1)
     said = fake.status(
