@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 
 from caliper.benchmarks.base import ReportLayout, Settings, count_figure
 from caliper.benchmarks.capability.metrics import (
@@ -20,7 +21,7 @@ from caliper.benchmarks.capability.scoring import CAPTION, KT, QA, Cell
 from caliper.benchmarks.capability.settings import notes, setting_value
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
 from caliper.benchmarks.stability import SPREADS
-from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
+from caliper.core.report import Figure, Kind, Path, Table, TableRow
 from caliper.core.tally import Sums, Tally
 
 Measure = Callable[[Sums], float | None]
@@ -123,9 +124,30 @@ def over_repeats(
     return combine(measure(sums.get(cell, {})) for cell in cells)
 
 
-def over_tasks(tasks: tuple[Statistic, ...], sums: Mapping[str, Sums]) -> float | None:
-    """Compute the average row: the unweighted mean of columns with data (paper, Table 3)."""
-    return mean(statistic(sums) for statistic in tasks)
+class TaskMean:
+    """The average row: the unweighted mean of columns with data (paper, Table 3).
+
+    It keeps the last value of each column, since the jackknife changes the sums of few columns at a
+    time.
+    """
+
+    def __init__(self, columns: Iterable[Figure]) -> None:
+        """The mean of these figures."""
+        self._columns = tuple(columns)
+        self._kept: list[tuple[list[Sums | None], float | None] | None] = [None] * len(
+            self._columns
+        )
+
+    def __call__(self, sums: Mapping[str, Sums]) -> float | None:
+        """The mean over the columns, from the sums by cell."""
+        return mean(map(self._value, range(len(self._columns)), repeat(sums)))
+
+    def _value(self, place: int, sums: Mapping[str, Sums]) -> float | None:
+        column, kept = self._columns[place], self._kept[place]
+        own = [sums.get(cell) for cell in column.cells]
+        if kept is None or kept[0] != own:
+            self._kept[place] = kept = own, column.statistic(sums)
+        return kept[1]
 
 
 def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]:
@@ -195,7 +217,7 @@ def _column_figures(
     average = Figure(
         path=("average", name),
         cells=tuple(cell for figure in figures for cell in figure.cells),
-        statistic=partial(over_tasks, tuple(figure.statistic for figure in figures)),
+        statistic=TaskMean(figures),
         kind=_kind(combine),
         denominator=metric.denominator,
         parts=tuple(figures),
