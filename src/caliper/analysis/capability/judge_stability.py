@@ -17,15 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from caliper.analysis.agreement import (
-    NO_LABEL,
-    Agreement,
-    Codes,
-    Coefficient,
-    Places,
-    RatingTable,
-    agreement_of,
-)
+from caliper.analysis.agreement import Agreement, Coefficient, RatingTable, agreement_of
+from caliper.analysis.capability.rating_tables import LABELS, codes_of, rating_tables
 from caliper.analysis.capability.verdict_sets import (
     AVERAGE,
     METRICS,
@@ -43,9 +36,6 @@ from caliper.benchmarks.capability.metrics import f1_score, mean, precision, sha
 from caliper.benchmarks.stability import deviation, spread
 from caliper.core.tally import Sums
 
-LABELS = ("not mentioned", "stated", "wrong")
-_SCORES = (0.0, 1.0, -1.0)
-ALL = "all"
 _NONE = (
     "no captions were judged twice (caliper evaluate capability --repeats 5, --replicate 1, or "
     "another --judge)"
@@ -143,7 +133,12 @@ def judge_stability(
     runs = [run for _, each in setups for run in each.runs]
     shared = shared_tasks(verdicts.tasks, runs) if others else ()
     averages = tuple(_averages(setups, shared)) if others else ()
-    agreements = tuple(_agreements(setups)) if others else ()
+    tables = rating_tables([each for _, each in setups]) if others else {}
+    agreements = tuple(
+        JudgeAgreement(task, found)
+        for task, table in tables.items()
+        if (found := agreement_of(table)).questions
+    )
     judges = tuple(_pair(averages, differing) for differing in others)
     remark = left_out(verdicts.tasks, shared) if others else "" if repeated else _NONE
     if others and not any(ranking.changes for each in judges for ranking in each.rankings.values()):
@@ -229,17 +224,9 @@ def _round(value: float | None) -> float | None:
 
 
 def _same(verdicts: VerdictSet, scores: Scores, mask: Mask) -> tuple[int, Coefficient, Coefficient]:
-    rated = RatingTable(LABELS, _codes(scores[:, mask].T), verdicts.clusters[mask])
+    rated = RatingTable(LABELS, codes_of(scores[:, mask].T), verdicts.clusters[mask])
     found = agreement_of(rated)
     return found.questions, found.accuracy, found.fleiss
-
-
-def _codes(scores: Scores) -> Codes:
-    """The place of each score's label in `LABELS`."""
-    codes = np.full(scores.shape, NO_LABEL, dtype=np.int16)
-    for place, score in enumerate(_SCORES):
-        codes[scores == score] = place
-    return codes
 
 
 def _averages(setups: _Setups, tasks: Collection[str]) -> Iterator[JudgeAverages]:
@@ -266,62 +253,3 @@ def _pair(averages: Sequence[JudgeAverages], differing: _Differing) -> JudgePair
         and all(change.place_before == change.place_after for change in ranking.changes)
     )
     return JudgePair(differing, rankings, tuple(kept))
-
-
-def _agreements(setups: _Setups) -> Iterator[JudgeAgreement]:
-    """How far the setups agree about the captions that two or more of them judged."""
-    first = setups[0][1]
-    columns = [_columns(first, verdicts) for _, verdicts in setups]
-    names = dict.fromkeys(run.name for _, each in setups for run in each.runs)
-    by_name = [
-        _judged(first, columns, [_named(verdicts, name) for _, verdicts in setups])
-        for name in names
-    ]
-    by_task = {
-        task: _joined(
-            [codes[mask].reshape(-1, len(setups)) for codes in by_name],
-            [np.repeat(first.clusters[mask], codes.shape[1]) for codes in by_name],
-        )
-        for task, mask in first.tasks.items()
-    }
-    parts = list(by_task.values())
-    everything = _joined([part.codes for part in parts], [part.clusters for part in parts])
-    for task, table in (*by_task.items(), (ALL, everything)):
-        found = agreement_of(table)
-        if found.questions:
-            yield JudgeAgreement(task, found)
-
-
-def _joined(codes: Sequence[Codes], clusters: Sequence[Places]) -> RatingTable:
-    return RatingTable(LABELS, np.concatenate(codes), np.concatenate(clusters))
-
-
-def _named(verdicts: VerdictSet, name: str) -> JudgedRun | None:
-    return next((run for run in verdicts.runs if run.name == name), None)
-
-
-def _columns(first: VerdictSet, verdicts: VerdictSet) -> Places:
-    """The columns of the first setup's elements in another one; -1 for none."""
-    places = {each.key: place for place, each in enumerate(verdicts.elements)}
-    return np.array([places.get(each.key, -1) for each in first.elements], dtype=np.int_)
-
-
-def _judged(
-    first: VerdictSet, columns: Sequence[Places], runs: Sequence[JudgedRun | None]
-) -> Codes:
-    """The codes of one model's verdicts by element, repeat and setup: about its captions in the
-    first setup that has them.
-    """
-    repeats = min(len(run.scores) for run in runs if run is not None)
-    codes = np.full((len(first.elements), repeats, len(runs)), NO_LABEL, dtype=np.int16)
-    captions: dict[str, str] = {}
-    for run in reversed(runs):
-        captions |= run.digests if run is not None else {}
-    for place, (run, column) in enumerate(zip(runs, columns, strict=True)):
-        if run is None:
-            continue
-        same = {sample for sample, digest in run.digests.items() if digest == captions[sample]}
-        here = np.array([each.sample in same for each in first.elements], dtype=np.bool_)
-        here &= column >= 0
-        codes[here, :, place] = _codes(run.scores[:repeats, column[here]].T)
-    return codes

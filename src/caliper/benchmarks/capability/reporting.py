@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
 
 from caliper.benchmarks.base import ReportLayout, Settings, count_figure
 from caliper.benchmarks.capability.metrics import (
+    TaskMean,
     f1_of_one,
     f1_score,
     labels_per_caption,
@@ -122,32 +122,6 @@ def over_repeats(
 ) -> float | None:
     """Combine the figures of a task's repeats (for one repeat: its figure)."""
     return combine(measure(sums.get(cell, {})) for cell in cells)
-
-
-class TaskMean:
-    """The average row: the unweighted mean of columns with data (paper, Table 3).
-
-    It keeps the last value of each column, since the jackknife changes the sums of few columns at a
-    time.
-    """
-
-    def __init__(self, columns: Iterable[Figure]) -> None:
-        """The mean of these figures."""
-        self._columns = tuple(columns)
-        self._kept: list[tuple[list[Sums | None], float | None] | None] = [None] * len(
-            self._columns
-        )
-
-    def __call__(self, sums: Mapping[str, Sums]) -> float | None:
-        """The mean over the columns, from the sums by cell."""
-        return mean(map(self._value, range(len(self._columns)), repeat(sums)))
-
-    def _value(self, place: int, sums: Mapping[str, Sums]) -> float | None:
-        column, kept = self._columns[place], self._kept[place]
-        own = [sums.get(cell) for cell in column.cells]
-        if kept is None or kept[0] != own:
-            self._kept[place] = kept = own, column.statistic(sums)
-        return kept[1]
 
 
 def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]:
