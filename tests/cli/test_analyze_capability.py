@@ -88,6 +88,9 @@ def test_tables_and_a_page(ran: Command) -> None:
         assert title in page
     assert page.count("<svg") > 10
     assert "CAPability analyses" in page
+    # Fig. 3: an outline for each run.
+    assert page.count('aria-label="F1 by task, as a radar"') == 1
+    assert page.count("<g fill") == 2
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """`caliper analyze comprecap` on runs over the tiny data."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command
+from tests.fakes.java import java_stand_in
 from tests.fakes.sources import EXAMPLES
 
 CAPTIONS = {"one": "A dog catches a frisbee.", "two": "A doggy. A thing.", "three": "A tree."}
@@ -45,6 +47,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
 
 
 THREE = ("one", "two", "three")
+JAVA = """
+    if isinstance(line, dict):
+        return 0.5
+    return [" ".join(["0.0"] * 23)] if line[0] == "S" else ["0.0"] * (line.count("|||") + 1)
+"""
 
 
 def test_every_analysis_of_stored_runs(ran: Command) -> None:
@@ -97,6 +104,25 @@ def test_pictures_that_were_not_drawn_are_no_part_of_it(caliper: Command) -> Non
     assert strict["phrases"] == phrases
 
 
+def test_runs_are_compared_over_the_pictures_of_all(caliper: Command) -> None:
+    scenes = EXAMPLES / "comprecap" / "anno.json"
+    whole = EXAMPLES / "captions" / "careless" / "comprecap.json"
+    few = json.loads(whole.read_text())
+    del few["coffee.jpg"], few["rocket.jpg"]
+    tiny.value(caliper.folder / "few.json", few)
+    for name, captions, code in (("whole", whole, 0), ("few", "few.json", 1)):
+        flags = ("--data", scenes, "--captions", captions, "--quiet", "--out", f"runs/{name}")
+        caliper("evaluate", "comprecap", *flags, "--name", name, code=code)
+    words = ("analyze", "comprecap", "whole", "few", "--partial", "--threshold", "0.5", "--json")
+    found = caliper(*words, code=0).told
+    # The captions are the same, and so are all figures.
+    for variant in found["ablations"]["thresholds"]:
+        assert variant["runs"][0]["figures"] == variant["runs"][1]["figures"]
+    assert [run["pictures"] for run in found["coverage"]["runs"]] == [5, 5]
+    for name in ("people", "compreqa", "ablations", "coverage"):
+        assert found[name]["remark"].startswith("2 pictures are left out: not all runs")
+
+
 def test_tables_and_a_page(ran: Command) -> None:
     flags = ("--people", "captions.csv", "--references", "references.json", "--html", "page.html")
     ended = ran("analyze", "comprecap", *THREE, *flags, code=0)
@@ -118,12 +144,25 @@ def test_tables_and_a_page(ran: Command) -> None:
     assert 'aria-label="S-unified against people' in page
 
 
+def test_people_agree_with_metrics_in_java(ran: Command) -> None:
+    (ran.folder / "some.jar").touch()
+    java_stand_in(ran.folder / "java", JAVA)
+    java = replace(ran, environment={"JAVA_HOME": str(ran.folder / "java")})
+    jars = ("--references", "references.json", "--meteor", "some.jar", "--spice", "some.jar")
+    words = (*THREE, "--people", "captions.csv", "--only", "people", *jars, "--json")
+    found = java("analyze", "comprecap", *words, code=0).told["people"]
+    for part in ("models", "captions"):
+        assert [one["metric"] for one in found[part]][-2:] == ["METEOR", "SPICE"]
+    assert {one["metrics"]["SPICE"] for one in found["scored"]} == {0.5}
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("one", "--only", "beauty"), "unknown analysis 'beauty'"),
         (("one", "one"), "have the same label, one"),
         (("one", "--references", "references.json"), "it is only used with --people"),
+        (("one", "--meteor", "meteor.jar"), "--meteor: it is only used with --references"),
         (("one", "--people", "nobody.csv"), "nobody.csv"),
         (("one", "--people", "captions.csv", "--column", "beauty"), "beauty"),
         (("one", "--tagger", "beauty"), "unknown tagger 'beauty'"),

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.command import Command
-from tests.fakes.meteor import GOLDEN as FILE
-from tests.fakes.meteor import java_stand_in
+from tests.fakes.java import GOLDEN as FILE
+from tests.fakes.java import java_stand_in
 
 GOLDEN = json.loads(FILE.read_text("utf-8"))
 CAPTIONS, REFERENCES = GOLDEN["captions"], GOLDEN["references"]
@@ -47,21 +47,25 @@ def test_figures_are_those_of_cocos_evaluation(caliper: Command) -> None:
     assert "12 images" in shown
 
 
-def test_meteor_is_that_of_its_jar(caliper: Command) -> None:
+def test_meteor_and_spice_are_those_of_their_jars(caliper: Command) -> None:
     write(caliper.folder / "m.json", CAPTIONS)
     write(caliper.folder / "r.json", REFERENCES)
     rows = [f"{image},{value}" for image, value in GOLDEN["meteor"]["by_image"].items()]
     (caliper.folder / "people.csv").write_text("\n".join(["image_id,score", *rows]))
-    (caliper.folder / "meteor.jar").touch()
+    (caliper.folder / "some.jar").touch()
     java_stand_in(caliper.folder / "java")
     java = replace(caliper, environment={"JAVA_HOME": str(caliper.folder / "java")})
-    words = ("m.json", "--references", "r.json", "--meteor", "meteor.jar", "--people", "people.csv")
-    told = java("metrics", *words, "--json", code=0).told
-    (*_, last), found = told["models"]["m"], told["models"]["m"]["METEOR"]
-    assert last == "METEOR"
-    assert found["value"] == round(GOLDEN["meteor"]["whole"], 6)
-    assert found["low"] < found["value"] < found["high"]
+    words = ("m.json", "--references", "r.json", "--people", "people.csv", "--json")
+    jars = ("--spice", "some.jar", "--meteor", "some.jar")
+    told = java("metrics", *words, *jars, code=0).told
+    assert list(told["models"]["m"])[-2:] == ["METEOR", "SPICE"]
+    for name in ("METEOR", "SPICE"):
+        found = told["models"]["m"][name]
+        assert found["value"] == round(GOLDEN[name.casefold()]["whole"], 6)
+        assert found["low"] < found["value"] < found["high"]
     assert told["people"]["metrics"]["METEOR"]["pearson"]["value"] == 1
+    alone = java("metrics", *words, *jars[:2], "--metric", "spice", code=0).told["models"]["m"]
+    assert alone == {"SPICE": told["models"]["m"]["SPICE"]}
 
 
 def test_models_are_measured_on_the_images_of_all(caliper: Command) -> None:
@@ -149,7 +153,7 @@ def test_files_that_cannot_be_measured(
     ("words", "message"),
     [
         (("--metric", "meteor"), "--metric: METEOR needs --meteor"),
-        (("--metric", "SPICE"), "--metric: SPICE is not built in"),
+        (("--metric", "SPICE"), "--metric: SPICE needs --spice"),
         (("--metric", "rouge"), "unknown metric 'rouge'; known: BLEU-1"),
         (("--metric", "CLIPScore"), "CLIPScore needs --text-embedder"),
         (("--text-embedder", "ngram"), "--picture-embedder: CLIPScore needs it"),

@@ -2,6 +2,9 @@
 
 In an environment of its own: pip install pycocoevalcap==1.2, then run this file. Plain CIDEr is
 that package's scorer without clipping and length penalty, as in the authors' cider_scorer.py.
+For SPICE, stanford-corenlp-3.6.0.jar and stanford-corenlp-3.6.0-models.jar are in its folder lib
+(Maven: edu.stanford.nlp:stanford-corenlp). From Java 15 on, JDK_JAVA_OPTIONS adds the module of
+nashorn-core and opens java.base's packages to its cache, which Caliper does without.
 """
 
 import inspect
@@ -15,6 +18,7 @@ from pycocoevalcap.cider import cider_scorer
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.meteor.meteor import Meteor
 from pycocoevalcap.rouge.rouge import Rouge
+from pycocoevalcap.spice.spice import Spice
 from pycocoevalcap.tokenizer import ptbtokenizer
 
 CAPTIONS = {
@@ -109,6 +113,12 @@ def meteor(wanted: dict[str, list[str]], found: dict[str, list[str]]) -> dict[st
     return {"whole": whole, "by_image": by_image, "lines": recorder.lines}
 
 
+def spice(wanted: dict[str, list[str]], found: dict[str, list[str]]) -> dict[str, object]:
+    whole, each = Spice().compute_score(wanted, found)
+    by_image = dict(zip(sorted(found), (one["All"]["f"] for one in each), strict=True))
+    return {"whole": float(whole), "by_image": {image: by_image[image] for image in found}}
+
+
 def main() -> None:
     images = list(CAPTIONS)
     flat = [*CAPTIONS.values(), *(text for texts in REFERENCES.values() for text in texts)]
@@ -138,6 +148,7 @@ def main() -> None:
             for name, (value, values) in metrics.items()
         },
         "meteor": meteor(wanted, found),
+        "spice": spice(wanted, found),
         "tokens": dict(zip(TEXTS, tokens(TEXTS), strict=True)) | by_text,
     }
     text = json.dumps(written, indent=1, ensure_ascii=False)

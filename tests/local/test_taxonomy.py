@@ -40,7 +40,7 @@ def test_a_file_in_its_order(tmp_path: Path) -> None:
         ("- natural\n", "tree.yaml:1: expected a mapping of domains"),
         ("a: [", "tree.yaml:1: not YAML: "),
         ("natural: {A: [a]}\nnatural: {B: [b]}\n", "tree.yaml:2: the key natural appears twice"),
-        ("\nurban: {A: [a]}\n", "tree.yaml:2: urban: unknown domain 'urban'; known: natural, "),
+        ("\nUrban: {A: [a]}\n", "tree.yaml:2: Urban: unknown domain 'Urban'; known: natural, "),
         ("natural: [A]\n", "tree.yaml:1: natural: expected a mapping of top categories"),
         ("natural: {}\n", "tree.yaml:1: natural: expected a mapping of top categories"),
         ("natural:\n  A: a\n", "tree.yaml:2: natural.A: expected a list of subcategories"),

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from tests.fakes.meteor import java_stand_in
+from tests.fakes.java import java_stand_in
 
 from caliper.core.errors import InvalidInput
 from caliper.wiring.java import find_java

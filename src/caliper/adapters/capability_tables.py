@@ -76,7 +76,10 @@ def _hits(found: PrecisionAgainstHits | None) -> Iterator[TextTable]:
             (_task(task), *(with_interval(run.tasks[task][metric]) for run in found.runs))
             for task in found.runs[0].tasks
         )
-        yield TextTable(f"{title} by task", ("", *(run.name for run in found.runs)), rows)
+        heads = ("", *(run.name for run in found.runs))
+        yield TextTable(
+            f"{title} by task", heads, rows, radar=_radar(found) if metric == "f1" else ()
+        )
     if any(each.pearson.value is not None for each in found.correlations):
         rows = tuple(
             (_task(each.task), str(each.runs), *map(with_interval, (each.pearson, each.spearman)))
@@ -88,6 +91,14 @@ def _hits(found: PrecisionAgainstHits | None) -> Iterator[TextTable]:
     if found.ranking is not None:
         title = "Ranking by precision and by hit rate"
         yield ranking_table(title, found.ranking, ("precision", "hit rate"))
+
+
+def _radar(found: PrecisionAgainstHits) -> tuple[tuple[str, tuple[Estimate, ...]], ...]:
+    """The F1 of each run by task, as in Fig. 3."""
+    return tuple(
+        (run.name, tuple(each["f1"] for task, each in run.tasks.items() if task != AVERAGE))
+        for run in found.runs
+    )
 
 
 def _kt_bar(found: KnowledgeGap | None) -> Iterator[TextTable]:

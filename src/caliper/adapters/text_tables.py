@@ -15,7 +15,8 @@ class TextTable:
     """A table of text. The first column of a row is its label.
 
     Pages draw `bars`, one per row, under the head `chart`, and above the table `points`: for each
-    row its figures along both `axes`. Terminals do without.
+    row its figures along both `axes`; or `radar`: of each column its name, and the figures of the
+    first rows. Terminals do without.
     """
 
     title: str
@@ -26,6 +27,7 @@ class TextTable:
     bars: tuple[Estimate, ...] = ()
     axes: tuple[str, str] = ("", "")
     points: tuple[tuple[str, Estimate, Estimate], ...] = ()
+    radar: tuple[tuple[str, tuple[Estimate, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,12 @@ from caliper.analysis.jackknife import NORMAL, student
 
 Counts = NDArray[np.float64]
 Places = NDArray[np.int_]
+Codes = NDArray[np.int16]
 Agreeing = tuple[Counts, Counts]
 """Observed and chance agreement, one value per row of sums."""
 _DECIMALS = 6
-_NO_LABEL = -1
+NO_LABEL = -1
+"""The code of a question that a rater did not judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,22 @@ class Agreement:
     confusion: tuple[tuple[int, ...], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingTable:
+    """The labels of many questions: a row of `codes` per question, a column per rater. A code is
+    the place of a label in `labels`, which are sorted, or `NO_LABEL`. `clusters` are the places of
+    the questions' clusters in the order of their names.
+    """
+
+    labels: tuple[str, ...]
+    codes: Codes
+    clusters: Places
+
+    def rows(self, chosen: NDArray[np.bool_]) -> RatingTable:
+        """Some of the questions."""
+        return RatingTable(self.labels, self.codes[chosen], self.clusters[chosen])
+
+
 def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
     """The agreement of all raters.
 
@@ -85,17 +103,33 @@ def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
     raters = {len(question.labels) for question in questions}
     if len(raters) > 1 or min(raters, default=2) < 2:
         raise ValueError(f"raters of a question: {sorted(raters)}")
-    usable = [q for q in questions if sum(label is not None for label in q.labels) >= 2]
-    labels = tuple(sorted({label for q in usable for label in q.labels if label is not None}))
-    codes, clusters = _codes(usable, labels, max(raters, default=2)), _clusters(usable)
-    counts = np.zeros((len(usable), len(labels)))
+    labels = tuple(sorted({label for q in questions for label in q.labels if label is not None}))
+    places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
+    places[None] = NO_LABEL
+    rows = [[places[label] for label in question.labels] for question in questions]
+    codes = np.array(rows, dtype=np.int16).reshape(len(questions), max(raters, default=2))
+    clusters = cluster_places([question.cluster for question in questions])
+    return agreement_of(RatingTable(labels, codes, clusters))
+
+
+def agreement_of(table: RatingTable) -> Agreement:
+    """The agreement of all raters of a table. Questions with fewer than two verdicts are left out;
+    labels that nobody gave to the others are, too.
+    """
+    table = table.rows((table.codes != NO_LABEL).sum(axis=1) >= 2)
+    given = np.unique(table.codes[table.codes != NO_LABEL])
+    labels = tuple(table.labels[place] for place in given)
+    codes, clusters = table.codes, table.clusters
+    if len(labels) < len(table.labels):
+        codes = np.where(codes == NO_LABEL, NO_LABEL, np.searchsorted(given, codes))
+    counts = np.zeros((len(codes), len(labels)))
     for code in range(len(labels)):
         counts[:, code] = (codes == code).sum(axis=1)
-    rated_by_all = (codes != _NO_LABEL).all(axis=1)
-    two = raters == {2} and bool(usable)
+    rated_by_all = (codes != NO_LABEL).all(axis=1)
+    two = codes.shape[1] == 2 and bool(len(codes))
     return Agreement(
-        questions=len(usable),
-        clusters=len(set(clusters)),
+        questions=len(codes),
+        clusters=len(np.unique(clusters)),
         labels=labels,
         accuracy=_coefficient(_unanimous(counts), clusters, _share),
         fleiss=_coefficient(_pairs(counts[rated_by_all]), clusters[rated_by_all], _fleiss),
@@ -105,18 +139,10 @@ def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
     )
 
 
-def _codes(questions: Sequence[RatedQuestion], labels: tuple[str, ...], raters: int) -> Places:
-    """The index of each label, _NO_LABEL for none: a row per question, a column per rater."""
-    places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
-    places[None] = _NO_LABEL
-    rows = [[places[label] for label in question.labels] for question in questions]
-    return np.array(rows, dtype=int).reshape(len(questions), raters)
-
-
-def _clusters(questions: Sequence[RatedQuestion]) -> Places:
-    """The index of each question's cluster among all cluster names, sorted."""
-    places = {name: place for place, name in enumerate(sorted({q.cluster for q in questions}))}
-    return np.array([places[question.cluster] for question in questions], dtype=int)
+def cluster_places(names: Sequence[str]) -> Places:
+    """The place of each name among all of them, sorted."""
+    places = {name: place for place, name in enumerate(sorted(set(names)))}
+    return np.array([places[name] for name in names], dtype=int)
 
 
 def _coefficient(
@@ -126,8 +152,8 @@ def _coefficient(
     if not len(numbers):
         return Coefficient(None)
     _, places = np.unique(clusters, return_inverse=True)
-    sums = np.zeros((places.max() + 1, numbers.shape[1]))
-    np.add.at(sums, places, numbers)
+    # In the order of the questions, column by column.
+    sums = np.column_stack([np.bincount(places, weights=column) for column in numbers.T])
     whole = sums.sum(axis=0)
     (observed,), (chance,) = statistic(whole[None, :])
     if not chance < 1:
@@ -204,7 +230,7 @@ def _alpha(sums: Counts) -> Agreeing:
     return sums[:, 0] / total, chance
 
 
-def _rater_pairs(codes: Places, labels: int) -> Counts:
+def _rater_pairs(codes: Codes, labels: int) -> Counts:
     """Per question: 1, whether two raters agree, and each rater's label, one-hot encoded."""
     one_hot = np.eye(labels)
     agreed = codes[:, 0] == codes[:, 1]
@@ -219,7 +245,7 @@ def _cohen(sums: Counts) -> Agreeing:
     return sums[:, 1] / total, (first * second).sum(axis=1)
 
 
-def _confusion(codes: Places, labels: int) -> tuple[tuple[int, ...], ...]:
+def _confusion(codes: Codes, labels: int) -> tuple[tuple[int, ...], ...]:
     table = np.zeros((labels, labels), dtype=int)
     np.add.at(table, (codes[:, 0], codes[:, 1]), 1)
     return tuple(tuple(row) for row in table.tolist())

@@ -84,14 +84,15 @@ def value_of(figure: Figure, sums: Mapping[str, Sums]) -> float | None:
 
 
 def _weights(cells: Sequence[_Clusters], divisor: Sequence[str]) -> Iterator[float]:
-    """The non-zero weights of clusters, each from the first cell that counts the cluster. Avoids a
-    set of names, which is large for a large run.
-    """
-    for place, clusters in enumerate(cells):
+    """The non-zero weights of clusters, each from the first cell that counts the cluster."""
+    counted = set[str]()
+    for clusters in cells:
         for name, sums in clusters.items():
-            weight = _weight(sums, divisor)
-            if weight and not any(_weight(one.get(name), divisor) for one in cells[:place]):
+            if name not in counted and (weight := _weight(sums, divisor)):
                 yield weight
+                if len(cells) > 1:
+                    # Names of a single cell are distinct; there are many in a large run.
+                    counted.add(name)
 
 
 def _weight(sums: Sums | None, divisor: Sequence[str]) -> float:

@@ -35,6 +35,7 @@ from caliper.core.question import Answer, Ask, Examination, Item, Question, Sour
 from caliper.core.report import Generation, Path
 from caliper.core.rows import Row
 from caliper.core.tally import Tally
+from caliper.core.taxonomy import Taxonomy
 
 _OBJECT, _TABLE = Layout(FileFormat.OBJECT), Layout(FileFormat.TABLE)
 _COUNTS = {
@@ -190,8 +191,9 @@ class Benchmark:
     caption_template: Callable[[str, str], tuple[str, Mapping[str, str]]] | None = None
     """Return the template and fields of a caption prompt, given a sample's group and the prompt.
 
-    A run with its own taxonomy for the group overrides the field `taxonomy`. Raises UnknownName
-    for an unknown group if the wording depends on it. Default: the template `caption`.
+    A run with its own taxonomy for the group overrides the field `taxonomy`, which is empty if
+    nothing is printed for the group. Raises UnknownName for an unknown group if the wording depends
+    on it. Default: the template `caption`.
     """
     unused_caption: Callable[[str], bool] = lambda _: False
     """Whether to suppress the warning about a caption for a sample that no item uses."""
@@ -217,16 +219,22 @@ class Benchmark:
     anchor_label: Callable[[Question[Any], Outcome], str] | None = None
     """Return the label by which verdicts on anchors are compared. Default: `label`."""
 
-    def caption_prompt(self, group: str, prompt: str) -> tuple[str, Mapping[str, str]]:
+    def caption_prompt(
+        self, group: str, prompt: str, taxonomy: Taxonomy | None = None
+    ) -> tuple[str, Mapping[str, str]]:
         """Return the template and fields that ask a model to caption a sample of `group`.
 
+        The field `taxonomy` is empty if the group has neither printed nodes nor some in `taxonomy`.
         Raises UnknownName for an unknown prompt, and whatever `caption_template` raises.
         """
         if prompt not in self.caption_prompts:
             raise UnknownName(f"caption prompt of {self.title}", prompt, self.caption_prompts)
         if self.caption_template is None:
             return f"{self.name}/caption", {}
-        return self.caption_template(group, prompt)
+        name, fields = self.caption_template(group, prompt)
+        if taxonomy and group in taxonomy:
+            fields = {**fields, "taxonomy": "\n".join(taxonomy[group])}
+        return name, fields
 
     def direction(self, path: Path) -> Better | None:
         """Whether higher or lower is better for the figure at `path`; None if unknown."""

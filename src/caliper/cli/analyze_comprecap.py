@@ -27,6 +27,7 @@ from caliper.cli.comparison import Partial
 from caliper.cli.console import ERR
 from caliper.cli.correlation import Scores
 from caliper.cli.flags import Json
+from caliper.cli.metrics.java import JavaMetrics, MeteorJar, SpiceJar, java_metrics
 from caliper.cli.metrics.measurement import referenced_captions
 from caliper.cli.metrics.ratings import read_human_scores
 from caliper.cli.options import command_taking
@@ -98,6 +99,8 @@ class SceneOptions:
     people: People = None
     column: Scores = "score"
     references: References = None
+    meteor: MeteorJar = None
+    spice: SpiceJar = None
     threshold: Thresholds = None
     tagger: OtherTaggers = None
     embedder: RunEmbedder = None
@@ -110,9 +113,13 @@ def _comprecap(options: SceneOptions) -> int:
     names = chosen_analyses(options.only, NAMES)
     if options.references is not None and options.people is None:
         raise InvalidInput("it is only used with --people", field="--references")
+    for flag, jar in (("--meteor", options.meteor), ("--spice", options.spice)):
+        if jar is not None and options.references is None:
+            raise InvalidInput("it is only used with --references", field=flag)
+    programs = java_metrics(options.meteor, options.spice)
     stored = [find_run(name).stored_run for name in options.runs]
     scenes = asyncio.run(_read(stored, options, again="ablations" in names))
-    study = _study(scenes, options)
+    study = _study(scenes, options, programs)
     analyses = analyse(scenes, names, study, sorted(set(options.threshold or THRESHOLDS)))
     sections = scene_sections(analyses)
     return write_analyses(
@@ -134,7 +141,7 @@ async def _read(stored: Sequence[StoredRun], options: SceneOptions, *, again: bo
         await room.close()
 
 
-def _study(scenes: SceneSet, options: SceneOptions) -> HumanStudy:
+def _study(scenes: SceneSet, options: SceneOptions, programs: JavaMetrics) -> HumanStudy:
     """People's scores, and the metrics of all runs."""
     if options.people is None:
         return HumanStudy()
@@ -151,7 +158,7 @@ def _study(scenes: SceneSet, options: SceneOptions) -> HumanStudy:
         sets = referenced_captions(captions, options.references)
         for warning in sets.warnings:
             ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
-        others = sets.measure()
+        others = sets.measure(programs)
     measures = measures_of(scenes.runs, others)
     return HumanStudy(read_human_scores(options.people, options.column, measures), measures)
 

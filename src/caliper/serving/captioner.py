@@ -82,6 +82,8 @@ class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
             name, fields = chosen.caption_prompt(request.group, request.prompt or "simple")
         except InvalidInput as error:
             raise InvalidInput(error.message, field="prompt") from error
+        if fields.get("taxonomy") == "":
+            raise InvalidInput(f"{request.group} has no printed taxonomy", field="prompt")
         return render(self._pack.template(name), fields)
 
     async def _images(self, media: Sequence[captioner_pb2.Media]) -> list[Image]:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.fakes.meteor import GOLDEN, java_stand_in
+from tests.fakes.java import GOLDEN, java_stand_in
 
 from caliper.adapters.language.meteor import meteor_process
 from caliper.analysis.caption_metrics.measures import CaptionMeasure, ReferencedCaption
@@ -39,7 +39,7 @@ async def measured(
             first = await meteor.measure(images)
             assert await meteor.measure(images) == first
         finally:
-            process = meteor.process
+            process = meteor.program.process
     assert process.returncode == -9
     return first
 
@@ -101,7 +101,7 @@ async def test_it_ends_when_the_command_is_cancelled(tmp_path: Path) -> None:
 
     async def command() -> None:
         async with meteor_process(java_stand_in(tmp_path, "return []"), GOLDEN) as meteor:
-            kept.append(meteor.process)
+            kept.append(meteor.program.process)
             asked.set()
             await meteor.measure(captions({"a": "b"}, {"a": ["c"]}))
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caliper.adapters.pages.charts import Bar, Dot, bar, scale, scatter
+from caliper.adapters.pages.charts import Bar, Dot, Spoke, bar, radar, scale, scatter
 from caliper.core.report import Estimate
 
 
@@ -73,3 +73,22 @@ def test_a_scatter_shows_what_its_points_span() -> None:
     assert second.y == found.height(75.0) < third.y < first.y
     assert [dot.is_below for dot in found.dots] == [False, False, True]
     assert scatter(points[3:]) is None
+
+
+def test_a_radar_has_an_outline_for_each_thing() -> None:
+    things = [
+        ("a", [Estimate(50.0, 0.0, 99.0), Estimate(100.0), Estimate(0.0), Estimate(25.0)]),
+        ("b", [Estimate(100.0), Estimate(None), Estimate(100.0), Estimate(100.0)]),
+    ]
+    found = radar(["n", "e", "s", "w"], things)
+    assert found is not None
+    assert found.spokes[:2] == (Spoke("n", 0.0, -100.0), Spoke("e", 100.0, 0.0))
+    assert [tick for tick, _ in found.rings] == [0, 25, 50, 75, 100]
+    outlines = {name: [tuple(map(float, each.split(","))) for each in outline.split()]
+                for name, outline in found.outlines}  # fmt: skip
+    assert outlines == {
+        "a": [(0, -50), (100, 0), (0, 0), (-25, 0)],
+        "b": [(0, -100), (0, 100), (-100, 0)],
+    }
+    assert radar(["n", "e"], [(name, figures[:2]) for name, figures in things]) is None
+    assert radar(["n", "e", "s"], [("a", [Estimate(None)] * 3)]) is None

@@ -89,6 +89,13 @@ def test_unknown_caption_prompt_names_the_known_ones() -> None:
         BENCHMARK.caption_prompt("natural", "medium")
 
 
+def test_nodes_of_a_domain_of_ones_own_are_given() -> None:
+    assert BENCHMARK.caption_prompt("household", "taxonomy")[1] == {"taxonomy": ""}
+    nodes = {"household": ("Use -> Purpose", "Use -> Contents")}
+    _, fields = BENCHMARK.caption_prompt("household", "taxonomy", nodes)
+    assert fields == {"taxonomy": "Use -> Purpose\nUse -> Contents"}
+
+
 def test_only_the_taxonomy_needs_a_domain() -> None:
     assert BENCHMARK.caption_prompt("", "simple") == ("captionqa/caption_simple", {})
     with pytest.raises(UnknownName, match="domain ''; known: natural, document"):

@@ -48,7 +48,7 @@ async def test_what_a_captioner_is_shown_and_told() -> None:
             "taxonomy",
             "for a captioner",
         ),
-        ({"taxonomy": {"urban": ("A -> a",)}, "prompt": "taxonomy"}, "taxonomy", "'urban'"),
+        ({"taxonomy": {"Urban": ("A -> a",)}, "prompt": "taxonomy"}, "taxonomy", "'Urban'"),
         ({"taxonomy": {"natural": ()}, "prompt": "taxonomy"}, "taxonomy", "1 to 1000 nodes"),
         (
             {"preparation": Preparation(), "captions": DATA, "captioner": None},

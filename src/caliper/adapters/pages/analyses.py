@@ -21,8 +21,14 @@ def render_analyses(
         note=note,
         axis_of=_axis,
         scatter=charts.scatter,
+        radar_of=_radar,
     )
 
 
 def _axis(table: TextTable) -> charts.Scale | None:
     return charts.scale(table.bars)
+
+
+def _radar(table: TextTable) -> charts.Radar | None:
+    spokes = len(table.radar[0][1]) if table.radar else 0
+    return charts.radar([row[0] for row in table.rows[:spokes]], table.radar)

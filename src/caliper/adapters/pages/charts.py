@@ -15,6 +15,7 @@ _TICKS = 4
 _CLOSE = (10.0, 3.0)
 # A scale that reaches this far is extended to 100.
 _NEARLY_ALL = 40.0
+_FEWEST_SPOKES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +143,48 @@ def _whisker(estimate: Estimate, place: Callable[[float], float]) -> tuple[float
     if estimate.low is None or estimate.high is None:
         return None
     return place(estimate.low), place(estimate.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoke:
+    """An axis of a radar and its end, with the centre at 0 and a radius of 100."""
+
+    name: str
+    x: float
+    y: float
+
+    def point(self, on: Scale, value: float) -> str:
+        """The place of a value, as SVG has points."""
+        share = on.place(value) / 100
+        return f"{self.x * share:.2f},{self.y * share:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Radar:
+    """Figures of several things along the same spokes: outlines by name, as SVG has them. `rings`
+    are the ticks.
+    """
+
+    spokes: tuple[Spoke, ...]
+    rings: tuple[tuple[float, str], ...]
+    outlines: tuple[tuple[str, str], ...]
+
+
+def radar(spokes: Sequence[str], things: Sequence[tuple[str, Sequence[Estimate]]]) -> Radar | None:
+    """The figures of each thing along `spokes`; None with fewer than three, or without data."""
+    axis = scale(Estimate(each.value) for _, figures in things for each in figures)
+    if axis is None or len(spokes) < _FEWEST_SPOKES:
+        return None
+    turns = [2 * math.pi * place / len(spokes) for place in range(len(spokes))]
+    ends = tuple(
+        Spoke(name, round(100 * math.sin(turn), 3), round(-100 * math.cos(turn), 3))
+        for name, turn in zip(spokes, turns, strict=True)
+    )
+    rings = tuple((tick, " ".join(end.point(axis, tick) for end in ends)) for tick in axis.ticks)
+    return Radar(ends, rings, tuple((name, _outline(ends, of, axis)) for name, of in things))
+
+
+def _outline(spokes: Sequence[Spoke], figures: Sequence[Estimate], axis: Scale) -> str:
+    """The outline of a thing; it leaves out what has no data."""
+    pairs = zip(spokes, figures, strict=True)
+    return " ".join(end.point(axis, each.value) for end, each in pairs if each.value is not None)

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from caliper.analysis.agreement import Agreement, Coefficient, RatedQuestion, measure_agreement
+from caliper.analysis.agreement import Agreement, Coefficient, RatingTable, agreement_of
+from caliper.analysis.capability.rating_tables import LABELS, codes_of, rating_tables
 from caliper.analysis.capability.verdict_sets import (
     AVERAGE,
     METRICS,
@@ -35,8 +36,6 @@ from caliper.benchmarks.capability.metrics import f1_score, mean, precision, sha
 from caliper.benchmarks.stability import deviation, spread
 from caliper.core.tally import Sums
 
-LABELS = {1.0: "stated", -1.0: "wrong", 0.0: "not mentioned"}
-ALL = "all"
 _NONE = (
     "no captions were judged twice (caliper evaluate capability --repeats 5, --replicate 1, or "
     "another --judge)"
@@ -134,7 +133,12 @@ def judge_stability(
     runs = [run for _, each in setups for run in each.runs]
     shared = shared_tasks(verdicts.tasks, runs) if others else ()
     averages = tuple(_averages(setups, shared)) if others else ()
-    agreements = tuple(_agreements(setups)) if others else ()
+    tables = rating_tables([each for _, each in setups]) if others else {}
+    agreements = tuple(
+        JudgeAgreement(task, found)
+        for task, table in tables.items()
+        if (found := agreement_of(table)).questions
+    )
     judges = tuple(_pair(averages, differing) for differing in others)
     remark = left_out(verdicts.tasks, shared) if others else "" if repeated else _NONE
     if others and not any(ranking.changes for each in judges for ranking in each.rankings.values()):
@@ -220,16 +224,9 @@ def _round(value: float | None) -> float | None:
 
 
 def _same(verdicts: VerdictSet, scores: Scores, mask: Mask) -> tuple[int, Coefficient, Coefficient]:
-    rated = [
-        RatedQuestion(verdicts.elements[place].cluster, tuple(map(_label, scores[:, place])))
-        for place in np.flatnonzero(mask)
-    ]
-    found = measure_agreement(rated)
+    rated = RatingTable(LABELS, codes_of(scores[:, mask].T), verdicts.clusters[mask])
+    found = agreement_of(rated)
     return found.questions, found.accuracy, found.fleiss
-
-
-def _label(score: float) -> str | None:
-    return LABELS.get(float(score))
 
 
 def _averages(setups: _Setups, tasks: Collection[str]) -> Iterator[JudgeAverages]:
@@ -256,32 +253,3 @@ def _pair(averages: Sequence[JudgeAverages], differing: _Differing) -> JudgePair
         and all(change.place_before == change.place_after for change in ranking.changes)
     )
     return JudgePair(differing, rankings, tuple(kept))
-
-
-def _agreements(setups: _Setups) -> Iterator[JudgeAgreement]:
-    """How far the setups agree about the captions that two or more of them judged."""
-    by_task: dict[str, list[RatedQuestion]] = {task: [] for task in setups[0][1].tasks}
-    columns = [{each.key: place for place, each in enumerate(set_.elements)} for _, set_ in setups]
-    for name in dict.fromkeys(run.name for _, each in setups for run in each.runs):
-        runs = [
-            next((run for run in verdicts.runs if run.name == name), None) for _, verdicts in setups
-        ]
-        repeats = min(len(run.scores) for run in runs if run is not None)
-        for element in setups[0][1].elements:
-            digests = [run.digests.get(element.sample) if run else None for run in runs]
-            caption = next(filter(None, digests), None)
-            places = [
-                column.get(element.key) if caption and digest == caption else None
-                for column, digest in zip(columns, digests, strict=True)
-            ]
-            for repeat in range(repeats):
-                labels = tuple(
-                    None if run is None or place is None else _label(run.scores[repeat, place])
-                    for run, place in zip(runs, places, strict=True)
-                )
-                by_task[element.task].append(RatedQuestion(element.cluster, labels))
-    everything = [question for questions in by_task.values() for question in questions]
-    for task, questions in (*by_task.items(), (ALL, everything)):
-        found = measure_agreement(questions)
-        if found.questions:
-            yield JudgeAgreement(task, found)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from caliper.analysis.agreement import Places, cluster_places
 from caliper.analysis.finite import of_all
 from caliper.analysis.intervals import estimate
 from caliper.benchmarks.capability.reporting import report
@@ -137,6 +138,11 @@ class VerdictSet:
         names = np.array([element.task for element in self.elements], dtype=object)
         masks = {name: np.asarray(names == name, dtype=np.bool_) for name in NAMES}
         return {name: mask for name, mask in masks.items() if mask.any()}
+
+    @cached_property
+    def clusters(self) -> Places:
+        """The place of each element's cluster among their names."""
+        return cluster_places([element.cluster for element in self.elements])
 
     @cached_property
     def shared(self) -> tuple[str, ...]:

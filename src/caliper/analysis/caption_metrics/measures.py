@@ -21,6 +21,7 @@ from caliper.core.tally import Sums, Tally
 BLEU = tuple(f"BLEU-{order}" for order in range(1, LONGEST + 1))
 TEXT_METRICS = (*BLEU, "ROUGE-L", "CIDEr", "CIDEr-D")
 METEOR = "METEOR"
+SPICE = "SPICE"
 CLIP_METRICS = ("CLIPScore", "RefCLIPScore")
 _CELL = "images"
 # Tallies hold whole numbers, so values are counted in this unit.

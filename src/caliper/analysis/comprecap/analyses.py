@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from caliper.analysis.comprecap.ablations import THRESHOLDS, Ablations, ablations
 from caliper.analysis.comprecap.compreqa import TinyObjects, tiny_objects
@@ -49,11 +49,24 @@ def analyse(
     study = study or HumanStudy()
     people = human_correlation(study.measures or {}, study.scores)
     means = {model.name: model.human for model in people.scored}
-    return SceneAnalyses(
+    found = SceneAnalyses(
         tuple(run.name for run in scenes.runs),
         tuple(name for other in scenes.others.values() for name in other),
         people if "people" in names else None,
         tiny_objects(scenes) if "compreqa" in names else None,
         ablations(scenes, thresholds, means) if "ablations" in names else None,
         area_coverage(scenes) if "coverage" in names else None,
+    )
+    return _remarked(found, scenes.remark) if scenes.remark else found
+
+
+def _remarked(found: SceneAnalyses, remark: str) -> SceneAnalyses:
+    """The analyses, each with this remark before its own."""
+    by_name = {name: each for name in NAMES if (each := getattr(found, name)) is not None}
+    return replace(
+        found,
+        **{
+            name: replace(each, remark="; ".join(filter(None, (remark, each.remark))))
+            for name, each in by_name.items()
+        },
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from caliper.benchmarks.comprecap.examination import Scene
 from caliper.benchmarks.comprecap.questions import PhraseQuestion, SceneMeasure
 from caliper.benchmarks.comprecap.reporting import LABELS, report
 from caliper.benchmarks.comprecap.scoring import reduce
+from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Item, Question
 
@@ -47,6 +48,11 @@ class ExaminedScene:
         """The annotated objects of the picture."""
         measure: SceneMeasure = self.item.questions[0].payload
         return measure
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether its objects have a score."""
+        return isinstance(self.outcomes.get((0, 0)), Scored)
 
     @property
     def attributes(self) -> Iterator[Question[PhraseQuestion]]:
@@ -118,13 +124,41 @@ class SceneRun:
 @dataclass(frozen=True, eq=False)
 class SceneSet:
     """Runs over the same pictures with one setup, apart from their captions. `others` are the
-    figures of runs with other setups by what differs in them, then by name.
+    figures of runs with other setups by what differs in them, then by name. `remark` says what was
+    left out so that the pictures are the same.
     """
 
     runs: tuple[SceneRun, ...]
     others: Mapping[tuple[str, ...], Mapping[str, Mapping[str, float]]] = field(
         default_factory=dict
     )
+    remark: str = ""
+
+
+def over_shared_pictures(runs: Sequence[SceneRun]) -> tuple[list[SceneRun], str]:
+    """The runs over the pictures that all of them have scores of, and a remark if these are not
+    all. A run without any score, which has no figures, is not counted.
+
+    Raises InvalidInput if there is no such picture.
+    """
+    scored = [{each.item.sample for each in run.scenes if each.is_scored} for run in runs]
+    known = [samples for samples in scored if samples]
+    if not known:
+        return list(runs), ""
+    shared = set.intersection(*known)
+    left_out = set.union(*known) - shared
+    if not shared:
+        raise InvalidInput("no picture has scores in all runs", field="RUN")
+    if not left_out:
+        return list(runs), ""
+    remark = f"{len(left_out):,} pictures are left out: not all runs have scores of them"
+    return [_without(run, left_out) for run in runs], remark
+
+
+def _without(run: SceneRun, samples: Container[str]) -> SceneRun:
+    scenes = tuple(each for each in run.scenes if each.item.sample not in samples)
+    answers = tuple(each for each in run.answers if each[0].sample not in samples)
+    return replace(run, scenes=scenes, answers=answers)
 
 
 def figures_of(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> dict[str, float]:

@@ -7,9 +7,10 @@ A metric without data is None, never 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from caliper.core.report import Figure
 from caliper.core.tally import Sums
 
 
@@ -62,3 +63,29 @@ def mean(values: Iterable[float | None]) -> float | None:
     """Return the unweighted mean of the columns with data; None if there are none."""
     numbers = [value for value in values if value is not None]
     return math.fsum(numbers) / len(numbers) if numbers else None
+
+
+class TaskMean:
+    """The average row: the unweighted mean of columns with data (paper, Table 3).
+
+    It keeps the last value of each column, since the jackknife changes the sums of few columns at a
+    time.
+    """
+
+    def __init__(self, columns: Iterable[Figure]) -> None:
+        """The mean of these figures."""
+        self._columns = tuple(columns)
+        self._kept: list[tuple[list[Sums | None], float | None] | None] = [None] * len(
+            self._columns
+        )
+
+    def __call__(self, sums: Mapping[str, Sums]) -> float | None:
+        """The mean over the columns, from the sums by cell."""
+        return mean(self._value(place, sums) for place in range(len(self._columns)))
+
+    def _value(self, place: int, sums: Mapping[str, Sums]) -> float | None:
+        column, kept = self._columns[place], self._kept[place]
+        own = [sums.get(cell) for cell in column.cells]
+        if kept is None or kept[0] != own:
+            self._kept[place] = kept = own, column.statistic(sums)
+        return kept[1]

@@ -9,6 +9,7 @@ from functools import partial
 
 from caliper.benchmarks.base import ReportLayout, Settings, count_figure
 from caliper.benchmarks.capability.metrics import (
+    TaskMean,
     f1_of_one,
     f1_score,
     labels_per_caption,
@@ -20,7 +21,7 @@ from caliper.benchmarks.capability.scoring import CAPTION, KT, QA, Cell
 from caliper.benchmarks.capability.settings import notes, setting_value
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
 from caliper.benchmarks.stability import SPREADS
-from caliper.core.report import Figure, Kind, Path, Statistic, Table, TableRow
+from caliper.core.report import Figure, Kind, Path, Table, TableRow
 from caliper.core.tally import Sums, Tally
 
 Measure = Callable[[Sums], float | None]
@@ -123,11 +124,6 @@ def over_repeats(
     return combine(measure(sums.get(cell, {})) for cell in cells)
 
 
-def over_tasks(tasks: tuple[Statistic, ...], sums: Mapping[str, Sums]) -> float | None:
-    """Compute the average row: the unweighted mean of columns with data (paper, Table 3)."""
-    return mean(statistic(sums) for statistic in tasks)
-
-
 def _figures_of(metrics: tuple[_Metric, ...], columns: _Columns) -> list[Figure]:
     return [
         figure
@@ -195,7 +191,7 @@ def _column_figures(
     average = Figure(
         path=("average", name),
         cells=tuple(cell for figure in figures for cell in figure.cells),
-        statistic=partial(over_tasks, tuple(figure.statistic for figure in figures)),
+        statistic=TaskMean(figures),
         kind=_kind(combine),
         denominator=metric.denominator,
         parts=tuple(figures),

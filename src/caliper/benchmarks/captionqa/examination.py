@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from caliper.benchmarks.base import Settings, fence, lacks_caption
-from caliper.benchmarks.captionqa.domains import DOMAINS
+from caliper.benchmarks.captionqa.domains import DOMAINS, is_domain_name
 from caliper.benchmarks.captionqa.options import label
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.benchmarks.captionqa.reading import READERS
@@ -58,13 +58,15 @@ READER_ON_IMAGE = "captionqa/reader_on_image"
 def caption_template(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
     """Return the template and fields of a caption prompt.
 
-    Only the taxonomy prompt depends on the domain. Raises UnknownName if it is unknown there.
+    Only the taxonomy prompt depends on the domain; one's own has no printed nodes. Raises
+    UnknownName for what is no domain.
     """
     if prompt != "taxonomy":
         return f"captionqa/caption_{prompt}", {}
-    if domain not in DOMAINS:
+    if not is_domain_name(domain):
         raise UnknownName("domain", domain, DOMAINS)
-    return f"captionqa/caption_{prompt}", {"taxonomy": hints(domain)}
+    nodes = hints(domain) if domain in DOMAINS else ""
+    return f"captionqa/caption_{prompt}", {"taxonomy": nodes}
 
 
 def ask(

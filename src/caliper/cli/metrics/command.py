@@ -16,7 +16,7 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import MediaFolder
 from caliper.adapters.phrases import NO_DATA
 from caliper.analysis.agreement import Coefficient
-from caliper.analysis.caption_metrics.measures import CLIP_METRICS, METEOR, TEXT_METRICS
+from caliper.analysis.caption_metrics.measures import CLIP_METRICS, METEOR, SPICE, TEXT_METRICS
 from caliper.analysis.correlation import CorrelationEstimate
 from caliper.analysis.human_scores import Measures
 from caliper.cli.agreement import coefficient
@@ -25,6 +25,7 @@ from caliper.cli.correlation import Scores
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.metrics.clip import ClipModel
+from caliper.cli.metrics.java import JavaMetrics, MeteorJar, SpiceJar, java_metrics
 from caliper.cli.metrics.measurement import CaptionSets, read_caption_sets
 from caliper.cli.metrics.ratings import read_human_scores
 from caliper.cli.options import command_taking
@@ -32,20 +33,19 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.preparation import Preparation
 from caliper.core.report import Estimate
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.java import find_java
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.settings import access, decoders
 
-HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, METEOR, CLIPScore.
+HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, METEOR, SPICE, CLIPScore.
 
-The figures are those of COCO's evaluation code; what it prints as CIDEr is CIDEr-D. METEOR needs
-Java and its jar (--meteor), the others do not; SPICE is not built in.
+The figures are those of COCO's evaluation code; what it prints as CIDEr is CIDEr-D. METEOR and
+SPICE need Java and their jars (--meteor, --spice), the others do not.
 Each file or folder of CAPTIONS is a model; several are measured on the images that all have.
 CLIPScore and RefCLIPScore need a CLIP model: both embedders and --media. With --people, Kendall's
 tau-b and tau-c, Spearman's rho and Pearson's r of each metric with people's scores. Exit code 3:
 fewer than three scores, or all are equal.
 """
-METRICS = (*TEXT_METRICS, METEOR, *CLIP_METRICS)
+METRICS = (*TEXT_METRICS, METEOR, SPICE, *CLIP_METRICS)
 Models = Annotated[
     list[Path],
     typer.Argument(
@@ -85,14 +85,6 @@ HumanScoresFile = Annotated[
         help="CSV with a score per model (column model), per caption (image_id), or both.",
     ),
 ]
-MeteorJar = Annotated[
-    Path | None,
-    typer.Option(
-        "--meteor",
-        metavar="JAR",
-        help="METEOR 1.5's jar, with its folder data beside it; runs in Java (JAVA_HOME or PATH).",
-    ),
-]
 TextEmbedder = Annotated[
     str | None,
     typer.Option(
@@ -129,6 +121,7 @@ class MetricsOptions:
     people: HumanScoresFile = None
     column: Scores = "score"
     meteor: MeteorJar = None
+    spice: SpiceJar = None
     text_embedder: TextEmbedder = None
     picture_embedder: PictureEmbedderSpec = None
     media: Pictures = None
@@ -137,15 +130,12 @@ class MetricsOptions:
 
 def _metrics(options: MetricsOptions) -> int:
     clip = _embedders(options)
-    java = find_java("--meteor") if options.meteor else ""
-    names = _names(options.metric or (), clip=clip is not None, meteor=options.meteor is not None)
+    programs = java_metrics(options.meteor, options.spice)
+    names = _names(options.metric or (), programs, clip=clip is not None)
     sets = read_caption_sets(options.captions, options.references, options.name or ())
     for warning in sets.warnings:
         ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
-    measures: Measures = sets.measure()
-    if options.meteor is not None:
-        meteor = asyncio.run(sets.measure_meteor(java, options.meteor))
-        measures = {model: [*some, meteor[model]] for model, some in measures.items()}
+    measures: Measures = sets.measure(programs)
     embedders: list[str] = []
     if clip is not None:
         measures, embedders = asyncio.run(_with_clip(measures, sets, *clip))
@@ -185,16 +175,11 @@ def _embedders(options: MetricsOptions) -> tuple[str, str, Path] | None:
     return text, picture, media
 
 
-def _names(asked: Sequence[str], *, clip: bool, meteor: bool) -> tuple[str, ...]:
+def _names(asked: Sequence[str], programs: JavaMetrics, *, clip: bool) -> tuple[str, ...]:
     """The metrics to show. Raises InvalidInput for those that cannot be measured."""
-    missing = {} if clip else dict.fromkeys(CLIP_METRICS, "--text-embedder")
-    if not meteor:
-        missing[METEOR] = "--meteor"
+    missing = programs.missing | ({} if clip else dict.fromkeys(CLIP_METRICS, "--text-embedder"))
     known = {name.casefold(): name for name in METRICS}
     for name in asked:
-        if name.upper() == "SPICE":
-            message = "SPICE is not built in; use COCO's evaluation code"
-            raise InvalidInput(message, field="--metric")
         if name.casefold() not in known:
             raise UnknownName("metric", name, METRICS)
         if flag := missing.get(known[name.casefold()]):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters.datasets.references import read_image_captions, read_references
 from caliper.adapters.language.meteor import meteor_process
+from caliper.adapters.language.spice import measure_spice
 from caliper.analysis.caption_metrics.measures import (
     CaptionMeasure,
     ReferencedCaption,
     measure_captions,
 )
+from caliper.cli.metrics.java import JavaMetrics
 from caliper.core.errors import InvalidInput
 from caliper.lexical.treebank import tokenize
 
@@ -29,14 +32,17 @@ class CaptionSets:
     files: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
-    def measure(self) -> dict[str, list[CaptionMeasure]]:
-        """The text metrics of each model."""
-        return {model: measure_captions(images) for model, images in self._tokens().items()}
+    def measure(self, programs: JavaMetrics) -> dict[str, list[CaptionMeasure]]:
+        """The text metrics of each model, then those of `programs`.
 
-    async def measure_meteor(self, java: str, jar: Path) -> dict[str, CaptionMeasure]:
-        """METEOR of each model. Raises as `meteor_process` and its `measure` do."""
-        async with meteor_process(java, jar) as meteor:
-            return {model: await meteor.measure(images) for model, images in self._tokens().items()}
+        Raises as `meteor_process`, its `measure` and `measure_spice` do.
+        """
+        tokens = self._tokens()
+        measures = {model: measure_captions(images) for model, images in tokens.items()}
+        for added in asyncio.run(_in_java(programs, tokens)):
+            for model, measure in added.items():
+                measures[model].append(measure)
+        return measures
 
     def _tokens(self) -> dict[str, dict[str, ReferencedCaption]]:
         tokens = {
@@ -49,6 +55,18 @@ class CaptionSets:
             }
             for model, captions in self.models.items()
         }
+
+
+async def _in_java(
+    programs: JavaMetrics, models: Mapping[str, Mapping[str, ReferencedCaption]]
+) -> list[dict[str, CaptionMeasure]]:
+    added = []
+    if programs.meteor is not None:
+        async with meteor_process(programs.java, programs.meteor) as meteor:
+            added.append({model: await meteor.measure(images) for model, images in models.items()})
+    if programs.spice is not None:
+        added.append(await measure_spice(programs.java, programs.spice, models))
+    return added
 
 
 def read_caption_sets(

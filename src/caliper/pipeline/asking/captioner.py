@@ -72,9 +72,7 @@ class Captioner:
         part = self.spec.benchmark(job.benchmark)
         definition = benchmark(job.benchmark)
         group = definition.group(item)
-        template, fields = definition.caption_prompt(group, part.prompt)
-        if group in part.taxonomy:
-            fields = {**fields, "taxonomy": "\n".join(part.taxonomy[group])}
+        template, fields = definition.caption_prompt(group, part.prompt, part.taxonomy)
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=part.caption_tokens, seed=self.spec.sampling_seed)
         identity = part.models.get("captioner", self._model.identity)

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
-from caliper.analysis.comprecap.scenes import ExaminedScene, SceneRun, SceneSet
+from caliper.analysis.comprecap.scenes import (
+    ExaminedScene,
+    SceneRun,
+    SceneSet,
+    over_shared_pictures,
+)
 from caliper.benchmarks.comprecap.planning import NAME
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
@@ -27,22 +33,29 @@ _OF_CAPTIONS = ("prompt", "caption_tokens", "frames", "images", f"qa_data.{NAME}
 async def read_scenes(
     runs: Sequence[StoredRun], *, partial: bool = False, ports: MatchingPorts | None = None
 ) -> SceneSet:
-    """The outcomes of runs, in their order. Captions are matched again if there are `ports`.
+    """The outcomes of runs, in their order, over the pictures that all have scores of. Captions are
+    matched again if there are `ports`.
 
-    Raises InvalidInput for no run, a run without CompreCap, runs over other data, two runs of one
-    setup with the same label, and when something of a run is lost; NotReady for a run that is not
-    complete, unless `partial`; StoreUnavailable; what the embedder raises.
+    Raises InvalidInput for no run, a run without CompreCap, runs over other data or without a
+    common picture, two runs of one setup with the same label, and when something of a run is lost;
+    NotReady for a run that is not complete, unless `partial`; StoreUnavailable; what the embedder
+    raises.
     """
     by_setup = runs_by_setup(runs, NAME, _OF_CAPTIONS)
     refuse_other_data([run.spec for run in runs], NAME)
     for members in by_setup.values():
         refuse_equal([run.spec for run in members], lambda spec: spec.name, _label)
-    first = [await _read(run, ports, partial=partial) for run in by_setup.pop(())]
-    others = {}
-    for differing, members in by_setup.items():
-        read = [await _read(run, None, partial=partial) for run in members]
-        others[differing] = {run.name: run.figures for run in read}
-    return SceneSet(tuple(first), others)
+    first = by_setup.pop(())
+    read = [await _read(run, ports, partial=partial) for run in first]
+    for members in by_setup.values():
+        read += [await _read(run, None, partial=partial) for run in members]
+    read, remark = over_shared_pictures(read)
+    rest = iter(read[len(first) :])
+    others = {
+        differing: {run.name: run.figures for run in islice(rest, len(members))}
+        for differing, members in by_setup.items()
+    }
+    return SceneSet(tuple(read[: len(first)]), others, remark)
 
 
 def _label(spec: RunSpec) -> str:

@@ -62,18 +62,36 @@ def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Ite
         captions=sources.captions,
         qa_rows=_qa_rows(part, sources),
     )
-    items = definition.plan(sources.data.rows(definition.data), request)
-    first = next(items, None)
-    if first is None:
-        raise InvalidInput(f"no questions for {part.name} in the data")
-    # An unknown prompt refuses the run here rather than failing sample by sample.
-    definition.caption_prompt(definition.group(first), part.prompt)
-    all_items: Iterable[Item] = chain((first,), items)
+    all_items: Iterable[Item] = definition.plan(sources.data.rows(definition.data), request)
+    all_items = _prompted(all_items, part)
     if spec.limit is not None:
         all_items = draw(list(all_items), spec.limit, spec.seed, definition.group)
     if spec.judge_share is not None:
         all_items = in_part(list(all_items), spec.judge_share, caption_seed(part, spec.seed))
     yield from all_items
+
+
+def _prompted(items: Iterable[Item], part: BenchmarkSpec) -> Iterator[Item]:
+    """The items, if captions of their groups can be asked for: a prompt that is unknown or has no
+    nodes refuses the run here rather than failing sample by sample.
+    """
+    definition, groups = benchmark(part.name), dict[str, None]()
+    for item in items:
+        group = definition.group(item)
+        if group not in groups:
+            groups[group] = None
+            _, fields = definition.caption_prompt(group, part.prompt, part.taxonomy)
+            if part.captions is None and fields.get("taxonomy") == "":
+                message = f"the paper has no taxonomy of {group}: give a file of its nodes"
+                raise InvalidInput(message, field="taxonomy")
+        yield item
+    if not groups:
+        raise InvalidInput(f"no questions for {part.name} in the data")
+    for group in part.taxonomy:
+        _, fields = definition.caption_prompt(group, part.prompt)
+        if group not in groups and fields.get("taxonomy") == "":
+            message = f"no question is of {group!r:.60}; the data have {', '.join(groups)}"
+            raise InvalidInput(message, field="taxonomy")
 
 
 def _qa_rows(part: BenchmarkSpec, sources: Sources) -> Iterable[Row] | None:
