@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from caliper.adapters.wire.specs import encode_identity
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.api.judge.v1 import judge_pb2
 from caliper.serving.adhoc import AdhocServicer
 from caliper.serving.calls import Context
-from caliper.serving.grpc_server import Service
 
-NAME = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name
+CONTRACT = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"]
 
 
-class JudgeServicer(AdhocServicer, judge_pb2_grpc.JudgeServiceServicer):
+class JudgeServicer(AdhocServicer):
     """Judges with `models`."""
 
     role = "judge"
@@ -37,8 +34,3 @@ class JudgeServicer(AdhocServicer, judge_pb2_grpc.JudgeServiceServicer):
             embedder=encode_identity(embedder.identity) if embedder else None,
             pack=self._pack,
         )
-
-
-def service(servicer: JudgeServicer) -> Service:
-    """Wrap the servicer for registration with a server."""
-    return Service(NAME, partial(judge_pb2_grpc.add_JudgeServiceServicer_to_server, servicer))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from caliper.adapters.wire.specs import encode_identity
-from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
+from caliper.api.qa_reader.v1 import qa_reader_pb2
 from caliper.serving.adhoc import AdhocServicer
 from caliper.serving.calls import Context
-from caliper.serving.grpc_server import Service
 
-NAME = qa_reader_pb2.DESCRIPTOR.services_by_name["QaReaderService"].full_name
+CONTRACT = qa_reader_pb2.DESCRIPTOR.services_by_name["QaReaderService"]
 _DEFAULT_BENCHMARK = "captionqa"
 """The default benchmark, for requests from when there was no other."""
 
 
-class QaReaderServicer(AdhocServicer, qa_reader_pb2_grpc.QaReaderServiceServicer):
+class QaReaderServicer(AdhocServicer):
     """Reads with `models`."""
 
     role = "reader"
@@ -34,10 +31,3 @@ class QaReaderServicer(AdhocServicer, qa_reader_pb2_grpc.QaReaderServiceServicer
         """The identity of the reader, and the digest of its prompts."""
         identity = encode_identity(self._identity)
         return qa_reader_pb2.DescribeResponse(identity=identity, pack=self._pack)
-
-
-def service(servicer: QaReaderServicer) -> Service:
-    """Wrap the servicer for registration with a server."""
-    return Service(
-        NAME, partial(qa_reader_pb2_grpc.add_QaReaderServiceServicer_to_server, servicer)
-    )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeVar
 
 from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
-from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import InvalidInput, NotFound, UnknownName
@@ -25,7 +23,7 @@ _LARGEST_WHOLE, _MOST_SLOTS = 50, 500
 _Item = TypeVar("_Item")
 
 
-class SuiteServicer(suites_pb2_grpc.SuiteServiceServicer):
+class SuiteServicer:
     """Converts messages and calls the use cases; the guard turns errors into statuses."""
 
     def __init__(self, administration: Administration) -> None:
@@ -100,7 +98,7 @@ class SuiteServicer(suites_pb2_grpc.SuiteServiceServicer):
             return wire.encode_record(await self._administration.change(name, cause))
 
 
-class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
+class CheckpointServicer:
     """As `SuiteServicer`, for checkpoints."""
 
     def __init__(self, administration: Administration) -> None:
@@ -221,16 +219,9 @@ def _page(
 
 
 def services(administration: Administration) -> tuple[Service, Service]:
-    """Both servicers, wrapped for registration with a server."""
-    names = pb.DESCRIPTOR.services_by_name
-    add_suites = suites_pb2_grpc.add_SuiteServiceServicer_to_server
-    add_checkpoints = suites_pb2_grpc.add_CheckpointServiceServicer_to_server
+    """Both servicers, with their contracts."""
+    contracts = pb.DESCRIPTOR.services_by_name
     return (
-        Service(
-            names["SuiteService"].full_name, partial(add_suites, SuiteServicer(administration))
-        ),
-        Service(
-            names["CheckpointService"].full_name,
-            partial(add_checkpoints, CheckpointServicer(administration)),
-        ),
+        Service(contracts["SuiteService"], SuiteServicer(administration)),
+        Service(contracts["CheckpointService"], CheckpointServicer(administration)),
     )

@@ -136,8 +136,9 @@ def answerer_parts(
 def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Service:
     identity = answering.identities[role]
     if role == "judge":
-        return judge.service(judge.JudgeServicer(answering, identity, pack.digest))
-    return qa_reader.service(qa_reader.QaReaderServicer(answering, identity, pack.digest))
+        return Service(judge.CONTRACT, judge.JudgeServicer(answering, identity, pack.digest))
+    servicer = qa_reader.QaReaderServicer(answering, identity, pack.digest)
+    return Service(qa_reader.CONTRACT, servicer)
 
 
 async def captioner_parts(
@@ -166,7 +167,7 @@ async def captioner_parts(
     media = InlineMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
-        services=(captioner.service(servicer),),
+        services=(Service(captioner.CONTRACT, servicer),),
         workers=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
@@ -225,7 +226,7 @@ def gateway_parts(
     if telemetry is not SILENT:
         tasks.append(meter.run)
     parts = ServiceParts(
-        services=(gateway.service(servicer), *suites.services(administration)),
+        services=(Service(gateway.CONTRACT, servicer), *suites.services(administration)),
         workers=(TopicWork(stage.worker),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store)},

@@ -28,11 +28,11 @@ _KUBERNETES_GIVES_UP, _FETCHED = 600, 3600
 _WITH_MODELS = ("tgi-judge", "tgi-reader", "triton", "captioner", "judge", "qa-reader")
 _PROBES = ("readinessProbe", "livenessProbe")
 SERVED = {
-    "aggregator": aggregator.NAME,
-    "captioner": captioner.NAME,
-    "gateway": gateway.NAME,
-    "judge": judge.NAME,
-    "qa-reader": qa_reader.NAME,
+    "aggregator": aggregator.CONTRACT.full_name,
+    "captioner": captioner.CONTRACT.full_name,
+    "gateway": gateway.CONTRACT.full_name,
+    "judge": judge.CONTRACT.full_name,
+    "qa-reader": qa_reader.CONTRACT.full_name,
 }
 """What the servicer of a component answers for at the health port."""
 

@@ -13,10 +13,10 @@ from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
 from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
+from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import to_wire
 from caliper.analysis.gate import Policy
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
 from caliper.pipeline.comparing.comparer import Pictures
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
@@ -43,7 +43,7 @@ class RemoteGateway:
     def __init__(self, target: Target) -> None:
         self._target = target
         self._channel = target.channel()
-        self._stub = evaluate_pb2_grpc.EvaluateServiceStub(self._channel)
+        self._stub = service_stub(pb.DESCRIPTOR.services_by_name["EvaluateService"], self._channel)
 
     async def __aenter__(self) -> Self:
         return self

@@ -10,9 +10,9 @@ from google.protobuf.message import Message
 from caliper.adapters.remote.channel import Target, translate_errors
 from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
+from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
-from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.notices import NoticeRecord
@@ -39,8 +39,9 @@ class RemoteSuites:
     def __init__(self, target: Target) -> None:
         self._target = target
         self._channel = target.channel()
-        self._suites = suites_pb2_grpc.SuiteServiceStub(self._channel)
-        self._checkpoints = suites_pb2_grpc.CheckpointServiceStub(self._channel)
+        services = pb.DESCRIPTOR.services_by_name
+        self._suites = service_stub(services["SuiteService"], self._channel)
+        self._checkpoints = service_stub(services["CheckpointService"], self._channel)
 
     async def __aenter__(self) -> Self:
         return self
@@ -82,11 +83,11 @@ class RemoteSuites:
 
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
         """Pause, resume or retire a suite."""
-        stub = self._suites
+        suites = self._suites
         method, request = {
-            SuiteCause.PAUSE: (stub.PauseSuite, pb.PauseSuiteRequest),
-            SuiteCause.RESUMPTION: (stub.ResumeSuite, pb.ResumeSuiteRequest),
-            SuiteCause.RETIREMENT: (stub.RetireSuite, pb.RetireSuiteRequest),
+            SuiteCause.PAUSE: (suites.PauseSuite, pb.PauseSuiteRequest),
+            SuiteCause.RESUMPTION: (suites.ResumeSuite, pb.ResumeSuiteRequest),
+            SuiteCause.RETIREMENT: (suites.RetireSuite, pb.RetireSuiteRequest),
         }[cause]
         response = await self._call(method, request(name=name))
         return wire.decode_record(response.record)
@@ -163,10 +164,10 @@ class RemoteSuites:
         self, checkpoint: str, names: Sequence[str], cause: EntryCause
     ) -> list[CheckpointEntry]:
         """Retry or skip a checkpoint wherever that is possible."""
-        stub = self._checkpoints
+        checkpoints = self._checkpoints
         method, request = {
-            EntryCause.RETRY: (stub.RetryCheckpoint, pb.RetryCheckpointRequest),
-            EntryCause.SKIP: (stub.SkipCheckpoint, pb.SkipCheckpointRequest),
+            EntryCause.RETRY: (checkpoints.RetryCheckpoint, pb.RetryCheckpointRequest),
+            EntryCause.SKIP: (checkpoints.SkipCheckpoint, pb.SkipCheckpointRequest),
         }[cause]
         response = await self._call(method, request(checkpoint=to_wire(checkpoint), suites=names))
         return list(map(wire.decode_entry, response.entries))
