@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 from caliper.adapters.remote.channel import Target, translate_errors
 from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
+from caliper.adapters.wire.fields import encode_fields
 from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.rpc import service_stub
@@ -127,13 +128,7 @@ class RemoteGateway:
 
         Raises NotComparable if the runs differ too much, unless `wished.anyway`.
         """
-        request = pb.CompareEvaluationsRequest(
-            runs=runs,
-            anyway=options.anyway,
-            partial=options.partial,
-            flips=options.flips,
-            pictures=pictures,
-        )
+        request = encode_fields(pb.CompareEvaluationsRequest, options, runs=runs, pictures=pictures)
         compare, metadata = self._stub.CompareEvaluations, self._target.metadata
         async with translate_errors(self._target):
             return await decode_comparison(compare(request, timeout=_LONG, metadata=metadata))

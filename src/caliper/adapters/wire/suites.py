@@ -14,6 +14,7 @@ from caliper.adapters.wire.enums import (
     encode_priority,
     encode_suite_state,
 )
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
@@ -35,14 +36,12 @@ _LONGEST_SOURCE, _LONGEST_NAME, _MOST_TAGS = 2000, 200, 32
 
 def encode_suite(suite: Suite) -> pb.Suite:
     """A message that `decode_suite` reads back."""
-    return pb.Suite(
-        name=suite.name,
-        version=suite.version,
+    return encode_fields(
+        pb.Suite,
+        suite,
         baseline=to_wire(str(suite.baseline)),
-        values=to_wire(canonical_json(suite.values).decode("utf-8", "surrogatepass")),
+        values=_encode_object(suite.values),
         priority=encode_priority(suite.priority),
-        keep=suite.keep,
-        step=to_wire(suite.step),
     )
 
 
@@ -56,14 +55,14 @@ def decode_suite(message: pb.Suite) -> Suite:
         baseline = Baseline.parse(from_wire(message.baseline))
     except ValueError as error:
         raise InvalidInput(str(error), field="baseline") from error
-    return Suite(
-        check_suite_name(message.name),
-        message.version,
-        baseline,
-        _json_object(message.values, "values"),
-        decode_priority(message.priority) if message.priority else Priority.NORMAL,
-        message.keep if message.HasField("keep") else None,
-        check_step_pattern(from_wire(message.step)),
+    return decode_fields(
+        Suite,
+        message,
+        name=check_suite_name(message.name),
+        baseline=baseline,
+        values=_json_object(message.values, "values"),
+        priority=decode_priority(message.priority) if message.priority else Priority.NORMAL,
+        step=check_step_pattern(from_wire(message.step)),
     )
 
 
@@ -91,28 +90,13 @@ def decode_record(message: pb.SuiteRecord) -> SuiteRecord:
 
 def encode_checkpoint(checkpoint: CheckpointRevision) -> pb.Checkpoint:
     """A message that `decode_checkpoint` reads back."""
-    return pb.Checkpoint(
-        source=to_wire(checkpoint.source),
-        revision=checkpoint.revision,
-        name=to_wire(checkpoint.name),
-        step=checkpoint.step,
-        tags=map(to_wire, checkpoint.tags),
-        is_digest=checkpoint.is_digest,
-        appeared=checkpoint.appeared,
-    )
+    return encode_fields(pb.Checkpoint, checkpoint)
 
 
 def decode_checkpoint(message: pb.Checkpoint) -> CheckpointRevision:
     """The checkpoint in a message. Raises InvalidInput naming the wrong field."""
-    return CheckpointRevision(
-        from_wire(message.source),
-        message.revision,
-        from_wire(message.name),
-        message.step if message.HasField("step") else None,
-        tuple(sorted(set(map(from_wire, message.tags)))),
-        message.is_digest,
-        message.appeared,
-    )
+    tags = tuple(sorted(set(map(from_wire, message.tags))))
+    return decode_fields(CheckpointRevision, message, tags=tags)
 
 
 def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
@@ -120,32 +104,14 @@ def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
     figures = [each for each in entry.figures if whole or each.is_headline]
     findings = entry.findings if whole else ()
     marks = [mark.to_json() for mark in entry.notices] if whole else []
-    return pb.Entry(
-        suite=entry.suite,
-        version=entry.version,
+    return encode_fields(
+        pb.Entry,
+        entry,
         checkpoint=encode_checkpoint(entry.checkpoint),
-        registered=entry.registered,
-        since=entry.since,
         state=encode_entry_state(entry.state),
-        attempts=entry.attempts,
-        crashes=entry.crashes,
-        reason=to_wire(entry.reason),
-        run=to_wire(entry.run),
-        is_complete=entry.is_complete,
-        baseline=entry.baseline,
         figures=map(encode_figure, figures),
         findings=map(_encode_object, findings),
-        calls=entry.calls,
-        tokens=entry.tokens,
-        asked=entry.asked,
-        saved=entry.saved,
-        round=entry.round,
-        claims=entry.claims,
-        claimed=entry.claimed,
-        started=entry.started,
         marks=map(_encode_object, marks),
-        money=entry.money,
-        reused=entry.reused,
     )
 
 
@@ -155,44 +121,19 @@ def _encode_object(value: Mapping[str, Any]) -> str:
 
 def encode_figure(figure: EntryFigure) -> pb.Figure:
     """A message that `decode_figure` reads back."""
-    return pb.Figure(
-        benchmark=to_wire(figure.benchmark),
-        path=to_wire(figure.path),
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        is_headline=figure.is_headline,
-    )
+    return encode_fields(pb.Figure, figure)
 
 
 def decode_entry(message: pb.Entry) -> CheckpointEntry:
     """The entry in a message. Raises InvalidInput."""
-    return CheckpointEntry(
-        suite=message.suite,
-        version=message.version,
+    return decode_fields(
+        CheckpointEntry,
+        message,
         checkpoint=decode_checkpoint(message.checkpoint),
-        registered=message.registered,
-        since=message.since,
         state=decode_entry_state(message.state),
-        attempts=message.attempts,
-        crashes=message.crashes,
-        reason=from_wire(message.reason),
-        run=from_wire(message.run),
-        is_complete=message.is_complete,
-        baseline=message.baseline,
         figures=tuple(map(decode_figure, message.figures)),
         findings=tuple(_json_object(each, "findings") for each in message.findings),
-        calls=message.calls,
-        tokens=message.tokens,
-        asked=message.asked,
-        saved=message.saved,
-        round=message.round,
-        claims=message.claims,
-        claimed=message.claimed,
-        started=message.started,
         notices=tuple(map(_decode_mark, message.marks)),
-        money=message.money,
-        reused=message.reused,
     )
 
 
@@ -205,14 +146,7 @@ def _decode_mark(text: str) -> NoticeMark:
 
 def decode_figure(message: pb.Figure) -> EntryFigure:
     """The figure in a message."""
-    return EntryFigure(
-        from_wire(message.benchmark),
-        from_wire(message.path),
-        message.value,
-        message.low if message.HasField("low") else None,
-        message.high if message.HasField("high") else None,
-        message.is_headline,
-    )
+    return decode_fields(EntryFigure, message)
 
 
 def decode_request(message: pb.RegisterCheckpointRequest) -> CheckpointRevision:
