@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
@@ -84,14 +83,14 @@ class SuiteServicer:
     ) -> pb.GetAccountResponse:
         """What a suite spent in this month."""
         with _unknown_is_not_found():
-            return views.encode_account(await self._administration.account(request.name))
+            return wire.encode_account(await self._administration.account(request.name))
 
     async def ListSlots(  # noqa: N802 - named in the contract
         self, _: pb.ListSlotsRequest, __: Context
     ) -> pb.ListSlotsResponse:
         """Who uses slots, and who waits."""
         slots = await self._administration.slots()
-        return pb.ListSlotsResponse(slots=map(views.encode_slot, slots[:_MOST_SLOTS]))
+        return pb.ListSlotsResponse(slots=map(wire.encode_slot, slots[:_MOST_SLOTS]))
 
     async def _change(self, name: str, cause: SuiteCause) -> pb.SuiteRecord:
         with _unknown_is_not_found():
@@ -168,7 +167,7 @@ class CheckpointServicer:
         shown, token = _page(ids, str, request.page_size, "")
         records = await self._administration.notices(request.suite, shown)
         return pb.ListNoticesResponse(
-            notices=map(views.encode_notice, records), next_page_token=token
+            notices=map(wire.encode_notice, records), next_page_token=token
         )
 
     async def ListProgress(  # noqa: N802 - named in the contract
@@ -178,7 +177,7 @@ class CheckpointServicer:
         with _unknown_is_not_found():
             found = await self._administration.progress(request.suite)
         shown = found[:_LARGEST_PAGE]
-        return pb.ListProgressResponse(progress=map(views.encode_progress, shown))
+        return pb.ListProgressResponse(progress=map(wire.encode_progress, shown))
 
     async def _change(
         self, request: pb.RetryCheckpointRequest | pb.SkipCheckpointRequest, cause: EntryCause

@@ -8,7 +8,6 @@ from typing import Self, TypeVar
 from google.protobuf.message import Message
 
 from caliper.adapters.remote.channel import Target, translate_errors
-from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import from_wire, to_wire
@@ -132,12 +131,12 @@ class RemoteSuites:
     async def account(self, name: str) -> AccountTotals:
         """What a suite spent in this month."""
         response = await self._call(self._suites.GetAccount, pb.GetAccountRequest(name=name))
-        return views.decode_account(response)
+        return wire.decode_account(response)
 
     async def slots(self) -> list[SlotState]:
         """The slots that suites share."""
         response = await self._call(self._suites.ListSlots, pb.ListSlotsRequest())
-        return list(map(views.decode_slot, response.slots))
+        return list(map(wire.decode_slot, response.slots))
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
         """What was told of a suite's checkpoints, by time and with headlines only: all, or what
@@ -150,7 +149,7 @@ class RemoteSuites:
                 suite=name, ids=ids or (), page_size=_PAGE, page_token=token or ""
             )
             response = await self._call(self._checkpoints.ListNotices, request)
-            records += (views.decode_notice(each, name) for each in response.notices)
+            records += (wire.decode_notice(each, name) for each in response.notices)
             token = response.next_page_token
         return in_order(records)
 
@@ -158,7 +157,7 @@ class RemoteSuites:
         """How far a suite's evaluations are."""
         request = pb.ListProgressRequest(suite=name)
         response = await self._call(self._checkpoints.ListProgress, request)
-        return list(map(views.decode_progress, response.progress))
+        return list(map(wire.decode_progress, response.progress))
 
     async def change_entries(
         self, checkpoint: str, names: Sequence[str], cause: EntryCause

@@ -1,4 +1,4 @@
-"""Conversion of suites and checkpoints to and from messages."""
+"""Conversion of suites, checkpoints, and what is said beside them to and from messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
 from caliper.core.errors import InvalidInput, within
 from caliper.core.keys import canonical_json
-from caliper.core.notice_marks import NoticeMark
+from caliper.core.notice_marks import NoticeKind, NoticeMark
+from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
+from caliper.core.spending import Spending
 from caliper.core.suites import (
     Baseline,
     Suite,
@@ -30,8 +32,12 @@ from caliper.core.suites import (
 )
 from caliper.core.terms import Priority
 from caliper.pipeline.store.runs import is_run_id
+from caliper.pipeline.suites.accounts import AccountTotals
+from caliper.pipeline.suites.progress import EntryProgress
+from caliper.pipeline.suites.slots import SlotState
 
 _LONGEST_SOURCE, _LONGEST_NAME, _MOST_TAGS = 2000, 200, 32
+_MOST_WAITING = 100
 
 
 def encode_suite(suite: Suite) -> pb.Suite:
@@ -174,3 +180,60 @@ def _check_sizes(message: pb.Checkpoint) -> None:
     if len(tags) > _MOST_TAGS or any(not 0 < len(tag) <= _LONGEST_NAME for tag in tags):
         expected = f"expected at most {_MOST_TAGS} tags of 1 to {_LONGEST_NAME} characters"
         raise InvalidInput(expected, field="tags")
+
+
+def encode_account(totals: AccountTotals) -> pb.GetAccountResponse:
+    """A message that `decode_account` reads back."""
+    spent, reserved = (encode_fields(pb.Spending, each) for each in (totals.spent, totals.reserved))
+    return encode_fields(pb.GetAccountResponse, totals, spent=spent, reserved=reserved)
+
+
+def decode_account(message: pb.GetAccountResponse) -> AccountTotals:
+    """The account in a message."""
+    spent, reserved = (decode_fields(Spending, each) for each in (message.spent, message.reserved))
+    return decode_fields(AccountTotals, message, spent=spent, reserved=reserved)
+
+
+def encode_slot(slot: SlotState) -> pb.Slot:
+    """A message that `decode_slot` reads back, but for who waits behind the first 100."""
+    return encode_fields(pb.Slot, slot, queue=map(to_wire, slot.queue[:_MOST_WAITING]))
+
+
+def decode_slot(message: pb.Slot) -> SlotState:
+    """The slot in a message."""
+    return decode_fields(SlotState, message)
+
+
+def encode_progress(progress: EntryProgress) -> pb.EntryProgress:
+    """A message that `decode_progress` reads back."""
+    return encode_fields(pb.EntryProgress, progress)
+
+
+def decode_progress(message: pb.EntryProgress) -> EntryProgress:
+    """The progress in a message."""
+    return decode_fields(EntryProgress, message)
+
+
+def encode_notice(record: NoticeRecord) -> pb.Notice:
+    """What `decode_notice` reads back: a record with the headlines of its figures, and without its
+    tags.
+    """
+    notice = record.notice
+    deliveries = [
+        encode_fields(pb.NoticeDelivery, each, target=to_wire(name))
+        for name, each in record.deliveries.items()
+    ]
+    figures = [encode_figure(each) for each in notice.figures if each.is_headline]
+    return encode_fields(pb.Notice, notice, deliveries=deliveries, figures=figures)
+
+
+def decode_notice(message: pb.Notice, suite: str) -> NoticeRecord:
+    """The record in a message about a suite. Raises InvalidInput."""
+    if message.kind not in list(NoticeKind):
+        raise InvalidInput(f"unknown kind {message.kind!r}", field="kind")
+    kind, figures = NoticeKind(message.kind), tuple(map(decode_figure, message.figures))
+    notice = decode_fields(Notice, message, kind=kind, suite=suite, figures=figures)
+    deliveries = {
+        from_wire(each.target): decode_fields(NoticeDelivery, each) for each in message.deliveries
+    }
+    return NoticeRecord(notice, deliveries)
