@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Self, TypeVar
+from collections.abc import Collection, Sequence
 
-from google.protobuf.message import Message
-
-from caliper.adapters.remote.channel import Target, translate_errors
+from caliper.adapters.remote.channel import Connection, Target
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import from_wire, to_wire
@@ -22,12 +19,10 @@ from caliper.pipeline.suites.notice_store import in_order
 from caliper.pipeline.suites.progress import EntryProgress
 from caliper.pipeline.suites.slots import SlotState
 
-_TIMEOUT = 60.0
 _PAGE = 500
-_Response = TypeVar("_Response")
 
 
-class RemoteSuites:
+class RemoteSuites(Connection):
     """pipeline.suites.administration.Administration of the installation whose gateway is at
     `target`.
 
@@ -36,23 +31,10 @@ class RemoteSuites:
     """
 
     def __init__(self, target: Target) -> None:
-        self._target = target
-        self._channel = target.channel()
+        super().__init__(target)
         services = pb.DESCRIPTOR.services_by_name
         self._suites = service_stub(services["SuiteService"], self._channel)
         self._checkpoints = service_stub(services["CheckpointService"], self._channel)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._channel.close()
-
-    async def _call(
-        self, method: Callable[..., Awaitable[_Response]], request: Message
-    ) -> _Response:
-        async with translate_errors(self._target):
-            return await method(request, timeout=_TIMEOUT, metadata=self._target.metadata)
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
         """Create a suite or change it; also whether its version is new."""
