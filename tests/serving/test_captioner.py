@@ -22,7 +22,7 @@ from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Completion
 from caliper.ports.models import Image as Shown
-from caliper.serving.captioner import CONTRACT, CaptionerServicer
+from caliper.serving.captioner import CaptionerServicer
 from caliper.serving.grpc_server import Service
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "media"
@@ -84,7 +84,7 @@ async def captioner(model: Seeing, store: MemoryStore) -> AsyncIterator[Any]:
     servicer = CaptionerServicer(
         model, shipped_pack(), store, InlineMedia(Decoders(), Preparation())
     )
-    async with calling(Service(CONTRACT, servicer)) as channel:
+    async with calling(Service(CaptionerServicer.contract, servicer)) as channel:
         yield stub_of("CaptionerService", channel)
 
 

@@ -21,7 +21,7 @@ from caliper.cli.submission import parcel_at
 from caliper.core.keys import canonical_json
 from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.store.supplies import push_dataset, put_captions
-from caliper.serving import aggregator, qa_reader
+from caliper.serving import adhoc, aggregator
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import Service
 from caliper.wiring.grounds import memory_ground
@@ -64,7 +64,9 @@ class Slow:
 
 
 def services(slow: Slow) -> tuple[Service, ...]:
-    return Service(qa_reader.CONTRACT, slow), Service(aggregator.CONTRACT, slow)
+    return Service(adhoc.QaReaderServicer.contract, slow), Service(
+        aggregator.AggregatorServicer.contract, slow
+    )
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.judge.v1 import judge_pb2
 from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.serving.calls import remaining_seconds
-from caliper.serving.gateway import CONTRACT
+from caliper.serving.gateway import GatewayServicer
 from caliper.serving.grpc_server import MOST_CALLS, Service
 from caliper.serving.permissions import RULES
 from caliper.serving.uploads import Uploads
@@ -56,7 +56,7 @@ class Endless:
 
 @pytest.fixture
 async def stub(tmp_path: Path) -> AsyncIterator[Any]:
-    service = Service(CONTRACT, Endless())
+    service = Service(GatewayServicer.contract, Endless())
     async with calling(service, options=replace(OPTIONS, tokens=token_file(tmp_path))) as channel:
         yield stub_of("EvaluateService", channel)
 
@@ -69,7 +69,7 @@ async def stub(tmp_path: Path) -> AsyncIterator[Any]:
     ],
 )
 async def test_one_caller_locks_nobody_out(stub: Any, method: str, request_of: Any) -> None:
-    most = RULES[f"/{CONTRACT.full_name}/{method}"].in_flight
+    most = RULES[f"/{GatewayServicer.contract.full_name}/{method}"].in_flight
     call = getattr(stub, method)
     watches = [call(request_of(), metadata=READ) for _ in range(most)]
     for watch in watches:

@@ -18,8 +18,8 @@ from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
+from caliper.serving.adhoc import JudgeServicer
 from caliper.serving.grpc_server import Service
-from caliper.serving.judge import CONTRACT, JudgeServicer
 
 SCENE = '{"task": "scene", "file_id": "1", "file_path": "1.jpg", "annotation": "a park"}'
 PACK = "p" * 64
@@ -28,7 +28,9 @@ PACK = "p" * 64
 @pytest.fixture
 async def judge(models: Any) -> AsyncIterator[Any]:
     identity = models(0).answerers["capability/judge"].identity
-    async with calling(Service(CONTRACT, JudgeServicer(models, identity, PACK))) as channel:
+    async with calling(
+        Service(JudgeServicer.contract, JudgeServicer(models, identity, PACK))
+    ) as channel:
         yield stub_of("JudgeService", channel)
 
 
@@ -142,7 +144,7 @@ async def test_the_models_are_those_of_the_seed() -> None:
         return Models({"capability/judge": Answering(Reply('{"score": 1, "scene": "a park"}'))})
 
     servicer = JudgeServicer(models, Answering.identity, PACK)
-    async with calling(Service(CONTRACT, servicer)) as channel:
+    async with calling(Service(JudgeServicer.contract, servicer)) as channel:
         await stub_of("JudgeService", channel).Judge(request(SCENE, seed=2**64 - 1))
     assert seeds == [2**64 - 1]
 
@@ -152,6 +154,6 @@ async def test_a_model_in_trouble_is_no_verdict() -> None:
     servicer = JudgeServicer(
         lambda _: Models({"capability/judge": overloaded}), overloaded.identity, PACK
     )
-    async with calling(Service(CONTRACT, servicer)) as channel:
+    async with calling(Service(JudgeServicer.contract, servicer)) as channel:
         error = await failure(stub_of("JudgeService", channel).Judge(request(SCENE)))
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED

@@ -15,8 +15,8 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.asking.examiner import Examiner
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
+from caliper.serving.adhoc import QaReaderServicer
 from caliper.serving.grpc_server import Service
-from caliper.serving.qa_reader import CONTRACT, QaReaderServicer
 
 QUESTION = {"question": "Which colour?", "choices": ["red", "green"], "answer": "red"}
 ROW = json.dumps({"id": "nat_1", "questions": [QUESTION]})
@@ -25,7 +25,9 @@ ROW = json.dumps({"id": "nat_1", "questions": [QUESTION]})
 @pytest.fixture
 async def reader(models: Any) -> AsyncIterator[Any]:
     identity = models(0).answerers["captionqa/reader"].identity
-    async with calling(Service(CONTRACT, QaReaderServicer(models, identity, "p" * 64))) as channel:
+    async with calling(
+        Service(QaReaderServicer.contract, QaReaderServicer(models, identity, "p" * 64))
+    ) as channel:
         yield stub_of("QaReaderService", channel)
 
 

@@ -11,11 +11,11 @@ from caliper.core.errors import NotFound
 from caliper.ports.stages import ScoreBoard
 from caliper.serving.calls import Context, seconds
 
-CONTRACT = pb.DESCRIPTOR.services_by_name["AggregatorService"]
-
 
 class AggregatorServicer:
     """Serves the scores of `board`."""
+
+    contract = pb.DESCRIPTOR.services_by_name["AggregatorService"]
 
     def __init__(self, board: ScoreBoard) -> None:
         self._board = board

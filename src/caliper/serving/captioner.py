@@ -23,7 +23,6 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.serving.calls import Context
 
-CONTRACT = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"]
 MOST_MEDIA = 32
 """The most pictures in a sample."""
 MOST_INLINE = 4 * 1024 * 1024
@@ -37,6 +36,8 @@ class CaptionerServicer:
     """Captions with `model` and the prompts of `pack`. `store` has media by key; `inline` turns
     media into images for the model.
     """
+
+    contract = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"]
 
     def __init__(
         self, model: ChatModel, pack: PromptPack, store: ObjectStore, inline: InlineMedia

@@ -23,12 +23,13 @@ from caliper.ports.telemetry import SILENT, Step, StepEnded, Telemetry
 from caliper.serving.calls import Context, seconds
 from caliper.serving.uploads import Uploads
 
-CONTRACT = pb.DESCRIPTOR.services_by_name["EvaluateService"]
 _CHUNK = 1024 * 1024
 
 
 class GatewayServicer:
     """Converts messages and calls the gateway's use cases; the guard turns errors into statuses."""
+
+    contract = pb.DESCRIPTOR.services_by_name["EvaluateService"]
 
     def __init__(
         self,

@@ -25,6 +25,8 @@ _Item = TypeVar("_Item")
 class SuiteServicer:
     """Converts messages and calls the use cases; the guard turns errors into statuses."""
 
+    contract = pb.DESCRIPTOR.services_by_name["SuiteService"]
+
     def __init__(self, administration: Administration) -> None:
         self._administration = administration
 
@@ -99,6 +101,8 @@ class SuiteServicer:
 
 class CheckpointServicer:
     """As `SuiteServicer`, for checkpoints."""
+
+    contract = pb.DESCRIPTOR.services_by_name["CheckpointService"]
 
     def __init__(self, administration: Administration) -> None:
         self._administration = administration
@@ -219,8 +223,5 @@ def _page(
 
 def services(administration: Administration) -> tuple[Service, Service]:
     """Both servicers, with their contracts."""
-    contracts = pb.DESCRIPTOR.services_by_name
-    return (
-        Service(contracts["SuiteService"], SuiteServicer(administration)),
-        Service(contracts["CheckpointService"], CheckpointServicer(administration)),
-    )
+    suites, checkpoints = SuiteServicer(administration), CheckpointServicer(administration)
+    return Service(suites.contract, suites), Service(checkpoints.contract, checkpoints)

@@ -89,7 +89,9 @@ def aggregator_parts(
         tasks += [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
     scores = SlotBoard(index, boards)
     parts = ServiceParts(
-        services=(Service(aggregator.CONTRACT, aggregator.AggregatorServicer(scores)),),
+        services=(
+            Service(aggregator.AggregatorServicer.contract, aggregator.AggregatorServicer(scores)),
+        ),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": check_topics},
         close=ground.close,

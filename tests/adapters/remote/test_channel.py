@@ -31,7 +31,10 @@ async def nothing(self, request, context):
 class Still:
     WatchEvaluation = WatchScores = nothing
 
-services = Service(gateway.CONTRACT, Still()), Service(aggregator.CONTRACT, Still())
+services = (
+    Service(gateway.GatewayServicer.contract, Still()),
+    Service(aggregator.AggregatorServicer.contract, Still()),
+)
 
 async def main():
     server = GrpcServer(ServerOptions(Address("127.0.0.1", 0)), services, {})
