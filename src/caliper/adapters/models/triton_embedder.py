@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from caliper.adapters.models.triton_address import COMMON_OPTIONS, TritonAddress, parse_addresses
-from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
+from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import (
     array_of,
@@ -62,7 +62,6 @@ class TritonEmbedder:
         address: TritonAddress,
         token: SecretStr | None = None,
         seconds: float = 120.0,
-        check_every: float = CHECK_EVERY,
         ca: Path | None = None,
     ) -> None:
         """Raises InvalidInput for an unusable tokenizer or CA."""
@@ -71,7 +70,7 @@ class TritonEmbedder:
         if path := address.options.get("tokenizer"):
             self._tokenizer, self._tokenizer_digest = _tokenizer(Path(path))
         self._address = address
-        self._client = TritonClient(address, token, seconds, check_every, ca)
+        self._client = TritonClient(address, token, seconds, ca=ca)
         self._identity: Identity | None = None
         self._output = ""
 
