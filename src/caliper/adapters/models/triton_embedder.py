@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,8 @@ _MOST_TEXTS = 64
 INSTALL = "pip install 'tokenizers>=0.21'"
 
 
-class Tokenizer(Protocol):
-    """Maps a text to token ids, including the special tokens at its start and end."""
-
-    def __call__(self, text: str) -> list[int]: ...
+Tokenizer = Callable[[str], list[int]]
+"""Maps a text to token ids, including the special tokens at its start and end."""
 
 
 def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
