@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import grpc_tools
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from grpc_tools import protoc
 
 ROOT = Path(__file__).parents[1]
@@ -47,17 +46,12 @@ def generate(folder: Path) -> bool:
         f"--proto_path={Path(grpc_tools.__file__).parent / '_proto'}",
         f"--python_out={source}",
         f"--pyi_out={source}",
-        f"--grpc_python_out={source}",
         "--include_imports",
         f"--descriptor_set_out={descriptors}",
         *files,
     ]
     if protoc.main(arguments) != 0:
         return False
-    for file in FileDescriptorSet.FromString(descriptors.read_bytes()).file:
-        if file.name in files and not file.service:
-            # The plugin writes an empty module for a file that has no service.
-            (source / file.name).with_name(f"{Path(file.name).stem}_pb2_grpc.py").unlink()
     for package in sorted({folder / CODE, *_folders(folder / CODE)}):
         (package / "__init__.py").write_text(_PACKAGE, "utf-8")
     return True

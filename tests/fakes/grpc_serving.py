@@ -11,8 +11,10 @@ from typing import Any
 import grpc
 from google.rpc.error_details_pb2 import BadRequest
 from grpc_status import rpc_status
+from tests.fakes.methods import CONTRACTS
 
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.adapters.wire.rpc import service_stub
+from caliper.api.judge.v1 import judge_pb2
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
@@ -22,7 +24,7 @@ OPTIONS = ServerOptions(LOOPBACK, health=LOOPBACK, deadline=30.0, grace=30.0, ch
 TOKENS = {"read": "token-of-a-reader", "evaluate": "token-of-a-team", "admin": "token-of-an-admin"}
 
 
-class Judging(judge_pb2_grpc.JudgeServiceServicer):
+class Judging:
     """JudgeService whose method Judge does `what`."""
 
     def __init__(self, what: Callable[[], Awaitable[Any]]) -> None:
@@ -36,10 +38,12 @@ class Judging(judge_pb2_grpc.JudgeServiceServicer):
 
 
 def judging(what: Callable[[], Awaitable[Any]]) -> Service:
-    def add(server: grpc.aio.Server) -> None:
-        judge_pb2_grpc.add_JudgeServiceServicer_to_server(Judging(what), server)
+    return Service(CONTRACTS["JudgeService"], Judging(what))
 
-    return Service("caliper.api.judge.v1.JudgeService", add)
+
+def stub_of(service: str, channel: grpc.aio.Channel) -> Any:
+    """What calls a service by its name in the contract, such as JudgeService."""
+    return service_stub(CONTRACTS[service], channel)
 
 
 def token_lines(tokens: Mapping[str, str] = TOKENS) -> str:

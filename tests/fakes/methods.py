@@ -54,16 +54,19 @@ PERMITTED = {
 
 
 def contract() -> Iterator[Any]:
-    """The descriptor of every service of the contract, with the module that serves it."""
+    """The descriptor of every service of the contract."""
     for module in pkgutil.walk_packages(caliper.api.__path__, "caliper.api."):
         if module.name.endswith("_pb2"):
             messages = importlib.import_module(module.name)
-            for service in messages.DESCRIPTOR.services_by_name.values():
-                yield service, importlib.import_module(f"{module.name}_grpc")
+            yield from messages.DESCRIPTOR.services_by_name.values()
+
+
+CONTRACTS = {service.name: service for service in contract()}
+"""By the names of the services."""
 
 
 def methods() -> list[Any]:
-    services = [service for service, _ in contract()]
+    services = list(contract())
     services += health_pb2.DESCRIPTOR.services_by_name.values()
     services += reflection_pb2.DESCRIPTOR.services_by_name.values()
     return [method for service in services for method in service.methods]

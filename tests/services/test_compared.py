@@ -8,7 +8,7 @@ import grpc
 import pytest
 import pytest_asyncio
 from tests.fakes.clock import PATIENCE
-from tests.fakes.grpc_serving import failure
+from tests.fakes.grpc_serving import failure, stub_of
 from tests.fakes.installation import alone, listening, over
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stuffing import stuff
@@ -20,7 +20,6 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.submission import parcel_at, send
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
@@ -166,7 +165,7 @@ async def test_the_gateway_goes_on_meanwhile_and_a_deadline_ends_it(
     ids, _ = await both(ground, there, tmp_path, "careless", "careful")
     held.held = True
     async with asyncio.timeout(PATIENCE), grpc.aio.insecure_channel(address) as channel:
-        stub = evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        stub = stub_of("EvaluateService", channel)
         asked = pb.CompareEvaluationsRequest(runs=ids)
         slow = stub.CompareEvaluations(asked)
         reading = asyncio.ensure_future(failure(slow.read()))

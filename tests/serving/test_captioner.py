@@ -7,14 +7,14 @@ from typing import Any
 import grpc
 import pytest
 from PIL import Image
-from tests.fakes.grpc_serving import calling, failure, refusal
+from tests.fakes.grpc_serving import calling, failure, refusal, stub_of
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia, MediaFolder
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.wire.specs import decode_identity
-from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
+from caliper.api.captioner.v1 import captioner_pb2
 from caliper.api.types.v1 import outcome_pb2
 from caliper.core.errors import BackendUnavailable
 from caliper.core.preparation import Preparation
@@ -22,7 +22,8 @@ from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Completion
 from caliper.ports.models import Image as Shown
-from caliper.serving.captioner import CaptionerServicer, service
+from caliper.serving.captioner import CaptionerServicer
+from caliper.serving.grpc_server import Service
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "media"
 CLIP = next((EXAMPLES / "videos").glob("*.mp4"))
@@ -83,8 +84,8 @@ async def captioner(model: Seeing, store: MemoryStore) -> AsyncIterator[Any]:
     servicer = CaptionerServicer(
         model, shipped_pack(), store, InlineMedia(Decoders(), Preparation())
     )
-    async with calling(service(servicer)) as channel:
-        yield captioner_pb2_grpc.CaptionerServiceStub(channel)
+    async with calling(Service(CaptionerServicer.contract, servicer)) as channel:
+        yield stub_of("CaptionerService", channel)
 
 
 def request(*media: captioner_pb2.Media, **given: Any) -> captioner_pb2.CaptionRequest:

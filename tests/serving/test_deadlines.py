@@ -8,21 +8,20 @@ from typing import Any
 import grpc
 import pytest
 from tests.fakes import runs
-from tests.fakes.grpc_serving import failure, forever, serving
+from tests.fakes.grpc_serving import failure, forever, serving, stub_of
 from tests.fakes.installation import listening
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.api.aggregator.v1 import aggregator_pb2, aggregator_pb2_grpc
+from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
-from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
+from caliper.api.qa_reader.v1 import qa_reader_pb2
 from caliper.cli.submission import parcel_at
 from caliper.core.keys import canonical_json
 from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.store.supplies import push_dataset, put_captions
-from caliper.serving import aggregator, qa_reader
+from caliper.serving import adhoc, aggregator
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import Service
 from caliper.wiring.grounds import memory_ground
@@ -36,9 +35,7 @@ ROUNDED = 1.0
 
 
 @dataclass
-class Slow(
-    qa_reader_pb2_grpc.QaReaderServiceServicer, aggregator_pb2_grpc.AggregatorServiceServicer
-):
+class Slow:
     """A reader and an aggregator that never answer, and how long each call gave them."""
 
     given: list[float] = field(default_factory=list)
@@ -67,17 +64,8 @@ class Slow(
 
 
 def services(slow: Slow) -> tuple[Service, ...]:
-    return (
-        Service(
-            qa_reader.NAME,
-            lambda server: qa_reader_pb2_grpc.add_QaReaderServiceServicer_to_server(slow, server),
-        ),
-        Service(
-            aggregator.NAME,
-            lambda server: aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server(
-                slow, server
-            ),
-        ),
+    return Service(adhoc.QaReaderServicer.contract, slow), Service(
+        aggregator.AggregatorServicer.contract, slow
     )
 
 
@@ -88,7 +76,7 @@ async def front(store: DirectoryStore, address: str) -> AsyncIterator[Any]:
     scores = RemoteScores(Target(address), remaining_seconds)
     parts = gateway_parts(memory_ground(store), stages, scores)
     async with listening(parts) as place, grpc.aio.insecure_channel(place) as channel:
-        yield evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        yield stub_of("EvaluateService", channel)
     await stages.close()
     await scores.close()
 

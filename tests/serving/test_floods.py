@@ -16,15 +16,15 @@ from tests.fakes.grpc_serving import (
     failure,
     forever,
     judging,
+    stub_of,
     token_file,
 )
 
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.api.judge.v1 import judge_pb2
 from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.serving.calls import remaining_seconds
-from caliper.serving.gateway import NAME
+from caliper.serving.gateway import GatewayServicer
 from caliper.serving.grpc_server import MOST_CALLS, Service
 from caliper.serving.permissions import RULES
 from caliper.serving.uploads import Uploads
@@ -33,7 +33,7 @@ READ, TEAM = bearer(TOKENS["read"]), bearer(TOKENS["evaluate"])
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-class Endless(evaluate_pb2_grpc.EvaluateServiceServicer):
+class Endless:
     """Watches and comparisons that never end; every call to get a run is answered."""
 
     async def WatchEvaluation(  # noqa: N802 - named in the contract
@@ -56,12 +56,9 @@ class Endless(evaluate_pb2_grpc.EvaluateServiceServicer):
 
 @pytest.fixture
 async def stub(tmp_path: Path) -> AsyncIterator[Any]:
-    service = Service(
-        NAME,
-        lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(Endless(), server),
-    )
+    service = Service(GatewayServicer.contract, Endless())
     async with calling(service, options=replace(OPTIONS, tokens=token_file(tmp_path))) as channel:
-        yield evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        yield stub_of("EvaluateService", channel)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +69,7 @@ async def stub(tmp_path: Path) -> AsyncIterator[Any]:
     ],
 )
 async def test_one_caller_locks_nobody_out(stub: Any, method: str, request_of: Any) -> None:
-    most = RULES[f"/{NAME}/{method}"].in_flight
+    most = RULES[f"/{GatewayServicer.contract.full_name}/{method}"].in_flight
     call = getattr(stub, method)
     watches = [call(request_of(), metadata=READ) for _ in range(most)]
     for watch in watches:
@@ -102,9 +99,7 @@ async def test_a_caller_cannot_ask_for_more_time(asked: float, usual: float, mos
         seen.append(remaining_seconds())
 
     async with calling(judging(look), options=replace(OPTIONS, deadline=usual)) as channel:
-        await judge_pb2_grpc.JudgeServiceStub(channel).Judge(
-            judge_pb2.JudgeRequest(), timeout=asked
-        )
+        await stub_of("JudgeService", channel).Judge(judge_pb2.JudgeRequest(), timeout=asked)
     assert seen == [pytest.approx(most, abs=30)]
 
 

@@ -5,13 +5,12 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
-from tests.fakes.grpc_serving import failure, refusal
+from tests.fakes.grpc_serving import failure, refusal, stub_of
 from tests.fakes.installation import listening
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.api.types.v1.run_pb2 import Preparation, TaxonomyOfDomain
 from caliper.cli.submission import parcel_at
 from caliper.pipeline.store.supplies import push_dataset, put_captions
@@ -36,7 +35,7 @@ async def store(tmp_path: Path) -> DirectoryStore:
 async def stub(store: DirectoryStore) -> AsyncIterator[Stub]:
     parts = await all_services(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as address, grpc.aio.insecure_channel(address) as channel:
-        yield evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        yield stub_of("EvaluateService", channel)
 
 
 async def whole(store: DirectoryStore, name: str = "captionqa") -> pb.StartEvaluationRequest:

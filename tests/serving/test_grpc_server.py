@@ -18,10 +18,11 @@ from tests.fakes.grpc_serving import (
     forever,
     judging,
     serving,
+    stub_of,
     token_file,
 )
 
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.api.judge.v1 import judge_pb2
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Tls, refuse_open
@@ -48,7 +49,7 @@ async def test_tls_with_a_token(tls: Tls, tmp_path: Path) -> None:
         serving(judging(nothing), options=options) as server,
         grpc.aio.secure_channel(str(server.address), trusted) as channel,
     ):
-        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        stub = stub_of("JudgeService", channel)
         await stub.Judge(REQUEST, metadata=bearer(TOKENS["evaluate"]))
         assert await code_of(stub.Judge(REQUEST)) is grpc.StatusCode.UNAUTHENTICATED
 
@@ -56,12 +57,12 @@ async def test_tls_with_a_token(tls: Tls, tmp_path: Path) -> None:
 async def test_a_tls_port_speaks_nothing_else(tls: Tls) -> None:
     async with serving(judging(nothing), options=replace(OPTIONS, tls=tls)) as server:
         async with grpc.aio.insecure_channel(str(server.address)) as channel:
-            plain = judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST)
+            plain = stub_of("JudgeService", channel).Judge(REQUEST)
             assert await code_of(plain) is grpc.StatusCode.UNAVAILABLE
         # A caller who trusts the usual authorities does not trust our certificate.
         strangers = grpc.ssl_channel_credentials()
         async with grpc.aio.secure_channel(str(server.address), strangers) as channel:
-            untrusted = judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST)
+            untrusted = stub_of("JudgeService", channel).Judge(REQUEST)
             assert await code_of(untrusted) is grpc.StatusCode.UNAVAILABLE
         async with grpc.aio.insecure_channel(str(server.health_address)) as channel:
             await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
@@ -148,7 +149,7 @@ async def test_a_call_in_flight_is_finished() -> None:
         grpc.aio.insecure_channel(str(server.address)) as channel,
         grpc.aio.insecure_channel(str(server.health_address)) as probing,
     ):
-        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        stub = stub_of("JudgeService", channel)
         watch = health_pb2_grpc.HealthStub(probing).Watch(health_pb2.HealthCheckRequest())
         call = asyncio.ensure_future(stub.Judge(REQUEST))
         await begun.wait()
@@ -172,7 +173,7 @@ async def test_what_outlasts_the_grace_is_cut_off() -> None:
     server = GrpcServer(replace(OPTIONS, grace=0.01), [judging(hang)], {})
     await server.start()
     async with grpc.aio.insecure_channel(str(server.address)) as channel:
-        call = asyncio.ensure_future(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST))
+        call = asyncio.ensure_future(stub_of("JudgeService", channel).Judge(REQUEST))
         await begun.wait()
         await server.stop()
         assert await code_of(call) is not grpc.StatusCode.OK

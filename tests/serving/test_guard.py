@@ -19,16 +19,18 @@ from tests.fakes.grpc_serving import (
     forever,
     judging,
     raising,
+    stub_of,
     token_file,
 )
+from tests.fakes.methods import CONTRACTS
 
-from caliper.api.evaluate.v1 import evaluate_pb2, evaluate_pb2_grpc
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.api.evaluate.v1 import evaluate_pb2
+from caliper.api.judge.v1 import judge_pb2
 from caliper.core import errors
 from caliper.core.errors import HANDLING, InvalidInput, UnknownName
 from caliper.pipeline.work.log_subject import subject_ids
 from caliper.serving.calls import remaining_seconds
-from caliper.serving.grpc_server import MAX_RECEIVED
+from caliper.serving.grpc_server import MAX_RECEIVED, Service
 from caliper.serving.guard import Guard
 from caliper.serving.statuses import status_of
 
@@ -38,7 +40,7 @@ REQUEST = judge_pb2.JudgeRequest()
 async def rich(error: Exception) -> tuple[grpc.aio.AioRpcError, Any]:
     """What a caller sees of `error`, and its google.rpc.Status."""
     async with calling(judging(raising(error))) as channel:
-        found = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST))
+        found = await failure(stub_of("JudgeService", channel).Judge(REQUEST))
     return found, rpc_status.from_call(found)
 
 
@@ -89,22 +91,19 @@ def test_a_field_that_cannot_travel() -> None:
 
 
 async def test_what_a_servicer_aborts_with_stands() -> None:
-    class Aborting(judge_pb2_grpc.JudgeServiceServicer):
+    class Aborting:
         async def Judge(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
             await context.abort(grpc.StatusCode.ALREADY_EXISTS, "used before")
 
-    service = replace(
-        judging(forever),
-        add=lambda server: judge_pb2_grpc.add_JudgeServiceServicer_to_server(Aborting(), server),
-    )
+    service = replace(judging(forever), servicer=Aborting())
     async with calling(service) as channel:
-        found = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST))
+        found = await failure(stub_of("JudgeService", channel).Judge(REQUEST))
     assert (found.code(), found.details()) == (grpc.StatusCode.ALREADY_EXISTS, "used before")
 
 
 async def test_a_method_that_nobody_wrote() -> None:
     async with calling(judging(forever)) as channel:
-        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        stub = stub_of("JudgeService", channel)
         found = await failure(stub.Describe(judge_pb2.DescribeRequest()))
     assert found.code() is grpc.StatusCode.UNIMPLEMENTED
 
@@ -118,7 +117,7 @@ async def seen_remaining(tmp_path: Path, **given: Any) -> float | None:
 
     options = replace(OPTIONS, tokens=token_file(tmp_path), deadline=45.0)
     async with calling(judging(look), options=options) as channel:
-        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        stub = stub_of("JudgeService", channel)
         await stub.Judge(REQUEST, metadata=bearer(TOKENS["evaluate"]), **given)
     return seen[0]
 
@@ -152,7 +151,7 @@ async def test_the_deadline_ends_the_work(given: dict[str, float]) -> None:
 
     options = replace(OPTIONS, deadline=0.05 if not given else 30.0)
     async with calling(judging(hang), options=options) as channel:
-        found = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(REQUEST, **given))
+        found = await failure(stub_of("JudgeService", channel).Judge(REQUEST, **given))
         await ended.wait()
     assert found.code() is grpc.StatusCode.DEADLINE_EXCEEDED
 
@@ -162,14 +161,14 @@ async def test_a_request_that_is_too_large() -> None:
         pass
 
     async with calling(judging(nothing)) as channel:
-        stub = judge_pb2_grpc.JudgeServiceStub(channel)
+        stub = stub_of("JudgeService", channel)
         await stub.Judge(judge_pb2.JudgeRequest(caption="x" * (MAX_RECEIVED - 100)))
         large = judge_pb2.JudgeRequest(caption="x" * MAX_RECEIVED)
         found = await failure(stub.Judge(large))
     assert found.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-class Naming(evaluate_pb2_grpc.EvaluateServiceServicer):
+class Naming:
     """Answers with what records name while it works on a call."""
 
     async def GetReport(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
@@ -192,14 +191,9 @@ class Subjects(logging.Filter):
 
 async def test_records_logged_meanwhile_name_the_run(caplog: pytest.LogCaptureFixture) -> None:
     run = "0123456789abcdef"
-    service = replace(
-        judging(forever),
-        add=lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(
-            Naming(), server
-        ),
-    )
+    service = Service(CONTRACTS["EvaluateService"], Naming())
     async with calling(service) as channel:
-        stub = evaluate_pb2_grpc.EvaluateServiceStub(channel)
+        stub = stub_of("EvaluateService", channel)
         async for response in stub.GetReport(evaluate_pb2.GetReportRequest(run=run)):
             assert response.media_type == str({"run": run})
         listed = await stub.ListEvaluations(evaluate_pb2.ListEvaluationsRequest())
@@ -224,17 +218,12 @@ async def test_bytes_that_are_no_request(caplog: pytest.LogCaptureFixture) -> No
 
 
 async def test_bytes_that_are_no_request_in_a_stream() -> None:
-    class Uploading(evaluate_pb2_grpc.EvaluateServiceServicer):
+    class Uploading:
         async def UploadCaptions(self, request_iterator: Any, context: Any) -> Any:  # noqa: N802 - its name
             count = len([request async for request in request_iterator])
             return evaluate_pb2.UploadCaptionsResponse(captions=f"{count} came")
 
-    service = replace(
-        judging(forever),
-        add=lambda server: evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(
-            Uploading(), server
-        ),
-    )
+    service = Service(CONTRACTS["EvaluateService"], Uploading())
     async with calling(service) as channel:
         upload = channel.stream_unary("/caliper.api.evaluate.v1.EvaluateService/UploadCaptions")
         assert b"2 came" in await upload(iter([b"", b""]))

@@ -1,14 +1,13 @@
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import calling, failure, refusal
+from tests.fakes.grpc_serving import calling, failure, refusal, stub_of
 
 from caliper.adapters.wire.outcomes import decode_verdict
 from caliper.adapters.wire.specs import decode_identity
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
+from caliper.api.judge.v1 import judge_pb2
 from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import Caption
 from caliper.core.errors import BackendOverloaded
@@ -19,7 +18,8 @@ from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
-from caliper.serving.judge import JudgeServicer, service
+from caliper.serving.adhoc import JudgeServicer
+from caliper.serving.grpc_server import Service
 
 SCENE = '{"task": "scene", "file_id": "1", "file_path": "1.jpg", "annotation": "a park"}'
 PACK = "p" * 64
@@ -28,8 +28,10 @@ PACK = "p" * 64
 @pytest.fixture
 async def judge(models: Any) -> AsyncIterator[Any]:
     identity = models(0).answerers["capability/judge"].identity
-    async with calling(service(JudgeServicer(models, identity, PACK))) as channel:
-        yield judge_pb2_grpc.JudgeServiceStub(channel)
+    async with calling(
+        Service(JudgeServicer.contract, JudgeServicer(models, identity, PACK))
+    ) as channel:
+        yield stub_of("JudgeService", channel)
 
 
 def request(*rows: str, caption: str = "A park.", **given: Any) -> judge_pb2.JudgeRequest:
@@ -142,8 +144,8 @@ async def test_the_models_are_those_of_the_seed() -> None:
         return Models({"capability/judge": Answering(Reply('{"score": 1, "scene": "a park"}'))})
 
     servicer = JudgeServicer(models, Answering.identity, PACK)
-    async with calling(service(servicer)) as channel:
-        await judge_pb2_grpc.JudgeServiceStub(channel).Judge(request(SCENE, seed=2**64 - 1))
+    async with calling(Service(JudgeServicer.contract, servicer)) as channel:
+        await stub_of("JudgeService", channel).Judge(request(SCENE, seed=2**64 - 1))
     assert seeds == [2**64 - 1]
 
 
@@ -152,6 +154,6 @@ async def test_a_model_in_trouble_is_no_verdict() -> None:
     servicer = JudgeServicer(
         lambda _: Models({"capability/judge": overloaded}), overloaded.identity, PACK
     )
-    async with calling(replace(service(servicer))) as channel:
-        error = await failure(judge_pb2_grpc.JudgeServiceStub(channel).Judge(request(SCENE)))
+    async with calling(Service(JudgeServicer.contract, servicer)) as channel:
+        error = await failure(stub_of("JudgeService", channel).Judge(request(SCENE)))
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED

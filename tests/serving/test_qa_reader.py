@@ -3,11 +3,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.fakes.grpc_serving import calling, refusal
+from tests.fakes.grpc_serving import calling, refusal, stub_of
 
 from caliper.adapters.wire.outcomes import decode_verdict
 from caliper.adapters.wire.specs import decode_identity
-from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
+from caliper.api.qa_reader.v1 import qa_reader_pb2
 from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
@@ -15,7 +15,8 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.asking.examiner import Examiner
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
-from caliper.serving.qa_reader import QaReaderServicer, service
+from caliper.serving.adhoc import QaReaderServicer
+from caliper.serving.grpc_server import Service
 
 QUESTION = {"question": "Which colour?", "choices": ["red", "green"], "answer": "red"}
 ROW = json.dumps({"id": "nat_1", "questions": [QUESTION]})
@@ -24,8 +25,10 @@ ROW = json.dumps({"id": "nat_1", "questions": [QUESTION]})
 @pytest.fixture
 async def reader(models: Any) -> AsyncIterator[Any]:
     identity = models(0).answerers["captionqa/reader"].identity
-    async with calling(service(QaReaderServicer(models, identity, "p" * 64))) as channel:
-        yield qa_reader_pb2_grpc.QaReaderServiceStub(channel)
+    async with calling(
+        Service(QaReaderServicer.contract, QaReaderServicer(models, identity, "p" * 64))
+    ) as channel:
+        yield stub_of("QaReaderService", channel)
 
 
 @pytest.mark.parametrize("seed", [0, 7])

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import calling, failure, refusal, serving
+from tests.fakes.grpc_serving import calling, failure, refusal, serving, stub_of
 from tests.fakes.suites import checkpoint, suite
 
 from caliper.adapters.remote.channel import Target
@@ -15,7 +15,6 @@ from caliper.adapters.remote.suites import RemoteSuites
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire import suites as wire
 from caliper.api.suites.v1 import suites_pb2 as pb
-from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import EntryFigure
 from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import DataLoss, InvalidInput, NotFound, NotReady
@@ -49,7 +48,7 @@ async def channel(registry: SuiteRegistry) -> AsyncIterator[grpc.aio.Channel]:
 
 @pytest.fixture
 def stub(channel: Any) -> Any:
-    return suites_pb2_grpc.CheckpointServiceStub(channel)
+    return stub_of("CheckpointService", channel)
 
 
 @pytest.fixture
@@ -209,14 +208,14 @@ async def test_a_bad_suite_names_its_field(channel: Any, field: str, changes: An
     message = wire.encode_suite(NIGHTLY)
     for name, value in changes.items():
         setattr(message, name, value)
-    stub = suites_pb2_grpc.SuiteServiceStub(channel)
+    stub = stub_of("SuiteService", channel)
     assert (await refusal(stub.ApplySuite(pb.ApplySuiteRequest(suite=message))))[0] == [field]
 
 
 async def test_a_bad_token_of_a_page_is_told(stub: Any, channel: Any) -> None:
     request = pb.ListCheckpointsRequest(page_token="nightly/none")
     assert (await refusal(stub.ListCheckpoints(request)))[0] == ["page_token"]
-    suites = suites_pb2_grpc.SuiteServiceStub(channel)
+    suites = stub_of("SuiteService", channel)
     listing = pb.ListSuitesRequest(page_token="none")
     assert (await refusal(suites.ListSuites(listing)))[0] == ["page_token"]
     assert (await failure(suites.GetSuite(pb.GetSuiteRequest()))).code() is (

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from caliper.adapters.phrases import number, with_interval
-from caliper.adapters.ranking_tables import ranking_table
-from caliper.adapters.text_tables import TableSection, TextRow, TextTable, value_text
+from caliper.adapters.text_tables import (
+    TableSection,
+    TextRow,
+    TextTable,
+    ranking_table,
+    value_text,
+)
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.capability.analyses import CapabilityAnalyses
 from caliper.analysis.capability.caption_length import CaptionLength, LengthAgainstScore

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from caliper.adapters.phrases import number, with_interval
-from caliper.adapters.ranking_tables import ranking_table
 from caliper.adapters.text_tables import (
     TableSection,
     TextRow,
     TextTable,
+    ranking_table,
     share_text,
     value_text,
 )

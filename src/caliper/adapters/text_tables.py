@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from caliper.adapters.phrases import number
+from caliper.adapters.phrases import number, with_interval
 from caliper.core.report import Estimate
+
+if TYPE_CHECKING:
+    # It imports numpy, which commands do without until they analyse.
+    from caliper.analysis.rankings import RankingPair
 
 TextRow = tuple[str, ...]
 
@@ -48,3 +53,27 @@ def share_text(count: int, whole: int) -> str:
 def value_text(value: float | None) -> str:
     """A number; empty for None."""
     return "" if value is None else number(value)
+
+
+def ranking_table(title: str, ranking: RankingPair, values: tuple[str, str]) -> TextTable:
+    """Two rankings of the same contestants, their `values` under these heads."""
+    found = ranking.correlation
+    note = found.remark or (
+        f"Kendall's tau {with_interval(found.kendall)}, "
+        f"Spearman's rho {with_interval(found.spearman)}."
+    )
+    if found.remark and found.kendall.value is not None:
+        note = (
+            f"Kendall's tau {number(found.kendall.value)}, Spearman's rho "
+            f"{number(found.spearman.value)}; {found.remark}."
+        )
+    rows = (
+        (
+            change.name,
+            number(change.before),
+            number(change.after),
+            f"{change.place_before} \N{RIGHTWARDS ARROW} {change.place_after}",
+        )
+        for change in ranking.changes
+    )
+    return TextTable(title, ("", *values, "place"), tuple(rows), note)

@@ -1,4 +1,6 @@
-"""Examines a single caption outside of runs, with the same planning and scoring as in a run."""
+"""judge.v1 and qa_reader.v1: verdicts on a single caption outside of runs, with the same planning
+and scoring as in a run.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,10 @@ from threading import Event
 
 from caliper.adapters.datasets.jsontext import parse
 from caliper.adapters.wire.outcomes import encode_verdict
+from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import from_wire
-from caliper.api.judge.v1.judge_pb2 import JudgeRequest
-from caliper.api.qa_reader.v1.qa_reader_pb2 import AnswerRequest
+from caliper.api.judge.v1 import judge_pb2
+from caliper.api.qa_reader.v1 import qa_reader_pb2
 from caliper.api.types.v1 import outcome_pb2
 from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import Caption
@@ -27,6 +30,7 @@ from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
+from caliper.serving.calls import Context
 from caliper.version import __version__
 
 LONGEST_CAPTION = 200_000
@@ -34,6 +38,8 @@ LONGEST_CAPTION = 200_000
 MOST_ROWS = 100
 """The most rows in a request."""
 _MOST_REPEATS = 100
+_DEFAULT_BENCHMARK = "captionqa"
+"""The default benchmark of readers, for requests from when there was no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,11 @@ class AdhocServicer:
         self._models, self._identity, self._pack = models, identity, pack
 
     async def _examine(
-        self, message: JudgeRequest | AnswerRequest, benchmark: str, field: str, rows: Iterable[str]
+        self,
+        message: judge_pb2.JudgeRequest | qa_reader_pb2.AnswerRequest,
+        benchmark: str,
+        field: str,
+        rows: Iterable[str],
     ) -> Iterator[outcome_pb2.Verdict]:
         """One verdict per (question, repeat), in the order of the rows, with indices from 0.
 
@@ -90,6 +100,55 @@ class AdhocServicer:
             repeats=message.repeats if message.HasField("repeats") else None,
         )
         return map(encode_verdict, await examine_request(request, models))
+
+
+class JudgeServicer(AdhocServicer):
+    """Judges with `models`."""
+
+    role = "judge"
+    contract = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"]
+
+    async def Judge(  # noqa: N802 - named in the contract
+        self, request: judge_pb2.JudgeRequest, _: Context
+    ) -> judge_pb2.JudgeResponse:
+        """Examine the caption."""
+        verdicts = await self._examine(request, request.benchmark, "rows", request.rows)
+        return judge_pb2.JudgeResponse(verdicts=verdicts)
+
+    async def Describe(  # noqa: N802 - named in the contract
+        self, _: judge_pb2.DescribeRequest, __: Context
+    ) -> judge_pb2.DescribeResponse:
+        """The identities of judge, tagger and embedder, and the digest of the prompts."""
+        models = self._models(0)
+        tagger, embedder = models.tagger, models.embedder
+        return judge_pb2.DescribeResponse(
+            identity=encode_identity(self._identity),
+            tagger=encode_identity(tagger.identity) if tagger else None,
+            embedder=encode_identity(embedder.identity) if embedder else None,
+            pack=self._pack,
+        )
+
+
+class QaReaderServicer(AdhocServicer):
+    """Reads with `models`."""
+
+    role = "reader"
+    contract = qa_reader_pb2.DESCRIPTOR.services_by_name["QaReaderService"]
+
+    async def Answer(  # noqa: N802 - named in the contract
+        self, request: qa_reader_pb2.AnswerRequest, _: Context
+    ) -> qa_reader_pb2.AnswerResponse:
+        """Examine the caption."""
+        benchmark = request.benchmark or _DEFAULT_BENCHMARK
+        verdicts = await self._examine(request, benchmark, "row", [request.row])
+        return qa_reader_pb2.AnswerResponse(verdicts=verdicts)
+
+    async def Describe(  # noqa: N802 - named in the contract
+        self, _: qa_reader_pb2.DescribeRequest, __: Context
+    ) -> qa_reader_pb2.DescribeResponse:
+        """The identity of the reader, and the digest of its prompts."""
+        identity = encode_identity(self._identity)
+        return qa_reader_pb2.DescribeResponse(identity=identity, pack=self._pack)
 
 
 async def examine_request(request: AdhocRequest, models: Models) -> tuple[Verdict, ...]:

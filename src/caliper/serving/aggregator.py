@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from functools import partial
 
 from caliper.adapters.wire.evaluations import encode_run_scores
 from caliper.api.aggregator.v1 import aggregator_pb2 as pb
-from caliper.api.aggregator.v1 import aggregator_pb2_grpc
 from caliper.core.errors import NotFound
 from caliper.ports.stages import ScoreBoard
 from caliper.serving.calls import Context, seconds
-from caliper.serving.grpc_server import Service
-
-NAME = pb.DESCRIPTOR.services_by_name["AggregatorService"].full_name
 
 
-class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
+class AggregatorServicer:
     """Serves the scores of `board`."""
+
+    contract = pb.DESCRIPTOR.services_by_name["AggregatorService"]
 
     def __init__(self, board: ScoreBoard) -> None:
         self._board = board
@@ -48,10 +45,3 @@ class AggregatorServicer(aggregator_pb2_grpc.AggregatorServiceServicer):
 
 def _unknown(run: str) -> NotFound:
     return NotFound(f"no run {run!r:.40}")
-
-
-def service(servicer: AggregatorServicer) -> Service:
-    """Wrap the servicer for registration with a server."""
-    return Service(
-        NAME, partial(aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server, servicer)
-    )

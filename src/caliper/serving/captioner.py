@@ -11,7 +11,7 @@ from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.wire.enums import encode_reason
 from caliper.adapters.wire.specs import encode_identity
 from caliper.adapters.wire.text import to_wire
-from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
+from caliper.api.captioner.v1 import captioner_pb2
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, MediaMissing
@@ -22,9 +22,7 @@ from caliper.ports.models import ChatMessage, ChatModel, Image
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.serving.calls import Context
-from caliper.serving.grpc_server import Service
 
-NAME = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"].full_name
 MOST_MEDIA = 32
 """The most pictures in a sample."""
 MOST_INLINE = 4 * 1024 * 1024
@@ -34,10 +32,12 @@ MOST_INLINE = 4 * 1024 * 1024
 _KEY = re.compile("media/[0-9a-f]{64}")
 
 
-class CaptionerServicer(captioner_pb2_grpc.CaptionerServiceServicer):
+class CaptionerServicer:
     """Captions with `model` and the prompts of `pack`. `store` has media by key; `inline` turns
     media into images for the model.
     """
+
+    contract = captioner_pb2.DESCRIPTOR.services_by_name["CaptionerService"]
 
     def __init__(
         self, model: ChatModel, pack: PromptPack, store: ObjectStore, inline: InlineMedia
@@ -130,10 +130,3 @@ def _digest(medium: captioner_pb2.Media, field: str) -> str:
         message = "a key is media/ and a SHA-256 of 64 hexadecimal digits"
         raise InvalidInput(message, field=f"{field}.key")
     return medium.key.removeprefix("media/")
-
-
-def service(servicer: CaptionerServicer) -> Service:
-    """Wrap the servicer for registration with a server."""
-    return Service(
-        NAME, partial(captioner_pb2_grpc.add_CaptionerServiceServicer_to_server, servicer)
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from functools import partial
 
 from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
@@ -13,7 +12,6 @@ from caliper.adapters.wire.judging import decode_policy, encode_look
 from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
@@ -23,15 +21,15 @@ from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, Step, StepEnded, Telemetry
 from caliper.serving.calls import Context, seconds
-from caliper.serving.grpc_server import Service
 from caliper.serving.uploads import Uploads
 
-NAME = pb.DESCRIPTOR.services_by_name["EvaluateService"].full_name
 _CHUNK = 1024 * 1024
 
 
-class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
+class GatewayServicer:
     """Converts messages and calls the gateway's use cases; the guard turns errors into statuses."""
+
+    contract = pb.DESCRIPTOR.services_by_name["EvaluateService"]
 
     def __init__(
         self,
@@ -146,8 +144,3 @@ class GatewayServicer(evaluate_pb2_grpc.EvaluateServiceServicer):
             async with self._uploads.receive(request_iterator) as captions:
                 digest = await put_captions(self._store, captions)
                 return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
-
-
-def service(servicer: GatewayServicer) -> Service:
-    """Wrap the servicer for registration with a server."""
-    return Service(NAME, partial(evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server, servicer))

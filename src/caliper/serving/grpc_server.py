@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import grpc
+from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from caliper.adapters.wire.rpc import generic_handler
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.serving.guard import Guard
@@ -71,10 +73,15 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A servicer and its full name; `add` registers it with a server."""
+    """A service of the contract. `servicer` has its methods, by their names there."""
 
-    name: str
-    add: Callable[[grpc.aio.Server], None]
+    contract: ServiceDescriptor
+    servicer: object
+
+    @property
+    def name(self) -> str:
+        """The full name."""
+        return str(self.contract.full_name)
 
 
 class GrpcServer:
@@ -126,7 +133,8 @@ class GrpcServer:
             interceptors=[self._guard], options=_OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
         )
         for service in self._services:
-            service.add(server)
+            handler = generic_handler(service.contract, service.servicer)
+            server.add_generic_rpc_handlers((handler,))
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         names = [service.name for service in self._services]
         reflection.enable_server_reflection([*names, _HEALTH, reflection.SERVICE_NAME], server)

@@ -161,9 +161,6 @@ class Guard(grpc.aio.ServerInterceptor):
             if rule.is_stream and self._stopping:
                 return status(grpc.StatusCode.UNAVAILABLE, "the service is stopping; call again")
             return status(grpc.StatusCode.DEADLINE_EXCEEDED, "the deadline of the call passed")
-        if isinstance(error, NotImplementedError):
-            # Raised by generated servicers for methods without an implementation.
-            return status(grpc.StatusCode.UNIMPLEMENTED, "no such method")
         answer = status_of(error)
         if answer.code == grpc.StatusCode.INTERNAL.value[0]:
             _LOG.error("a call ended in an internal error", exc_info=error)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeVar
 
-from caliper.adapters.wire import suite_views as views
 from caliper.adapters.wire import suites as wire
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
-from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import InvalidInput, NotFound, UnknownName
@@ -25,8 +22,10 @@ _LARGEST_WHOLE, _MOST_SLOTS = 50, 500
 _Item = TypeVar("_Item")
 
 
-class SuiteServicer(suites_pb2_grpc.SuiteServiceServicer):
+class SuiteServicer:
     """Converts messages and calls the use cases; the guard turns errors into statuses."""
+
+    contract = pb.DESCRIPTOR.services_by_name["SuiteService"]
 
     def __init__(self, administration: Administration) -> None:
         self._administration = administration
@@ -86,22 +85,24 @@ class SuiteServicer(suites_pb2_grpc.SuiteServiceServicer):
     ) -> pb.GetAccountResponse:
         """What a suite spent in this month."""
         with _unknown_is_not_found():
-            return views.encode_account(await self._administration.account(request.name))
+            return wire.encode_account(await self._administration.account(request.name))
 
     async def ListSlots(  # noqa: N802 - named in the contract
         self, _: pb.ListSlotsRequest, __: Context
     ) -> pb.ListSlotsResponse:
         """Who uses slots, and who waits."""
         slots = await self._administration.slots()
-        return pb.ListSlotsResponse(slots=map(views.encode_slot, slots[:_MOST_SLOTS]))
+        return pb.ListSlotsResponse(slots=map(wire.encode_slot, slots[:_MOST_SLOTS]))
 
     async def _change(self, name: str, cause: SuiteCause) -> pb.SuiteRecord:
         with _unknown_is_not_found():
             return wire.encode_record(await self._administration.change(name, cause))
 
 
-class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
+class CheckpointServicer:
     """As `SuiteServicer`, for checkpoints."""
+
+    contract = pb.DESCRIPTOR.services_by_name["CheckpointService"]
 
     def __init__(self, administration: Administration) -> None:
         self._administration = administration
@@ -170,7 +171,7 @@ class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
         shown, token = _page(ids, str, request.page_size, "")
         records = await self._administration.notices(request.suite, shown)
         return pb.ListNoticesResponse(
-            notices=map(views.encode_notice, records), next_page_token=token
+            notices=map(wire.encode_notice, records), next_page_token=token
         )
 
     async def ListProgress(  # noqa: N802 - named in the contract
@@ -180,7 +181,7 @@ class CheckpointServicer(suites_pb2_grpc.CheckpointServiceServicer):
         with _unknown_is_not_found():
             found = await self._administration.progress(request.suite)
         shown = found[:_LARGEST_PAGE]
-        return pb.ListProgressResponse(progress=map(views.encode_progress, shown))
+        return pb.ListProgressResponse(progress=map(wire.encode_progress, shown))
 
     async def _change(
         self, request: pb.RetryCheckpointRequest | pb.SkipCheckpointRequest, cause: EntryCause
@@ -221,16 +222,6 @@ def _page(
 
 
 def services(administration: Administration) -> tuple[Service, Service]:
-    """Both servicers, wrapped for registration with a server."""
-    names = pb.DESCRIPTOR.services_by_name
-    add_suites = suites_pb2_grpc.add_SuiteServiceServicer_to_server
-    add_checkpoints = suites_pb2_grpc.add_CheckpointServiceServicer_to_server
-    return (
-        Service(
-            names["SuiteService"].full_name, partial(add_suites, SuiteServicer(administration))
-        ),
-        Service(
-            names["CheckpointService"].full_name,
-            partial(add_checkpoints, CheckpointServicer(administration)),
-        ),
-    )
+    """Both servicers, with their contracts."""
+    suites, checkpoints = SuiteServicer(administration), CheckpointServicer(administration)
+    return Service(suites.contract, suites), Service(checkpoints.contract, checkpoints)

@@ -32,6 +32,7 @@ from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator
+from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
@@ -88,7 +89,9 @@ def aggregator_parts(
         tasks += [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
     scores = SlotBoard(index, boards)
     parts = ServiceParts(
-        services=(aggregator.service(aggregator.AggregatorServicer(scores)),),
+        services=(
+            Service(aggregator.AggregatorServicer.contract, aggregator.AggregatorServicer(scores)),
+        ),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": check_topics},
         close=ground.close,

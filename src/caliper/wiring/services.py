@@ -45,7 +45,7 @@ from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
-from caliper.serving import captioner, gateway, judge, qa_reader, suites
+from caliper.serving import adhoc, captioner, gateway, suites
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
@@ -134,10 +134,8 @@ def answerer_parts(
 
 
 def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Service:
-    identity = answering.identities[role]
-    if role == "judge":
-        return judge.service(judge.JudgeServicer(answering, identity, pack.digest))
-    return qa_reader.service(qa_reader.QaReaderServicer(answering, identity, pack.digest))
+    kind = adhoc.JudgeServicer if role == "judge" else adhoc.QaReaderServicer
+    return Service(kind.contract, kind(answering, answering.identities[role], pack.digest))
 
 
 async def captioner_parts(
@@ -166,7 +164,7 @@ async def captioner_parts(
     media = InlineMedia(decoders, Preparation())
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
-        services=(captioner.service(servicer),),
+        services=(Service(servicer.contract, servicer),),
         workers=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
@@ -225,7 +223,7 @@ def gateway_parts(
     if telemetry is not SILENT:
         tasks.append(meter.run)
     parts = ServiceParts(
-        services=(gateway.service(servicer), *suites.services(administration)),
+        services=(Service(servicer.contract, servicer), *suites.services(administration)),
         workers=(TopicWork(stage.worker),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store)},

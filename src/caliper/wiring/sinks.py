@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,7 @@ _SINKS: dict[str, Callable[[], ReportSink]] = {
 def sink_of(file: str, captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
     """The sink of a single file."""
     kind = _SINKS.get(file)
-    return [PageExport(_BySample(captions), thumbnail) if kind is None else kind()]
+    return [PageExport(captions, thumbnail) if kind is None else kind()]
 
 
 def folder_thumbnails(media: Mapping[str, Path]) -> Thumbnail:
@@ -57,27 +56,10 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
         MarkdownExport(),
         JsonLinesExport(),
         parquet.ParquetExport(),
-        PageExport(_BySample(captions), thumbnail),
+        PageExport(captions, thumbnail),
     ]
 
 
 def plain_sinks(_: RunSpec, captions: Captions) -> list[ReportSink]:
     """The sinks of all files, without pictures."""
     return sinks(captions, lambda _, __: None)
-
-
-@dataclass(frozen=True, slots=True)
-class _BySample(Mapping[tuple[str, str], str]):
-    """A flat view of captions, keyed by benchmark and sample."""
-
-    captions: Captions
-
-    def __getitem__(self, key: tuple[str, str]) -> str:
-        name, sample = key
-        return self.captions[name][sample]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((name, sample) for name, part in self.captions.items() for sample in part)
-
-    def __len__(self) -> int:
-        return sum(map(len, self.captions.values()))

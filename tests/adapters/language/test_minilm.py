@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def test_each_text_is_encoded_alone(weights: dict[str, Any]) -> None:
     encoder = BertEncoder(weights, 2, 1e-12)
-    embedder = MiniLm(encoder, Letters(), "r")
+    embedder = MiniLm(encoder, lambda text: Letters().encode(text).ids, "r")
     assert await embedder.embed(["abc", "d"]) == [encoder.encode([0, 1, 2]), encoder.encode([3])]
     assert (embedder.identity.kind, embedder.identity.cached) == ("minilm", True)
 

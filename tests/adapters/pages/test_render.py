@@ -118,7 +118,7 @@ def test_pictures_go_first_and_from_the_end_when_the_page_grows_too_large() -> N
 
 
 def test_samples_go_when_texts_alone_are_too_large() -> None:
-    captions = {("capability", f"sample{place}"): "\N{WINKING FACE}" * 5000 for place in range(500)}
+    captions = {"capability": {f"sample{place}": "\N{WINKING FACE}" * 5000 for place in range(500)}}
     samples = choose((reports.verdict(index) for index in range(1000)), captions)
     page = render_report(reports.report(), samples, lambda *_: bytes(10_000), 1_000_000)
     assert len(page.encode()) <= 1_000_000
@@ -133,7 +133,7 @@ def test_500_samples_of_the_longest_texts_stay_under_the_limit() -> None:
         reports.verdict(index, reply=long, explanation=long, question=long, expected=long)
         for index in range(600)
     ]
-    captions = {("capability", f"sample{place}"): long for place in range(500)}
+    captions = {"capability": {f"sample{place}": long for place in range(500)}}
     page = render_report(reports.report(), choose(rows, captions), lambda *_: bytes(60_000))
     assert len(page.encode()) < 25_000_000
     assert "[... 196000 more characters]" in page

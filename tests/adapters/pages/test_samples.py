@@ -55,7 +55,7 @@ def test_benchmarks_share_the_limit_and_the_small_one_gives_what_it_lacks() -> N
 
 def test_captions_go_by_benchmark_and_sample() -> None:
     row = reports.verdict(0)
-    captions = {("capability", "sample0"): "ours", ("captionqa", "sample0"): "another's"}
+    captions = {"capability": {"sample0": "ours"}, "captionqa": {"sample0": "another's"}}
     assert choose([row], captions) == (Sample(row, "ours"),)
     assert choose([row], {}) == (Sample(row, ""),)
 

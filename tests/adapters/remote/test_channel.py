@@ -19,8 +19,7 @@ from caliper.core.errors import BackendUnavailable
 # Has no news of any run, and says where it is and who listens.
 SERVER = """
 import asyncio
-from caliper.api.aggregator.v1 import aggregator_pb2_grpc
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
+from caliper.serving import aggregator, gateway
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 
@@ -29,16 +28,12 @@ async def nothing(self, request, context):
     await asyncio.Event().wait()
     yield
 
-class Still(
-    evaluate_pb2_grpc.EvaluateServiceServicer, aggregator_pb2_grpc.AggregatorServiceServicer
-):
+class Still:
     WatchEvaluation = WatchScores = nothing
 
 services = (
-    Service("caliper.api.evaluate.v1.EvaluateService", lambda server:
-        evaluate_pb2_grpc.add_EvaluateServiceServicer_to_server(Still(), server)),
-    Service("caliper.api.aggregator.v1.AggregatorService", lambda server:
-        aggregator_pb2_grpc.add_AggregatorServiceServicer_to_server(Still(), server)),
+    Service(gateway.GatewayServicer.contract, Still()),
+    Service(aggregator.AggregatorServicer.contract, Still()),
 )
 
 async def main():

@@ -16,7 +16,7 @@ from tests.deploy.objects import (
     pods,
 )
 
-from caliper.serving import aggregator, captioner, gateway, judge, qa_reader
+from caliper.serving import adhoc, aggregator, captioner, gateway
 from caliper.serving.health import LIVE
 from caliper.wiring.service_settings import ServerSettings
 
@@ -28,11 +28,11 @@ _KUBERNETES_GIVES_UP, _FETCHED = 600, 3600
 _WITH_MODELS = ("tgi-judge", "tgi-reader", "triton", "captioner", "judge", "qa-reader")
 _PROBES = ("readinessProbe", "livenessProbe")
 SERVED = {
-    "aggregator": aggregator.NAME,
-    "captioner": captioner.NAME,
-    "gateway": gateway.NAME,
-    "judge": judge.NAME,
-    "qa-reader": qa_reader.NAME,
+    "aggregator": aggregator.AggregatorServicer.contract.full_name,
+    "captioner": captioner.CaptionerServicer.contract.full_name,
+    "gateway": gateway.GatewayServicer.contract.full_name,
+    "judge": adhoc.JudgeServicer.contract.full_name,
+    "qa-reader": adhoc.QaReaderServicer.contract.full_name,
 }
 """What the servicer of a component answers for at the health port."""
 

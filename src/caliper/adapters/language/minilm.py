@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError
@@ -30,32 +29,21 @@ INSTALL = "pip install 'tokenizers>=0.21' 'safetensors>=0.5'"
 FETCH = f"hf download {REPOSITORY} {' '.join(FILES)}"
 
 
-class TokenEncoding(Protocol):
-    """The part of a tokenized text that is used."""
-
-    @property
-    def ids(self) -> list[int]: ...
-
-
-class SentenceTokenizer(Protocol):
-    """The part of a tokenizer that is used."""
-
-    def encode(self, sequence: str) -> TokenEncoding:
-        """The token ids of a text, including its start and end tokens."""
-        ...
+TokenIds = Callable[[str], list[int]]
+"""Maps a text to its token ids, including those of its start and end."""
 
 
 class MiniLm:
     """Embeds texts with a sentence encoder. `revision` is the hash of the model's files."""
 
-    def __init__(self, encoder: BertEncoder, tokenizer: SentenceTokenizer, revision: str) -> None:
+    def __init__(self, encoder: BertEncoder, token_ids: TokenIds, revision: str) -> None:
         self._encoder = encoder
-        self._tokenizer = tokenizer
+        self._token_ids = token_ids
         self.identity = Identity("minilm", REPOSITORY, revision, cached=True)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, each of the encoder's hidden size (384)."""
-        return [self._encoder.encode(self._tokenizer.encode(text).ids) for text in texts]
+        return [self._encoder.encode(self._token_ids(text)) for text in texts]
 
 
 def load_embedder(folder: str | Path | None = None) -> MiniLm:
@@ -82,7 +70,7 @@ def load_embedder(folder: str | Path | None = None) -> MiniLm:
     tokenizer = tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(min(MAX_TOKENS, encoder.positions))
-    return MiniLm(encoder, tokenizer, _revision(directory))
+    return MiniLm(encoder, lambda text: list(tokenizer.encode(text).ids), _revision(directory))
 
 
 def _libraries() -> Iterator[ModuleType]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
@@ -14,31 +14,10 @@ from caliper.core.run import Identity
 INSTALL = "pip install 'spacy>=3.8'"
 
 
-class SpacyToken(Protocol):
-    """The part of a spaCy token that is used: its fine-grained tag and its lemma."""
-
-    @property
-    def tag_(self) -> str: ...
-
-    @property
-    def lemma_(self) -> str: ...
-
-
-class SpacyPipeline(Protocol):
-    """The part of a loaded spaCy model that is used."""
-
-    @property
-    def meta(self) -> Mapping[str, Any]: ...
-
-    def pipe(self, texts: Iterable[str]) -> Iterator[Iterable[SpacyToken]]:
-        """The tokens of each text, in the order of the texts."""
-        ...
-
-
 class SpacyTagger:
-    """Finds nouns with a loaded spaCy model. `release` is spaCy's own version."""
+    """Finds nouns with the pipeline of a spaCy model. `release` is spaCy's own version."""
 
-    def __init__(self, pipeline: SpacyPipeline, release: str) -> None:
+    def __init__(self, pipeline: Any, release: str) -> None:
         self._pipeline = pipeline
         meta = pipeline.meta
         # The name under which the model is installed. A folder's path is not part of the
@@ -52,7 +31,7 @@ class SpacyTagger:
         return [nouns_of(tokens) for tokens in self._pipeline.pipe(texts)]
 
 
-def nouns_of(tokens: Iterable[SpacyToken]) -> tuple[str, ...]:
+def nouns_of(tokens: Iterable[Any]) -> tuple[str, ...]:
     """Lower-cased lemmas of the tokens whose tag starts with N (CompreCap, released script)."""
     return tuple(token.lemma_.lower() for token in tokens if token.tag_.startswith("N"))
 

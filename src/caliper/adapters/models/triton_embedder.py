@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from caliper.adapters.models.triton_address import COMMON_OPTIONS, TritonAddress, parse_addresses
-from caliper.adapters.models.triton_client import CHECK_EVERY, TritonClient
+from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import (
     array_of,
@@ -33,10 +33,8 @@ _MOST_TEXTS = 64
 INSTALL = "pip install 'tokenizers>=0.21'"
 
 
-class Tokenizer(Protocol):
-    """Maps a text to token ids, including the special tokens at its start and end."""
-
-    def __call__(self, text: str) -> list[int]: ...
+Tokenizer = Callable[[str], list[int]]
+"""Maps a text to token ids, including the special tokens at its start and end."""
 
 
 def parse_embedder_addresses(text: str) -> tuple[TritonAddress, ...]:
@@ -62,7 +60,6 @@ class TritonEmbedder:
         address: TritonAddress,
         token: SecretStr | None = None,
         seconds: float = 120.0,
-        check_every: float = CHECK_EVERY,
         ca: Path | None = None,
     ) -> None:
         """Raises InvalidInput for an unusable tokenizer or CA."""
@@ -71,7 +68,7 @@ class TritonEmbedder:
         if path := address.options.get("tokenizer"):
             self._tokenizer, self._tokenizer_digest = _tokenizer(Path(path))
         self._address = address
-        self._client = TritonClient(address, token, seconds, check_every, ca)
+        self._client = TritonClient(address, token, seconds, ca=ca)
         self._identity: Identity | None = None
         self._output = ""
 

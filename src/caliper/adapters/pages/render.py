@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -13,15 +13,16 @@ from caliper.adapters.pages.page import render
 from caliper.adapters.pages.page_data import PageData, Thumbnail, pack, size
 from caliper.adapters.pages.samples import Sample, choose
 from caliper.core.report import Report, VerdictRow, leaves
+from caliper.pipeline.store.plan import Captions
 
 LARGEST = 25_000_000
 """The most bytes a page may have."""
 
 
 class PageExport:
-    """Writes report.html. `captions` are keyed by (benchmark, sample)."""
+    """Writes report.html."""
 
-    def __init__(self, captions: Mapping[tuple[str, str], str], thumbnail: Thumbnail) -> None:
+    def __init__(self, captions: Captions, thumbnail: Thumbnail) -> None:
         self._captions = captions
         self._thumbnail = thumbnail
 

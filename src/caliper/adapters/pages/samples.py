@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from caliper.core.report import VerdictRow
+from caliper.pipeline.store.plan import Captions
 
 LIMIT = 500
 _Stratum = tuple[int, str, str]
@@ -24,11 +25,11 @@ class Sample:
 
 
 def choose(
-    verdicts: Iterable[VerdictRow], captions: Mapping[tuple[str, str], str], limit: int = LIMIT
+    verdicts: Iterable[VerdictRow], captions: Captions, limit: int = LIMIT
 ) -> tuple[Sample, ...]:
     """Choose at most `limit` verdicts: wrong and Unscored ones first, correct ones last.
 
-    `captions` are keyed by (benchmark, sample). Benchmarks share the limit evenly; shares that
+    Benchmarks share the limit evenly; shares that
     one cannot fill go to the others. Within a benchmark, dimensions and outcomes take turns.
     A digest of the question decides which verdicts represent a dimension, so the choice does
     not depend on the order of the verdicts.
@@ -43,7 +44,9 @@ def choose(
     ]
     # Benchmarks take turns too; the sort is stable and keeps the order within them.
     chosen.sort(key=lambda entry: entry[:3])
-    return tuple(Sample(row, captions.get((row.benchmark, row.sample), "")) for *_, row in chosen)
+    return tuple(
+        Sample(row, captions.get(row.benchmark, {}).get(row.sample, "")) for *_, row in chosen
+    )
 
 
 def _lowest_ranks(verdicts: Iterable[VerdictRow], limit: int) -> dict[str, dict[_Stratum, _Heap]]:

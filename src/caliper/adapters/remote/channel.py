@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -31,6 +31,7 @@ from caliper.core.errors import (
 
 _Detail = TypeVar("_Detail", bound=Message)
 _LARGEST = 16 * 1024 * 1024
+_TIMEOUT = 60.0
 _OF_RUNS = (NotFound, AlreadyExists, NotReady, DataLoss)
 _CODES: dict[grpc.StatusCode, type[Exception]] = {
     grpc.StatusCode.NOT_FOUND: NotFound,
@@ -87,6 +88,31 @@ class Target:
         return grpc.aio.secure_channel(
             self.address, grpc.ssl_channel_credentials(ca_certificates(self.ca)), options=options
         )
+
+
+class Connection:
+    """A connection to the service at `target`; its context closes it."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._channel = target.channel()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._channel.close()
+
+    async def _call(
+        self, method: Callable[..., Any], request: Any, seconds: float = _TIMEOUT
+    ) -> Any:
+        """The response to a request, or to a stream of requests."""
+        async with translate_errors(self._target):
+            return await method(request, timeout=seconds, metadata=self._target.metadata)
 
 
 @asynccontextmanager

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Self, TypeVar
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import grpc
-from google.protobuf.message import Message
 
-from caliper.adapters.remote.channel import Target, translate_errors
+from caliper.adapters.remote.channel import Connection, Target, translate_errors
 from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
+from caliper.adapters.wire.fields import encode_fields
 from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
+from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import to_wire
 from caliper.analysis.gate import Policy
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.api.evaluate.v1 import evaluate_pb2_grpc
 from caliper.core.report import VerdictRow
 from caliper.pipeline.comparing.comparer import Pictures
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
@@ -28,12 +28,10 @@ from caliper.pipeline.store.run_record import Evaluation
 if TYPE_CHECKING:
     from caliper.analysis.sequential import Look
 
-_TIMEOUT = 60.0
 _LONG = 600.0
-_Response = TypeVar("_Response")
 
 
-class RemoteGateway:
+class RemoteGateway(Connection):
     """Evaluations of the installation whose gateway is at `target`.
 
     Every method raises the gateway's NotFound, AlreadyExists, NotReady or InvalidInput, and
@@ -41,25 +39,8 @@ class RemoteGateway:
     """
 
     def __init__(self, target: Target) -> None:
-        self._target = target
-        self._channel = target.channel()
-        self._stub = evaluate_pb2_grpc.EvaluateServiceStub(self._channel)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._channel.close()
-
-    async def _call(
-        self, method: Callable[..., Awaitable[_Response]], request: Message
-    ) -> _Response:
-        async with translate_errors(self._target):
-            return await method(request, timeout=_TIMEOUT, metadata=self._target.metadata)
+        super().__init__(target)
+        self._stub = service_stub(pb.DESCRIPTOR.services_by_name["EvaluateService"], self._channel)
 
     async def upload(self, benchmark: str, captions: Mapping[str, str]) -> str:
         """Upload captions by sample; returns their digest."""
@@ -127,13 +108,7 @@ class RemoteGateway:
 
         Raises NotComparable if the runs differ too much, unless `wished.anyway`.
         """
-        request = pb.CompareEvaluationsRequest(
-            runs=runs,
-            anyway=options.anyway,
-            partial=options.partial,
-            flips=options.flips,
-            pictures=pictures,
-        )
+        request = encode_fields(pb.CompareEvaluationsRequest, options, runs=runs, pictures=pictures)
         compare, metadata = self._stub.CompareEvaluations, self._target.metadata
         async with translate_errors(self._target):
             return await decode_comparison(compare(request, timeout=_LONG, metadata=metadata))
@@ -144,10 +119,7 @@ class RemoteGateway:
         """
         checks = None if policy is None else encode_policy(policy)
         request = pb.GetLookRequest(base=base, run=run, policy=checks)
-        async with translate_errors(self._target):
-            response = await self._stub.GetLook(
-                request, timeout=_LONG, metadata=self._target.metadata
-            )
+        response = await self._call(self._stub.GetLook, request, _LONG)
         return decode_look(response.look)
 
     async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:

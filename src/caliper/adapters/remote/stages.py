@@ -6,24 +6,24 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 import grpc
-from google.protobuf.message import Message
 
 from caliper.adapters.remote.channel import Target, translate_errors
 from caliper.adapters.wire.evaluations import decode_run_scores
+from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.specs import decode_identity
-from caliper.api.aggregator.v1 import aggregator_pb2, aggregator_pb2_grpc
-from caliper.api.captioner.v1 import captioner_pb2, captioner_pb2_grpc
-from caliper.api.judge.v1 import judge_pb2, judge_pb2_grpc
-from caliper.api.qa_reader.v1 import qa_reader_pb2, qa_reader_pb2_grpc
+from caliper.api.aggregator.v1 import aggregator_pb2
+from caliper.api.captioner.v1 import captioner_pb2
+from caliper.api.judge.v1 import judge_pb2
+from caliper.api.qa_reader.v1 import qa_reader_pb2
 from caliper.api.types.v1 import run_pb2
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.ports.stages import Scores, StageDescription
 
 _TIMEOUT = 10.0
-_SERVICES: Mapping[str, tuple[Callable[[grpc.aio.Channel], Any], type[Message]]] = {
-    "captioner": (captioner_pb2_grpc.CaptionerServiceStub, captioner_pb2.DescribeRequest),
-    "judge": (judge_pb2_grpc.JudgeServiceStub, judge_pb2.DescribeRequest),
-    "reader": (qa_reader_pb2_grpc.QaReaderServiceStub, qa_reader_pb2.DescribeRequest),
+_SERVICES: Mapping[str, tuple[str, Any]] = {
+    "captioner": ("CaptionerService", captioner_pb2),
+    "judge": ("JudgeService", judge_pb2),
+    "reader": ("QaReaderService", qa_reader_pb2),
 }
 
 Remaining = Callable[[], float | None]
@@ -45,10 +45,11 @@ class RemoteStages:
             raise InvalidInput(f"no {role} is configured", field=role)
         if role not in self._channels:
             self._channels[role] = target.channel()
-        stub, request = _SERVICES[role]
-        describe, timeout = stub(self._channels[role]).Describe, _timeout(self._remaining)
+        name, pb = _SERVICES[role]
+        service = service_stub(pb.DESCRIPTOR.services_by_name[name], self._channels[role])
+        request, timeout = pb.DescribeRequest(), _timeout(self._remaining)
         async with translate_errors(target):
-            response = await describe(request(), timeout=timeout, metadata=target.metadata)
+            response = await service.Describe(request, timeout=timeout, metadata=target.metadata)
         models = {
             role if field.name == "identity" else field.name: decode_identity(value)
             for field, value in response.ListFields()
@@ -99,11 +100,12 @@ class RemoteScores:
             call.cancel()
 
     @property
-    def _stub(self) -> aggregator_pb2_grpc.AggregatorServiceStub:
+    def _stub(self) -> Any:
         # A channel belongs to the event loop in which it was created.
         if self._channel is None:
             self._channel = self._target.channel()
-        return aggregator_pb2_grpc.AggregatorServiceStub(self._channel)
+        services = aggregator_pb2.DESCRIPTOR.services_by_name
+        return service_stub(services["AggregatorService"], self._channel)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Self, TypeVar
+from collections.abc import Collection, Sequence
 
-from google.protobuf.message import Message
-
-from caliper.adapters.remote.channel import Target, translate_errors
-from caliper.adapters.wire import suite_views as views
+from caliper.adapters.remote.channel import Connection, Target
 from caliper.adapters.wire import suites as wire
+from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
-from caliper.api.suites.v1 import suites_pb2_grpc
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.notices import NoticeRecord
@@ -23,12 +19,10 @@ from caliper.pipeline.suites.notice_store import in_order
 from caliper.pipeline.suites.progress import EntryProgress
 from caliper.pipeline.suites.slots import SlotState
 
-_TIMEOUT = 60.0
 _PAGE = 500
-_Response = TypeVar("_Response")
 
 
-class RemoteSuites:
+class RemoteSuites(Connection):
     """pipeline.suites.administration.Administration of the installation whose gateway is at
     `target`.
 
@@ -37,22 +31,10 @@ class RemoteSuites:
     """
 
     def __init__(self, target: Target) -> None:
-        self._target = target
-        self._channel = target.channel()
-        self._suites = suites_pb2_grpc.SuiteServiceStub(self._channel)
-        self._checkpoints = suites_pb2_grpc.CheckpointServiceStub(self._channel)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._channel.close()
-
-    async def _call(
-        self, method: Callable[..., Awaitable[_Response]], request: Message
-    ) -> _Response:
-        async with translate_errors(self._target):
-            return await method(request, timeout=_TIMEOUT, metadata=self._target.metadata)
+        super().__init__(target)
+        services = pb.DESCRIPTOR.services_by_name
+        self._suites = service_stub(services["SuiteService"], self._channel)
+        self._checkpoints = service_stub(services["CheckpointService"], self._channel)
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
         """Create a suite or change it; also whether its version is new."""
@@ -82,11 +64,11 @@ class RemoteSuites:
 
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
         """Pause, resume or retire a suite."""
-        stub = self._suites
+        suites = self._suites
         method, request = {
-            SuiteCause.PAUSE: (stub.PauseSuite, pb.PauseSuiteRequest),
-            SuiteCause.RESUMPTION: (stub.ResumeSuite, pb.ResumeSuiteRequest),
-            SuiteCause.RETIREMENT: (stub.RetireSuite, pb.RetireSuiteRequest),
+            SuiteCause.PAUSE: (suites.PauseSuite, pb.PauseSuiteRequest),
+            SuiteCause.RESUMPTION: (suites.ResumeSuite, pb.ResumeSuiteRequest),
+            SuiteCause.RETIREMENT: (suites.RetireSuite, pb.RetireSuiteRequest),
         }[cause]
         response = await self._call(method, request(name=name))
         return wire.decode_record(response.record)
@@ -131,12 +113,12 @@ class RemoteSuites:
     async def account(self, name: str) -> AccountTotals:
         """What a suite spent in this month."""
         response = await self._call(self._suites.GetAccount, pb.GetAccountRequest(name=name))
-        return views.decode_account(response)
+        return wire.decode_account(response)
 
     async def slots(self) -> list[SlotState]:
         """The slots that suites share."""
         response = await self._call(self._suites.ListSlots, pb.ListSlotsRequest())
-        return list(map(views.decode_slot, response.slots))
+        return list(map(wire.decode_slot, response.slots))
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
         """What was told of a suite's checkpoints, by time and with headlines only: all, or what
@@ -149,7 +131,7 @@ class RemoteSuites:
                 suite=name, ids=ids or (), page_size=_PAGE, page_token=token or ""
             )
             response = await self._call(self._checkpoints.ListNotices, request)
-            records += (views.decode_notice(each, name) for each in response.notices)
+            records += (wire.decode_notice(each, name) for each in response.notices)
             token = response.next_page_token
         return in_order(records)
 
@@ -157,16 +139,16 @@ class RemoteSuites:
         """How far a suite's evaluations are."""
         request = pb.ListProgressRequest(suite=name)
         response = await self._call(self._checkpoints.ListProgress, request)
-        return list(map(views.decode_progress, response.progress))
+        return list(map(wire.decode_progress, response.progress))
 
     async def change_entries(
         self, checkpoint: str, names: Sequence[str], cause: EntryCause
     ) -> list[CheckpointEntry]:
         """Retry or skip a checkpoint wherever that is possible."""
-        stub = self._checkpoints
+        checkpoints = self._checkpoints
         method, request = {
-            EntryCause.RETRY: (stub.RetryCheckpoint, pb.RetryCheckpointRequest),
-            EntryCause.SKIP: (stub.SkipCheckpoint, pb.SkipCheckpointRequest),
+            EntryCause.RETRY: (checkpoints.RetryCheckpoint, pb.RetryCheckpointRequest),
+            EntryCause.SKIP: (checkpoints.SkipCheckpoint, pb.SkipCheckpointRequest),
         }[cause]
         response = await self._call(method, request(checkpoint=to_wire(checkpoint), suites=names))
         return list(map(wire.decode_entry, response.entries))

@@ -28,6 +28,7 @@ from caliper.core.errors import InvalidInput, StoreUnavailable
 
 _TRIES = 3
 _PAGE = 1000
+_CONCURRENCY = 16
 MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject", "InvalidRange"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
 
@@ -36,20 +37,18 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class StoreAccess:
-    """The address of the store, credentials and limits.
+    """The address of the store, and credentials.
 
     `url` is the endpoint, such as `https://minio:9000`. `patience`: the maximum seconds that a
-    call waits for responses, over all tries. `concurrency`: the maximum number of concurrent calls.
-    `ca`: PEM file of certificates to trust over https instead of those that this machine trusts.
+    call waits for responses, over all tries. `ca`: PEM file of certificates to trust over https
+    instead of those that this machine trusts.
     """
 
     url: str
     bucket: str
     access_key: str = field(repr=False)
     secret_key: str = field(repr=False)
-    region: str = "us-east-1"
     patience: float = 15.0
-    concurrency: int = 16
     ca: Path | None = None
 
     def connections(self) -> urllib3.PoolManager:
@@ -57,7 +56,7 @@ class StoreAccess:
         secure = self.url.lower().startswith("https:")
         try_seconds = self.patience / _TRIES
         return urllib3.PoolManager(
-            maxsize=self.concurrency,
+            maxsize=_CONCURRENCY,
             timeout=urllib3.Timeout(connect=min(2.0, try_seconds), read=try_seconds),
             # Writes are idempotent, so every call may be retried.
             retries=urllib3.Retry(
@@ -85,7 +84,7 @@ class StoreAccess:
                 access_key=self.access_key,
                 secret_key=self.secret_key,
                 secure=parts.scheme == "https",
-                region=self.region,
+                region="us-east-1",
                 http_client=pool,
             )
         except ValueError as error:
@@ -104,7 +103,7 @@ class MinioStore:
         self._connections = access.connections()
         self._client = access.client(self._connections)
         self._bucket = access.bucket
-        self._threads = ThreadPoolExecutor(access.concurrency, thread_name_prefix="store")
+        self._threads = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
         name = check_key(key)

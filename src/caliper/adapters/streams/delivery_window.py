@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from threading import Lock
 
-from caliper.adapters.streams.owned_partition import OwnedPartition
-from caliper.adapters.streams.progress import CommitMark, PartitionProgress
+from caliper.adapters.streams.progress import CommitMark, OwnedPartition, PartitionProgress
 from caliper.core.envelopes import Delivery, Message, position_of
 
 # The maximum seconds that accused messages wait after their partition was adopted. Each member

@@ -25,8 +25,7 @@ class KafkaAccess:
     `servers` is one `host:port` or several, separated by commas. `patience`: until an unreachable
     cluster raises StreamUnavailable. `session`: until a member without heartbeats loses its
     partitions. `longest_pause`: until a member that does not poll loses them; it polls while jobs
-    run, however long they take. `prefetch`: fetching pauses while so many messages wait in a
-    consumer. `prefix` begins the names of all topics and groups in the cluster.
+    run, however long they take. `prefix` begins the names of all topics and groups in the cluster.
     """
 
     servers: str
@@ -34,7 +33,6 @@ class KafkaAccess:
     patience: float = 10.0
     session: float = 15.0
     longest_pause: float = 60.0
-    prefetch: int = 64
     prefix: str = ""
 
     def full_name(self, name: str) -> str:

@@ -16,9 +16,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from caliper.core.envelopes import Message
+
 # The maximum distance from the first unsettled message to the last delivered one. It keeps the
 # text of a commit under Kafka's limit even if every message in between was tried several times.
 SPAN = 192
+# Seconds that messages wait which the last owner works on. Longer, and the messages behind them
+# would fill the partition's span (`SPAN`).
+_CLAIM = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,32 @@ class PartitionProgress:
                 for offset, counts in sorted(self.tries.items())
             }
         return CommitMark(prefix, json.dumps(state, separators=(",", ":")) if state else "")
+
+
+@dataclass(slots=True)
+class OwnedPartition:
+    """A partition: its progress, its unsettled messages and its last commit.
+
+    `tenure` is the ordinal number of this adoption among all adoptions of the member, and
+    `adopted` its time.
+    """
+
+    progress: PartitionProgress
+    committed: CommitMark | None
+    tenure: int
+    adopted: float
+    messages: dict[int, Message] = field(default_factory=dict)
+
+    def is_claimed(self, offset: int, now: float) -> bool:
+        """Whether a message is left to an earlier owner, which works on it."""
+        return offset in self.progress.claimed and now < self.adopted + _CLAIM
+
+    def claim(self, in_flight: Iterable[int], now: float) -> None:
+        """Claim messages in the last commit, and pass on what an earlier owner claimed."""
+        progress = self.progress
+        claims = {offset for offset in progress.claimed if self.is_claimed(offset, now)}
+        # Suspects wait for nobody: all others wait for them.
+        progress.claimed = set() if progress.suspicious else claims.union(in_flight)
 
 
 def _parse(text: str) -> Mapping[str, Any]:

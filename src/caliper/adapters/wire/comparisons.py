@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from caliper.adapters.wire.enums import decode_state, encode_state
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.figures import decode_coverage, encode_coverage
 from caliper.adapters.wire.outcomes import decode_row, encode_row
 from caliper.adapters.wire.text import from_wire, to_wire
@@ -83,9 +85,9 @@ async def decode_comparison(
 
 
 def _encode_side(side: Side) -> pb.ComparedRun:
-    return pb.ComparedRun(
-        run=side.run,
-        name=to_wire(side.name),
+    return encode_fields(
+        pb.ComparedRun,
+        side,
         state=encode_state(side.state),
         coverage=[
             pb.CoverageOfBenchmark(benchmark=name, coverage=encode_coverage(coverage))
@@ -107,16 +109,7 @@ def _decode_side(message: pb.ComparedRun) -> Side:
 def _encode_candidate(candidate: Against) -> pb.ComparedCandidate:
     return pb.ComparedCandidate(
         run=_encode_side(candidate.side),
-        differing=[
-            pb.Distinction(
-                benchmark=each.benchmark,
-                kind=each.kind,
-                name=to_wire(each.name),
-                first=to_wire(each.first),
-                second=to_wire(each.second),
-            )
-            for each in candidate.setup_differences
-        ],
+        differing=[encode_fields(pb.Distinction, each) for each in candidate.setup_differences],
         benchmarks=map(_encode_part, candidate.parts),
         better=candidate.flips.better,
         worse=candidate.flips.worse,
@@ -126,19 +119,9 @@ def _encode_candidate(candidate: Against) -> pb.ComparedCandidate:
 
 
 def _decode_candidate(message: pb.ComparedCandidate) -> Against:
-    differing = (
-        Distinction(
-            each.benchmark,
-            each.kind,
-            from_wire(each.name),
-            from_wire(each.first),
-            from_wire(each.second),
-        )
-        for each in message.differing
-    )
     return Against(
         _decode_side(message.run),
-        tuple(differing),
+        tuple(decode_fields(Distinction, each) for each in message.differing),
         tuple(map(_decode_part, message.benchmarks)),
         Flips(message.better, message.worse, message.same, message.unpaired),
     )
@@ -173,35 +156,21 @@ def _decode_part(message: pb.ComparedBenchmark) -> Part:
 
 
 def _encode_difference(path: Path, difference: Difference) -> pb.Difference:
-    message = pb.Difference(
+    return encode_fields(
+        pb.Difference,
+        difference,
         path=[to_wire(step) for step in path],
-        method=difference.method,
-        clusters=difference.clusters,
-        paired=difference.paired,
         whole=isinstance(difference.first if difference.second is None else difference.second, int),
-        degrees=difference.degrees,
-        over=map(to_wire, difference.over),
-        without=map(to_wire, difference.without),
     )
-    for name in _NUMBERS:
-        if (number := getattr(difference, name)) is not None:
-            setattr(message, name, number)
-    return message
 
 
 def _decode_difference(message: pb.Difference) -> tuple[Path, Difference]:
-    numbers = {name: getattr(message, name) for name in _NUMBERS if message.HasField(name)}
+    difference = decode_fields(Difference, message, degrees=_degrees(message))
     if message.whole:
-        numbers = {name: int(number) for name, number in numbers.items()}
-    difference = Difference(
-        **{"first": None, "second": None, **numbers},
-        method=message.method,
-        clusters=message.clusters,
-        paired=message.paired,
-        degrees=_degrees(message),
-        over=tuple(map(from_wire, message.over)),
-        without=tuple(map(from_wire, message.without)),
-    )
+        numbers: dict[str, Any] = {
+            name: int(getattr(message, name)) for name in _NUMBERS if message.HasField(name)
+        }
+        difference = replace(difference, **numbers)
     return tuple(from_wire(step) for step in message.path), difference
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, fields
 from datetime import UTC, datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -14,6 +13,7 @@ from caliper.adapters.wire.enums import (
     encode_priority,
     encode_state,
 )
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.figures import decode_scores, encode_scores
 from caliper.adapters.wire.judging import decode_criterion, encode_criterion
 from caliper.adapters.wire.specs import (
@@ -35,21 +35,13 @@ from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationReq
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.stages import Scores
 
-_FLOOR = 0.99
-
 
 def encode_evaluation_request(request: EvaluationRequest) -> evaluate_pb2.StartEvaluationRequest:
     """A message that `decode_evaluation_request` reads back to an equal request."""
-    return evaluate_pb2.StartEvaluationRequest(
-        name=to_wire(request.name),
+    return encode_fields(
+        evaluate_pb2.StartEvaluationRequest,
+        request,
         benchmarks=[_encode_part(part) for part in request.benchmarks],
-        seed=request.seed,
-        limit=request.limit,
-        replicate=request.replicate,
-        share_replies=request.share_replies,
-        coverage_floor=request.coverage_floor,
-        judge_share=request.judge_share,
-        client_key=to_wire(request.client_key),
         max_calls=request.terms.calls,
         max_tokens=request.terms.tokens,
         priority=encode_priority(request.terms.priority),
@@ -58,37 +50,21 @@ def encode_evaluation_request(request: EvaluationRequest) -> evaluate_pb2.StartE
 
 
 def _encode_part(part: BenchmarkRequest) -> evaluate_pb2.BenchmarkRequest:
-    return evaluate_pb2.BenchmarkRequest(
-        name=part.name,
-        data=part.data,
-        captions=part.captions,
-        captioner=None if part.captioner is None else to_wire(part.captioner),
-        qa_data=part.qa_data,
-        prompt=to_wire(part.prompt),
-        settings={to_wire(name): to_wire(value) for name, value in part.settings.items()},
-        repeats=part.repeats,
-        judge=part.answerers.get("judge"),
-        reader=part.answerers.get("reader"),
-        media=to_wire(part.media),
-        qa_replies=part.qa_replies,
+    return encode_fields(
+        evaluate_pb2.BenchmarkRequest,
+        part,
+        **part.answerers,
         preparation=None if part.preparation is None else encode_preparation(part.preparation),
         taxonomy=encode_taxonomy(part.taxonomy),
-        caption_tokens=part.caption_tokens,
     )
 
 
 def decode_evaluation_request(message: evaluate_pb2.StartEvaluationRequest) -> EvaluationRequest:
     """The request in a message. Raises InvalidInput naming an invalid field."""
-    return EvaluationRequest(
-        name=from_wire(message.name),
+    return decode_fields(
+        EvaluationRequest,
+        message,
         benchmarks=tuple(_decode_parts(message.benchmarks)),
-        seed=message.seed,
-        limit=message.limit if message.HasField("limit") else None,
-        replicate=message.replicate,
-        share_replies=message.share_replies,
-        coverage_floor=message.coverage_floor if message.HasField("coverage_floor") else _FLOOR,
-        judge_share=message.judge_share if message.HasField("judge_share") else None,
-        client_key=from_wire(message.client_key),
         terms=Terms(
             calls=message.max_calls if message.HasField("max_calls") else None,
             tokens=message.max_tokens if message.HasField("max_tokens") else None,
@@ -107,25 +83,19 @@ def _decode_parts(messages: Iterable[evaluate_pb2.BenchmarkRequest]) -> Iterator
 
 
 def _decode_part(message: evaluate_pb2.BenchmarkRequest) -> BenchmarkRequest:
-    source, answerer = message.WhichOneof("source"), message.WhichOneof("answerer")
+    answerer = message.WhichOneof("answerer")
     model = from_wire(getattr(message, answerer)) if answerer else ""
-    return BenchmarkRequest(
-        name=message.name,
-        data=message.data,
-        captions=message.captions if source == "captions" else None,
-        captioner=from_wire(message.captioner) if source == "captioner" else None,
+    return decode_fields(
+        BenchmarkRequest,
+        message,
         qa_data=message.qa_data or None,
         prompt=from_wire(message.prompt) or "simple",
-        settings={from_wire(name): from_wire(value) for name, value in message.settings.items()},
-        repeats=message.repeats if message.HasField("repeats") else None,
         answerers={answerer: model} if answerer and model else {},
-        media=from_wire(message.media),
         qa_replies=message.qa_replies or None,
         preparation=(
             decode_preparation(message.preparation) if message.HasField("preparation") else None
         ),
         taxonomy=decode_taxonomy(message.taxonomy),
-        caption_tokens=message.caption_tokens if message.HasField("caption_tokens") else None,
     )
 
 
@@ -139,7 +109,9 @@ def encode_evaluation(evaluation: Evaluation, *, spec: bool = True) -> evaluate_
         benchmarks=[encode_scores(part) for part in evaluation.benchmarks],
         error=to_wire(evaluation.error),
         ended=_timestamp(evaluation.ended),
-        reuse=None if evaluation.reuse is None else evaluate_pb2.Reuse(**asdict(evaluation.reuse)),
+        reuse=None
+        if evaluation.reuse is None
+        else encode_fields(evaluate_pb2.Reuse, evaluation.reuse),
     )
 
 
@@ -163,26 +135,21 @@ def decode_evaluation(message: evaluate_pb2.Evaluation, spec: RunSpec | None = N
         benchmarks=tuple(decode_scores(part) for part in message.benchmarks),
         error=from_wire(message.error),
         ended=message.ended.ToDatetime(UTC) if message.HasField("ended") else None,
-        reuse=_decode_reuse(message.reuse) if message.HasField("reuse") else None,
+        reuse=decode_fields(Reuse, message.reuse) if message.HasField("reuse") else None,
     )
-
-
-def _decode_reuse(message: evaluate_pb2.Reuse) -> Reuse:
-    columns = fields(Reuse)
-    return Reuse(**{field.name: getattr(message, field.name) for field in columns})
 
 
 def encode_run_scores(scores: Scores) -> aggregator_pb2.RunScores:
     """A message that `decode_run_scores` reads back."""
-    return aggregator_pb2.RunScores(
+    return encode_fields(
+        aggregator_pb2.RunScores,
+        scores,
         state=encode_state(scores.state),
         benchmarks=[encode_scores(part) for part in scores.benchmarks],
-        error=to_wire(scores.error),
-        start=scores.start,
     )
 
 
 def decode_run_scores(message: aggregator_pb2.RunScores) -> Scores:
     """The scores of a run in a message. Raises InvalidInput for a malformed one."""
     parts = tuple(decode_scores(part) for part in message.benchmarks)
-    return Scores(decode_state(message.state), parts, from_wire(message.error), message.start)
+    return decode_fields(Scores, message, state=decode_state(message.state), benchmarks=parts)

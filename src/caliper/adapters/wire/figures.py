@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caliper.adapters.wire.enums import decode_reason, encode_reason
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import outcome_pb2
 from caliper.benchmarks.registry import benchmark
@@ -44,13 +45,7 @@ def encode_scores(part: BenchmarkReport) -> outcome_pb2.BenchmarkScores:
 
 
 def _encode_figure(path: Path, estimate: Estimate) -> outcome_pb2.Estimate:
-    return outcome_pb2.Estimate(
-        path=[to_wire(step) for step in path],
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        method=estimate.method,
-    )
+    return encode_fields(outcome_pb2.Estimate, estimate, path=[to_wire(step) for step in path])
 
 
 def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
@@ -59,12 +54,7 @@ def decode_scores(message: outcome_pb2.BenchmarkScores) -> BenchmarkReport:
     Raises InvalidInput for a malformed text, UnknownName for an unknown benchmark.
     """
     figures = {
-        tuple(from_wire(step) for step in figure.path): Estimate(
-            value=figure.value if figure.HasField("value") else None,
-            low=figure.low if figure.HasField("low") else None,
-            high=figure.high if figure.HasField("high") else None,
-            method=figure.method,
-        )
+        tuple(from_wire(step) for step in figure.path): decode_fields(Estimate, figure)
         for figure in message.figures
     }
     return BenchmarkReport(

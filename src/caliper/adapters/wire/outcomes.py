@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from fractions import Fraction
 
 from caliper.adapters.wire.enums import decode_reason, encode_reason
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import outcome_pb2
 from caliper.core.errors import InvalidInput
@@ -84,27 +84,13 @@ def _decode_score(message: outcome_pb2.Score) -> Fraction:
     return Fraction(numerator, denominator)
 
 
-_COLUMNS = tuple(field.name for field in fields(VerdictRow))
-
-
 def encode_row(row: VerdictRow) -> outcome_pb2.VerdictRow:
     """A message that `decode_row` reads back to an equal row."""
-    values = {name: getattr(row, name) for name in _COLUMNS}
-    texts = {name: to_wire(value) for name, value in values.items() if isinstance(value, str)}
-    others = {
-        "media": map(to_wire, row.media),
-        "reason": encode_reason(Reason(row.reason)) if row.reason else None,
-    }
-    return outcome_pb2.VerdictRow(**values | texts | others)
+    reason = encode_reason(Reason(row.reason)) if row.reason else None
+    return encode_fields(outcome_pb2.VerdictRow, row, reason=reason)
 
 
 def decode_row(message: outcome_pb2.VerdictRow) -> VerdictRow:
     """The row that `encode_row` wrote. Raises InvalidInput for anything else."""
-    values = {name: getattr(message, name) for name in _COLUMNS}
-    texts = {name: from_wire(value) for name, value in values.items() if isinstance(value, str)}
-    others = {
-        "media": tuple(map(from_wire, message.media)),
-        "score": message.score if message.HasField("score") else None,
-        "reason": str(decode_reason(message.reason)) if message.reason else "",
-    }
-    return VerdictRow(**values | texts | others)
+    reason = str(decode_reason(message.reason)) if message.reason else ""
+    return decode_fields(VerdictRow, message, reason=reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.types.v1 import run_pb2
 from caliper.core.caption import CAPTION_TOKENS
@@ -15,22 +16,12 @@ from caliper.core.taxonomy import Taxonomy
 
 def encode_identity(identity: Identity) -> run_pb2.Identity:
     """The fields of an identity that are part of keys and specs."""
-    return run_pb2.Identity(
-        kind=identity.kind,
-        name=to_wire(identity.name),
-        revision=to_wire(identity.revision),
-        origin=to_wire(identity.origin),
-    )
+    return encode_fields(run_pb2.Identity, identity)
 
 
 def decode_identity(message: run_pb2.Identity) -> Identity:
     """The identity that `encode_identity` wrote. Raises InvalidInput for a malformed text."""
-    return Identity(
-        message.kind,
-        from_wire(message.name),
-        from_wire(message.revision),
-        origin=from_wire(message.origin),
-    )
+    return decode_fields(Identity, message)
 
 
 def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
@@ -39,33 +30,16 @@ def encode_spec(spec: RunSpec) -> run_pb2.RunSpec:
     Raises InvalidInput for a number that the message cannot hold, such as a seed of 2**64.
     """
     try:
-        return run_pb2.RunSpec(
-            schema=spec.schema,
-            name=to_wire(spec.name),
-            version=spec.version,
-            pack=spec.pack,
-            seed=spec.seed,
-            limit=spec.limit,
-            replicate=spec.replicate,
-            coverage_floor=spec.coverage_floor,
-            share_replies=spec.share_replies,
-            judge_share=spec.judge_share,
-            judging=spec.judging,
-            benchmarks=[_encode_benchmark(part) for part in spec.benchmarks],
-        )
+        parts = [_encode_benchmark(part) for part in spec.benchmarks]
+        return encode_fields(run_pb2.RunSpec, spec, benchmarks=parts)
     except ValueError as error:
         raise InvalidInput(f"the run spec does not fit its message: {error}") from error
 
 
 def _encode_benchmark(part: BenchmarkSpec) -> run_pb2.BenchmarkSpec:
-    return run_pb2.BenchmarkSpec(
-        name=part.name,
-        data=part.data,
-        captions=part.captions,
-        qa_data=part.qa_data,
-        prompt=to_wire(part.prompt),
-        repeats=part.repeats,
-        settings={to_wire(name): to_wire(value) for name, value in part.settings.items()},
+    return encode_fields(
+        run_pb2.BenchmarkSpec,
+        part,
         models={role: encode_identity(model) for role, model in part.models.items()},
         preparation=None if part.preparation is None else encode_preparation(part.preparation),
         taxonomy=encode_taxonomy(part.taxonomy),
@@ -111,37 +85,18 @@ def decode_spec(message: run_pb2.RunSpec) -> RunSpec:
     Raises NewerSchema for a spec of a newer release, InvalidInput for anything else.
     """
     refuse_newer(message.schema or None, "run spec")
-    return RunSpec(
-        name=from_wire(message.name),
-        version=message.version,
-        pack=message.pack,
-        benchmarks=tuple(_decode_benchmark(part) for part in message.benchmarks),
-        seed=message.seed,
-        limit=message.limit if message.HasField("limit") else None,
-        replicate=message.replicate,
-        coverage_floor=message.coverage_floor,
-        share_replies=message.share_replies,
-        judge_share=message.judge_share if message.HasField("judge_share") else None,
-        judging=message.judging,
-        schema=message.schema,
+    return decode_fields(
+        RunSpec, message, benchmarks=tuple(map(_decode_benchmark, message.benchmarks))
     )
 
 
 def _decode_benchmark(message: run_pb2.BenchmarkSpec) -> BenchmarkSpec:
-    return BenchmarkSpec(
-        name=message.name,
-        data=message.data,
-        captions=message.captions if message.HasField("captions") else None,
-        settings={from_wire(name): from_wire(value) for name, value in message.settings.items()},
+    return decode_fields(
+        BenchmarkSpec,
+        message,
         models={role: decode_identity(model) for role, model in message.models.items()},
-        qa_data=message.qa_data if message.HasField("qa_data") else None,
-        prompt=from_wire(message.prompt),
-        repeats=message.repeats if message.HasField("repeats") else None,
         preparation=(
             decode_preparation(message.preparation) if message.HasField("preparation") else None
         ),
         taxonomy=decode_taxonomy(message.taxonomy),
-        caption_tokens=(
-            message.caption_tokens if message.HasField("caption_tokens") else CAPTION_TOKENS
-        ),
     )

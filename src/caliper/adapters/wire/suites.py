@@ -1,4 +1,4 @@
-"""Conversion of suites and checkpoints to and from messages."""
+"""Conversion of suites, checkpoints, and what is said beside them to and from messages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from caliper.adapters.wire.enums import (
     encode_priority,
     encode_suite_state,
 )
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.suites.v1 import suites_pb2 as pb
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, EntryFigure
 from caliper.core.errors import InvalidInput, within
 from caliper.core.keys import canonical_json
-from caliper.core.notice_marks import NoticeMark
+from caliper.core.notice_marks import NoticeKind, NoticeMark
+from caliper.core.notices import Notice, NoticeDelivery, NoticeRecord
+from caliper.core.spending import Spending
 from caliper.core.suites import (
     Baseline,
     Suite,
@@ -29,20 +32,22 @@ from caliper.core.suites import (
 )
 from caliper.core.terms import Priority
 from caliper.pipeline.store.runs import is_run_id
+from caliper.pipeline.suites.accounts import AccountTotals
+from caliper.pipeline.suites.progress import EntryProgress
+from caliper.pipeline.suites.slots import SlotState
 
 _LONGEST_SOURCE, _LONGEST_NAME, _MOST_TAGS = 2000, 200, 32
+_MOST_WAITING = 100
 
 
 def encode_suite(suite: Suite) -> pb.Suite:
     """A message that `decode_suite` reads back."""
-    return pb.Suite(
-        name=suite.name,
-        version=suite.version,
+    return encode_fields(
+        pb.Suite,
+        suite,
         baseline=to_wire(str(suite.baseline)),
-        values=to_wire(canonical_json(suite.values).decode("utf-8", "surrogatepass")),
+        values=_encode_object(suite.values),
         priority=encode_priority(suite.priority),
-        keep=suite.keep,
-        step=to_wire(suite.step),
     )
 
 
@@ -56,14 +61,14 @@ def decode_suite(message: pb.Suite) -> Suite:
         baseline = Baseline.parse(from_wire(message.baseline))
     except ValueError as error:
         raise InvalidInput(str(error), field="baseline") from error
-    return Suite(
-        check_suite_name(message.name),
-        message.version,
-        baseline,
-        _json_object(message.values, "values"),
-        decode_priority(message.priority) if message.priority else Priority.NORMAL,
-        message.keep if message.HasField("keep") else None,
-        check_step_pattern(from_wire(message.step)),
+    return decode_fields(
+        Suite,
+        message,
+        name=check_suite_name(message.name),
+        baseline=baseline,
+        values=_json_object(message.values, "values"),
+        priority=decode_priority(message.priority) if message.priority else Priority.NORMAL,
+        step=check_step_pattern(from_wire(message.step)),
     )
 
 
@@ -91,28 +96,13 @@ def decode_record(message: pb.SuiteRecord) -> SuiteRecord:
 
 def encode_checkpoint(checkpoint: CheckpointRevision) -> pb.Checkpoint:
     """A message that `decode_checkpoint` reads back."""
-    return pb.Checkpoint(
-        source=to_wire(checkpoint.source),
-        revision=checkpoint.revision,
-        name=to_wire(checkpoint.name),
-        step=checkpoint.step,
-        tags=map(to_wire, checkpoint.tags),
-        is_digest=checkpoint.is_digest,
-        appeared=checkpoint.appeared,
-    )
+    return encode_fields(pb.Checkpoint, checkpoint)
 
 
 def decode_checkpoint(message: pb.Checkpoint) -> CheckpointRevision:
     """The checkpoint in a message. Raises InvalidInput naming the wrong field."""
-    return CheckpointRevision(
-        from_wire(message.source),
-        message.revision,
-        from_wire(message.name),
-        message.step if message.HasField("step") else None,
-        tuple(sorted(set(map(from_wire, message.tags)))),
-        message.is_digest,
-        message.appeared,
-    )
+    tags = tuple(sorted(set(map(from_wire, message.tags))))
+    return decode_fields(CheckpointRevision, message, tags=tags)
 
 
 def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
@@ -120,32 +110,14 @@ def encode_entry(entry: CheckpointEntry, *, whole: bool = False) -> pb.Entry:
     figures = [each for each in entry.figures if whole or each.is_headline]
     findings = entry.findings if whole else ()
     marks = [mark.to_json() for mark in entry.notices] if whole else []
-    return pb.Entry(
-        suite=entry.suite,
-        version=entry.version,
+    return encode_fields(
+        pb.Entry,
+        entry,
         checkpoint=encode_checkpoint(entry.checkpoint),
-        registered=entry.registered,
-        since=entry.since,
         state=encode_entry_state(entry.state),
-        attempts=entry.attempts,
-        crashes=entry.crashes,
-        reason=to_wire(entry.reason),
-        run=to_wire(entry.run),
-        is_complete=entry.is_complete,
-        baseline=entry.baseline,
         figures=map(encode_figure, figures),
         findings=map(_encode_object, findings),
-        calls=entry.calls,
-        tokens=entry.tokens,
-        asked=entry.asked,
-        saved=entry.saved,
-        round=entry.round,
-        claims=entry.claims,
-        claimed=entry.claimed,
-        started=entry.started,
         marks=map(_encode_object, marks),
-        money=entry.money,
-        reused=entry.reused,
     )
 
 
@@ -155,44 +127,19 @@ def _encode_object(value: Mapping[str, Any]) -> str:
 
 def encode_figure(figure: EntryFigure) -> pb.Figure:
     """A message that `decode_figure` reads back."""
-    return pb.Figure(
-        benchmark=to_wire(figure.benchmark),
-        path=to_wire(figure.path),
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        is_headline=figure.is_headline,
-    )
+    return encode_fields(pb.Figure, figure)
 
 
 def decode_entry(message: pb.Entry) -> CheckpointEntry:
     """The entry in a message. Raises InvalidInput."""
-    return CheckpointEntry(
-        suite=message.suite,
-        version=message.version,
+    return decode_fields(
+        CheckpointEntry,
+        message,
         checkpoint=decode_checkpoint(message.checkpoint),
-        registered=message.registered,
-        since=message.since,
         state=decode_entry_state(message.state),
-        attempts=message.attempts,
-        crashes=message.crashes,
-        reason=from_wire(message.reason),
-        run=from_wire(message.run),
-        is_complete=message.is_complete,
-        baseline=message.baseline,
         figures=tuple(map(decode_figure, message.figures)),
         findings=tuple(_json_object(each, "findings") for each in message.findings),
-        calls=message.calls,
-        tokens=message.tokens,
-        asked=message.asked,
-        saved=message.saved,
-        round=message.round,
-        claims=message.claims,
-        claimed=message.claimed,
-        started=message.started,
         notices=tuple(map(_decode_mark, message.marks)),
-        money=message.money,
-        reused=message.reused,
     )
 
 
@@ -205,14 +152,7 @@ def _decode_mark(text: str) -> NoticeMark:
 
 def decode_figure(message: pb.Figure) -> EntryFigure:
     """The figure in a message."""
-    return EntryFigure(
-        from_wire(message.benchmark),
-        from_wire(message.path),
-        message.value,
-        message.low if message.HasField("low") else None,
-        message.high if message.HasField("high") else None,
-        message.is_headline,
-    )
+    return decode_fields(EntryFigure, message)
 
 
 def decode_request(message: pb.RegisterCheckpointRequest) -> CheckpointRevision:
@@ -240,3 +180,60 @@ def _check_sizes(message: pb.Checkpoint) -> None:
     if len(tags) > _MOST_TAGS or any(not 0 < len(tag) <= _LONGEST_NAME for tag in tags):
         expected = f"expected at most {_MOST_TAGS} tags of 1 to {_LONGEST_NAME} characters"
         raise InvalidInput(expected, field="tags")
+
+
+def encode_account(totals: AccountTotals) -> pb.GetAccountResponse:
+    """A message that `decode_account` reads back."""
+    spent, reserved = (encode_fields(pb.Spending, each) for each in (totals.spent, totals.reserved))
+    return encode_fields(pb.GetAccountResponse, totals, spent=spent, reserved=reserved)
+
+
+def decode_account(message: pb.GetAccountResponse) -> AccountTotals:
+    """The account in a message."""
+    spent, reserved = (decode_fields(Spending, each) for each in (message.spent, message.reserved))
+    return decode_fields(AccountTotals, message, spent=spent, reserved=reserved)
+
+
+def encode_slot(slot: SlotState) -> pb.Slot:
+    """A message that `decode_slot` reads back, but for who waits behind the first 100."""
+    return encode_fields(pb.Slot, slot, queue=map(to_wire, slot.queue[:_MOST_WAITING]))
+
+
+def decode_slot(message: pb.Slot) -> SlotState:
+    """The slot in a message."""
+    return decode_fields(SlotState, message)
+
+
+def encode_progress(progress: EntryProgress) -> pb.EntryProgress:
+    """A message that `decode_progress` reads back."""
+    return encode_fields(pb.EntryProgress, progress)
+
+
+def decode_progress(message: pb.EntryProgress) -> EntryProgress:
+    """The progress in a message."""
+    return decode_fields(EntryProgress, message)
+
+
+def encode_notice(record: NoticeRecord) -> pb.Notice:
+    """What `decode_notice` reads back: a record with the headlines of its figures, and without its
+    tags.
+    """
+    notice = record.notice
+    deliveries = [
+        encode_fields(pb.NoticeDelivery, each, target=to_wire(name))
+        for name, each in record.deliveries.items()
+    ]
+    figures = [encode_figure(each) for each in notice.figures if each.is_headline]
+    return encode_fields(pb.Notice, notice, deliveries=deliveries, figures=figures)
+
+
+def decode_notice(message: pb.Notice, suite: str) -> NoticeRecord:
+    """The record in a message about a suite. Raises InvalidInput."""
+    if message.kind not in list(NoticeKind):
+        raise InvalidInput(f"unknown kind {message.kind!r}", field="kind")
+    kind, figures = NoticeKind(message.kind), tuple(map(decode_figure, message.figures))
+    notice = decode_fields(Notice, message, kind=kind, suite=suite, figures=figures)
+    deliveries = {
+        from_wire(each.target): decode_fields(NoticeDelivery, each) for each in message.deliveries
+    }
+    return NoticeRecord(notice, deliveries)
