@@ -24,7 +24,7 @@ from caliper.building.capability.annotations import (
     heading,
     read_annotations,
 )
-from caliper.building.capability.kind import CAPABILITY, value_of
+from caliper.building.capability.kind import CAPABILITY
 from caliper.building.capability.media import ListedMedium, draw_media, media_of_dimensions
 from caliper.building.capability.merge import MOST_OBJECTS, draw_elements, merge_annotations
 from caliper.building.capability.replies import instruction, read_listing
@@ -135,7 +135,7 @@ def test_the_draw_is_even_and_does_not_depend_on_the_order() -> None:
 def test_frequent_values_give_way_to_rare_ones() -> None:
     angles = ["level angle"] * 8 + ["high angle"] * 2 + ["dutch angle"]
     found = [said("camera_angle", value, path=f"{n}.jpg") for n, value in enumerate(angles)]
-    fates = balance(keep_all(found), 5, 0, value_of)
+    fates = balance(keep_all(found), 5, 0, CAPABILITY.share)
     left = Counter(fate.candidate.answer for fate in fates if not fate.dropped)
     assert left == {"level angle": 2, "high angle": 2, "dutch angle": 1}
 

@@ -42,15 +42,15 @@ def media(tmp_path: Path) -> Path:
     return folder
 
 
-def accept_all(build: Path, but: str = "") -> None:
-    """A reviewer accepts everything; annotations of the dimension `but` are rejected."""
+def accept_all(build: Path, but: str = "", first: int = 1_000) -> None:
+    """A reviewer accepts everything, but rejects the first annotations of the dimension `but`."""
     (build / "reviews").mkdir(exist_ok=True)
     rows = lines(build / "candidates.jsonl")
     said = [
-        {**row, "verdict": "reject" if row["category"] == but else "accept", "time": ""}
-        for row in rows
+        {**row, "verdict": "reject" if row["category"] == but and place < first else "accept"}
+        for place, row in enumerate(rows)
     ]
-    text = "".join(json.dumps({**each, "reason": ""}) + "\n" for each in said)
+    text = "".join(json.dumps({**each, "reason": "", "time": ""}) + "\n" for each in said)
     (build / "reviews" / "ana.jsonl").write_text(text)
 
 
@@ -68,6 +68,10 @@ def test_given_annotations_become_data_of_the_benchmark(caliper: Command, tmp_pa
     accept_all(build, but="OCR")
     told = caliper("build", "finish", "out", "--json", code=0)
     assert (told.told["accept"], told.told["reject"]) == (48, 4)
+    fewer = caliper("build", "finish", "out", "--per-category", "3", code=0)
+    assert "7-balance: 48 in, 36 stay, 12 dropped" in fewer.out
+    assert "12 category is full, e.g. " in fewer.out
+    told = caliper("build", "finish", "out", "--json", code=0)
     assert told.told["data"] == ["out/capability", "out/capability_qa"]
     # A file of an earlier finish would be data as well.
     files = {path.stem for path in (build / "capability").iterdir()}
@@ -170,6 +174,24 @@ def test_a_list_of_media_with_tags_and_dimensions(
         (("--annotator", "tgi:x", "--list", "bad.jsonl"), "bad.jsonl:1: file_path: no such medium"),
         (("--annotator", "tgi:x", "--task", "smell"), "unknown task 'smell'"),
         (("--annotator", "tgi:x", "--set", "tokens=3"), "unknown setting 'tokens'"),
+def test_annotations_that_were_left_out_take_the_place_of_rejected_ones(
+    caliper: Command, tmp_path: Path, media: Path
+) -> None:
+    given = []
+    for name in ("one.jpg", "other.jpg", "third.jpg"):
+        shutil.copy(media / "coffee.jpg", media / name)
+        row = {"file_path": name, "task": "style", "annotation": "realistic"}
+        given += [{**row, "annotator": who} for who in ("a", "b")]
+    (tmp_path / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    flags = ("--annotations", "given.jsonl", "--per-task", "2", "--json")
+    assert caliper(*words(media, *flags), code=0).told["accept"] == 2
+    accept_all(tmp_path / "out", but="style", first=1)
+    told = caliper("build", "finish", "out", "--json", code=0).told
+    assert (told["accept"], told["reject"], told["kept"]) == (1, 1, 2)
+    assert told["balance"]["remarks"][0].startswith("1 of them had been left out before the review")
+    assert len(lines(tmp_path / "out" / "capability" / "style.jsonl")) == 2
+
+
     ],
 )
 def test_bad_input(

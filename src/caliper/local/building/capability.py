@@ -19,7 +19,7 @@ from caliper.building.capability.annotations import (
     credit_annotator,
     read_annotations,
 )
-from caliper.building.capability.kind import CAPABILITY, value_of
+from caliper.building.capability.kind import CAPABILITY
 from caliper.building.capability.media import (
     ListedMedium,
     draw_media,
@@ -183,5 +183,5 @@ class AnnotationBuild:
     async def _balance(self, fates: Sequence[Fate]) -> StepResult:
         options = self._options
         skipped = "no --per-task" if options.per_task is None else ""
-        kept = balance(fates, options.per_task, options.seed, value_of)
+        kept = balance(fates, options.per_task, options.seed, CAPABILITY.share)
         return StepResult(BALANCE, kept, skipped=skipped)

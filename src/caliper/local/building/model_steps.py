@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from caliper.building.candidates import Candidate
 from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import RETRYABLE
+from caliper.local.building.options import medium_digest
 from caliper.local.config import RunConfig, check_config
 from caliper.ports.prompts import PromptPack
 from caliper.wiring.models import split_recording
@@ -174,8 +174,7 @@ class ModelSteps:
 
     def _digest(self, image: str) -> str:
         if image not in self._digests:
-            with find(self.media, image).open("rb") as file:
-                self._digests[image] = hashlib.file_digest(file, "sha256").hexdigest()
+            self._digests[image] = medium_digest(find(self.media, image))
         return self._digests[image]
 
     def _config(
