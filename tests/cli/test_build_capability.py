@@ -111,6 +111,20 @@ async def test_annotations_of_two_models(tmp_path: Path, media: Path) -> None:
         assert again.told == told.told
         other = await run(tmp_path, *words(media, *models, "--seed", "5", "--json"))
         assert (len(one.requests), len(two.requests)) == asked
+        colors = {
+            fate["question"]: (fate["decision"], fate["reasons"])
+            for fate in lines(tmp_path / "out" / "steps" / "4-merge.jsonl")
+            if fate["category"] == "object_color" and not fate["dropped"]
+        }
+        merger = ("--merger", f"tgi:{one.url}", "--json")
+        merged = steps(await run(tmp_path, *words(media, *models, *merger)))["4-merge"]
+        # Of the objects and of their colors.
+        assert (len(one.requests), len(two.requests)) == (asked[0] + 2, asked[1])
+    assert merged["dropped"] == {
+        "same element of another annotator": 5,
+        "same element in other words": 4,
+    }
+    assert merged["prompts"].keys() == {"building/merge"}
     found = steps(told)
     # Nine static dimensions of a picture, four dynamic ones of a clip.
     assert found["1-media"]["stayed"] == 13
@@ -123,11 +137,6 @@ async def test_annotations_of_two_models(tmp_path: Path, media: Path) -> None:
     assert found["4-merge"]["dropped"] == {"same element of another annotator": 7}
     assert found["5-draw"]["dropped"] == {"another element is drawn": 4}
     assert told.told["accept"] + told.told["review"] == 3
-    colors = {
-        fate["question"]: (fate["decision"], fate["reasons"])
-        for fate in lines(tmp_path / "out" / "steps" / "4-merge.jsonl")
-        if fate["category"] == "object_color" and not fate["dropped"]
-    }
     assert colors["cup"] == ("review", ["model 1: red", "model 2: orange"])
     assert colors["spoon"][0] == "accept"
     assert found["2-annotations"]["prompts"].keys() == {"building/annotate"}
@@ -165,15 +174,6 @@ def test_a_list_of_media_with_tags_and_dimensions(
     assert (told.told["accept"], told.told["review"]) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("flags", "told"),
-    [
-        ((), "nobody annotates: give --annotator SPEC or --annotations PATH"),
-        (("--annotator", "lexical"), "cannot look at pictures"),
-        (("--annotations", "bad.jsonl"), "bad.jsonl:1: file_path: no such medium: 'lost.jpg'"),
-        (("--annotator", "tgi:x", "--list", "bad.jsonl"), "bad.jsonl:1: file_path: no such medium"),
-        (("--annotator", "tgi:x", "--task", "smell"), "unknown task 'smell'"),
-        (("--annotator", "tgi:x", "--set", "tokens=3"), "unknown setting 'tokens'"),
 def test_annotations_that_were_left_out_take_the_place_of_rejected_ones(
     caliper: Command, tmp_path: Path, media: Path
 ) -> None:
@@ -192,6 +192,15 @@ def test_annotations_that_were_left_out_take_the_place_of_rejected_ones(
     assert len(lines(tmp_path / "out" / "capability" / "style.jsonl")) == 2
 
 
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        ((), "nobody annotates: give --annotator SPEC or --annotations PATH"),
+        (("--annotator", "lexical"), "cannot look at pictures"),
+        (("--annotations", "bad.jsonl"), "bad.jsonl:1: file_path: no such medium: 'lost.jpg'"),
+        (("--annotator", "tgi:x", "--list", "bad.jsonl"), "bad.jsonl:1: file_path: no such medium"),
+        (("--annotator", "tgi:x", "--task", "smell"), "unknown task 'smell'"),
+        (("--annotator", "tgi:x", "--set", "tokens=3"), "unknown setting 'tokens'"),
     ],
 )
 def test_bad_input(

@@ -16,7 +16,7 @@ from caliper.adapters.files import write_atomically, write_text
 from caliper.adapters.media.place import find
 from caliper.building.asking.examination import CANDIDATE_READERS, PROMPTS
 from caliper.building.asking.planning import NAME
-from caliper.building.asking.questions import ModelStep
+from caliper.building.asking.questions import TEXT_STEPS, ModelStep
 from caliper.building.candidates import Candidate
 from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
@@ -166,7 +166,7 @@ class ModelSteps:
         """The directory of a run, by all that it depends on: a run that is over stays as it is,
         also when a picture of the same name is another one.
         """
-        images = {row["image"] for row in rows} if step != ModelStep.BLIND else set()
+        images = {row["image"] for row in rows} if step not in TEXT_STEPS else set()
         shown = [self._digest(image) for image in sorted(images)]
         asked = [list(rows), shown, self.prompt(step), self.seed, dict(self.settings)]
         named = digest([*asked, *self.inputs(model), replicate])[:12]
