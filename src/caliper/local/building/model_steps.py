@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -127,12 +127,20 @@ class ModelSteps:
         return replies
 
     async def write(
-        self, step: ModelStep, rows: Sequence[Mapping[str, Any]], models: Sequence[str]
+        self,
+        step: ModelStep,
+        rows: Sequence[Mapping[str, Any]],
+        models: Sequence[str],
+        media: Path | None = None,
     ) -> StepWriting:
-        """What each model writes about the media in `rows`. Raises what `ask` raises."""
+        """What each model writes about the media in `rows`, which are in the folder `media` or, by
+        default, the build's. Raises what `ask` raises.
+        """
+        shown = self if media is None else replace(self, media=media)
         read, candidates, labels, remarks = CANDIDATE_READERS[step], [], [], []
         for number, spec in enumerate(models if rows else ()):
-            replies = await self.ask(step, rows, spec, number)
+            replies = await shown.ask(step, rows, spec, number)
+            self.calls = shown.calls
             labels.append(replies.model)
             remarks += replies.remarks()
             own: list[Candidate] = []
