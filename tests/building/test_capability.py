@@ -24,10 +24,16 @@ from caliper.building.capability.annotations import (
     heading,
     read_annotations,
 )
-from caliper.building.capability.kind import CAPABILITY, value_of
+from caliper.building.capability.kind import CAPABILITY
 from caliper.building.capability.media import ListedMedium, draw_media, media_of_dimensions
-from caliper.building.capability.merge import MOST_OBJECTS, draw_elements, merge_annotations
-from caliper.building.capability.replies import instruction, read_listing
+from caliper.building.capability.merge import (
+    MOST_OBJECTS,
+    draw_elements,
+    lists_to_merge,
+    merge_annotations,
+    same_elements,
+)
+from caliper.building.capability.replies import instruction, read_listing, read_synonyms
 from caliper.building.kinds import CandidateEdit
 from caliper.building.steps import keep_all
 from caliper.core.errors import InvalidInput
@@ -112,6 +118,46 @@ def test_what_two_annotators_agree_on_is_accepted_and_the_rest_is_for_people() -
     assert len(fates) == 6
 
 
+def test_what_only_a_model_holds_for_the_same_is_for_people() -> None:
+    found = [
+        said("object_category", "cup"),
+        said("object_category", "box"),
+        said("object_category", "A mug.", who="ben"),
+        said("object_number", "2", "cup"),
+        said("object_number", "3", "mugs", "ben"),
+        said("object_number", "3", "mugs", "cem"),
+        said("scene", "street"),
+        said("scene", "road", who="ben"),
+        said("OCR", "STOP", path="b.jpg"),
+        said("OCR", "EXIT", path="b.jpg"),
+    ]
+    lists = lists_to_merge(found)
+    assert lists == {
+        "a.jpg": {"object_category": ["cup", "box", "A mug."], "object_number": ["cup", "mugs"]}
+    }
+    reply = '{"groups": [{"same": ["a cup", "Mug", "moon"]}, {"same": ["box", "mug"]}, {}]}'
+    counted = '{"groups": [{"same": ["cup", "mugs"]}]}'
+    listed = read_synonyms(reply, "a.jpg", "object_category", 9)
+    numbered = read_synonyms(counted, "a.jpg", "object_number", 9)
+    assert listed
+    assert numbered
+    assert listed.unusable == 1
+    same = same_elements(found, (*listed.candidates, *numbered.candidates))
+    fates = merge_annotations(found, same, "m")
+    objects, numbers = (
+        [fate for fate in fates if fate.candidate.category == name] for name in lists["a.jpg"]
+    )
+    assert [fate.dropped for fate in objects] == ["", "same element in other words", ""]
+    assert objects[0].reasons == ("ana: cup", "ben: A mug.", "merged by m")
+    assert objects[1].detail == "cup stays"
+    assert [(fate.candidate.answer, fate.detail) for fate in numbers if fate.dropped] == [
+        ("2", "mugs stays"),
+        ("3", "3 stays"),
+    ]
+    (kept,) = (fate for fate in numbers if not fate.dropped)
+    assert (kept.decision, kept.reasons[0]) == ("review", "ana: cup: 2")
+
+
 @given(SETS, st.integers(0, 3))
 def test_one_element_represents_all(found: list[Candidate], seed: int) -> None:
     drawn = kept(found, seed)
@@ -135,7 +181,7 @@ def test_the_draw_is_even_and_does_not_depend_on_the_order() -> None:
 def test_frequent_values_give_way_to_rare_ones() -> None:
     angles = ["level angle"] * 8 + ["high angle"] * 2 + ["dutch angle"]
     found = [said("camera_angle", value, path=f"{n}.jpg") for n, value in enumerate(angles)]
-    fates = balance(keep_all(found), 5, 0, value_of)
+    fates = balance(keep_all(found), 5, 0, CAPABILITY.share)
     left = Counter(fate.candidate.answer for fate in fates if not fate.dropped)
     assert left == {"level angle": 2, "high angle": 2, "dutch angle": 1}
 

@@ -48,6 +48,17 @@ def candidates(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def review(folder: Path, *verdicts: str) -> None:
+    """A reviewer gives verdicts on the first candidates."""
+    lines = [
+        {**each, "verdict": verdict, "reason": "", "time": "2026-11-26T06:10:16Z"}
+        for each, verdict in zip(candidates(folder), verdicts, strict=False)
+    ]
+    reviews = folder / "out" / "reviews"
+    reviews.mkdir(exist_ok=True)
+    reviews.joinpath("ann.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 async def test_from_pictures_to_candidates(tmp_path: Path, images: Path) -> None:
     async with ChatServer(otherwise=writing) as server:
         told = await run(tmp_path, *words(images, *by_models(server), "--json"))
@@ -141,15 +152,9 @@ def test_without_any_model(caliper: Command, tmp_path: Path) -> None:
     ]
     assert sum(found["2-formats"]["dropped"].values()) == 4
     assert found["4-duplicates"]["dropped"] == {"near duplicate": 1}
-    reviews = tmp_path / "out" / "reviews"
-    reviews.mkdir()
     ended = caliper("build", "finish", "out", code=2)
     assert "no question is accepted yet" in ended.err
-    lines = [
-        {**each, "verdict": verdict, "reason": "", "time": "2026-11-26T06:10:16Z"}
-        for each, verdict in zip(candidates(tmp_path), ("reject", *["accept"] * 9), strict=False)
-    ]
-    reviews.joinpath("ann.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    review(tmp_path, "reject", *["accept"] * 9)
     told = caliper("build", "finish", "out", "--json", code=0).told
     assert (told["accept"], told["reject"], told["pending"], told["disputed"]) == (9, 1, 1, 0)
     card = Path(tmp_path, told["card"]).read_text()
@@ -159,6 +164,24 @@ def test_without_any_model(caliper: Command, tmp_path: Path) -> None:
     evaluate = ("evaluate", "captionqa", "--data", data, "--captions", "captions.json")
     report = caliper(*evaluate, "--no-anchors", "--json").told
     assert "household" in report["benchmarks"]["captionqa"]["domains"]
+
+
+def test_a_verdict_is_about_the_picture_that_was_shown(
+    caliper: Command, tmp_path: Path, images: Path
+) -> None:
+    asked = {"image": PICTURE, "question": "What is it?", "choices": ["a cup", "a jug"]}
+    asked |= {"answer": "a cup", "category": "Things - Kind", "id": "q1"}
+    (tmp_path / "asked.jsonl").write_text(json.dumps(asked) + "\n")
+    build = words(images, "--questions", "asked.jsonl")
+    caliper(*build, code=0)
+    review(tmp_path, "accept")
+    caliper("build", "finish", "out", code=0)
+    shutil.copy(EXAMPLES / "media" / "images" / "tea_box.png", images / PICTURE)
+    shown = ("build", "review", "out", "--reviewer", "ann", "--images", "pictures")
+    assert f"pictures/{PICTURE}: not the medium of the build" in caliper(*shown, code=2).err
+    caliper(*build, code=0)
+    ended = caliper("build", "finish", "out", code=2)
+    assert "no question is accepted yet" in ended.err
 
 
 @pytest.mark.parametrize(

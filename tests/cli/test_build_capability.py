@@ -42,15 +42,15 @@ def media(tmp_path: Path) -> Path:
     return folder
 
 
-def accept_all(build: Path, but: str = "") -> None:
-    """A reviewer accepts everything; annotations of the dimension `but` are rejected."""
+def accept_all(build: Path, but: str = "", first: int = 1_000) -> None:
+    """A reviewer accepts everything, but rejects the first annotations of the dimension `but`."""
     (build / "reviews").mkdir(exist_ok=True)
     rows = lines(build / "candidates.jsonl")
     said = [
-        {**row, "verdict": "reject" if row["category"] == but else "accept", "time": ""}
-        for row in rows
+        {**row, "verdict": "reject" if row["category"] == but and place < first else "accept"}
+        for place, row in enumerate(rows)
     ]
-    text = "".join(json.dumps({**each, "reason": ""}) + "\n" for each in said)
+    text = "".join(json.dumps({**each, "reason": "", "time": ""}) + "\n" for each in said)
     (build / "reviews" / "ana.jsonl").write_text(text)
 
 
@@ -68,6 +68,10 @@ def test_given_annotations_become_data_of_the_benchmark(caliper: Command, tmp_pa
     accept_all(build, but="OCR")
     told = caliper("build", "finish", "out", "--json", code=0)
     assert (told.told["accept"], told.told["reject"]) == (48, 4)
+    fewer = caliper("build", "finish", "out", "--per-category", "3", code=0)
+    assert "7-balance: 48 in, 36 stay, 12 dropped" in fewer.out
+    assert "12 category is full, e.g. " in fewer.out
+    told = caliper("build", "finish", "out", "--json", code=0)
     assert told.told["data"] == ["out/capability", "out/capability_qa"]
     # A file of an earlier finish would be data as well.
     files = {path.stem for path in (build / "capability").iterdir()}
@@ -107,6 +111,20 @@ async def test_annotations_of_two_models(tmp_path: Path, media: Path) -> None:
         assert again.told == told.told
         other = await run(tmp_path, *words(media, *models, "--seed", "5", "--json"))
         assert (len(one.requests), len(two.requests)) == asked
+        colors = {
+            fate["question"]: (fate["decision"], fate["reasons"])
+            for fate in lines(tmp_path / "out" / "steps" / "4-merge.jsonl")
+            if fate["category"] == "object_color" and not fate["dropped"]
+        }
+        merger = ("--merger", f"tgi:{one.url}", "--json")
+        merged = steps(await run(tmp_path, *words(media, *models, *merger)))["4-merge"]
+        # Of the objects and of their colors.
+        assert (len(one.requests), len(two.requests)) == (asked[0] + 2, asked[1])
+    assert merged["dropped"] == {
+        "same element of another annotator": 5,
+        "same element in other words": 4,
+    }
+    assert merged["prompts"].keys() == {"building/merge"}
     found = steps(told)
     # Nine static dimensions of a picture, four dynamic ones of a clip.
     assert found["1-media"]["stayed"] == 13
@@ -119,11 +137,6 @@ async def test_annotations_of_two_models(tmp_path: Path, media: Path) -> None:
     assert found["4-merge"]["dropped"] == {"same element of another annotator": 7}
     assert found["5-draw"]["dropped"] == {"another element is drawn": 4}
     assert told.told["accept"] + told.told["review"] == 3
-    colors = {
-        fate["question"]: (fate["decision"], fate["reasons"])
-        for fate in lines(tmp_path / "out" / "steps" / "4-merge.jsonl")
-        if fate["category"] == "object_color" and not fate["dropped"]
-    }
     assert colors["cup"] == ("review", ["model 1: red", "model 2: orange"])
     assert colors["spoon"][0] == "accept"
     assert found["2-annotations"]["prompts"].keys() == {"building/annotate"}
@@ -159,6 +172,24 @@ def test_a_list_of_media_with_tags_and_dimensions(
     told = caliper(*words(media, *flags), code=0)
     assert steps(told)["2-annotations"]["dropped"] == {"medium is not drawn": 2}
     assert (told.told["accept"], told.told["review"]) == (1, 0)
+
+
+def test_annotations_that_were_left_out_take_the_place_of_rejected_ones(
+    caliper: Command, tmp_path: Path, media: Path
+) -> None:
+    given = []
+    for name in ("one.jpg", "other.jpg", "third.jpg"):
+        shutil.copy(media / "coffee.jpg", media / name)
+        row = {"file_path": name, "task": "style", "annotation": "realistic"}
+        given += [{**row, "annotator": who} for who in ("a", "b")]
+    (tmp_path / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    flags = ("--annotations", "given.jsonl", "--per-task", "2", "--json")
+    assert caliper(*words(media, *flags), code=0).told["accept"] == 2
+    accept_all(tmp_path / "out", but="style", first=1)
+    told = caliper("build", "finish", "out", "--json", code=0).told
+    assert (told["accept"], told["reject"], told["kept"]) == (1, 1, 2)
+    assert told["balance"]["remarks"][0].startswith("1 of them had been left out before the review")
+    assert len(lines(tmp_path / "out" / "capability" / "style.jsonl")) == 2
 
 
 @pytest.mark.parametrize(

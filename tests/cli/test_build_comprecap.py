@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
+from tests.fakes.question_writer import words
 from tests.fakes.scene_writer import scene_writing
 from tests.fakes.sources import EXAMPLES
 
@@ -41,6 +42,8 @@ def test_from_masks_and_descriptions_to_scores_without_any_model(
     again = caliper(*build(*SCENES, *IMAGES), code=0)
     assert again.out.count("(unchanged)") == 5
     told = caliper("build", "finish", "out", "--json", code=0).told
+    ended = caliper("build", "finish", "out", "--per-category", "1", code=2)
+    assert "builds of comprecap are not balanced" in ended.err
     assert [Path(name).name for name in told["data"]] == ["anno.json", "compreqa"]
     card = (tmp_path / "out" / "card.md").read_text()
     assert "Scene graphs of 5 pictures for CompreCap's protocol: 29 objects, 26 relations." in card
@@ -123,6 +126,13 @@ async def test_what_a_model_writes_is_for_review(home: Path) -> None:
         assert again.told == told.told
         # Descriptions of 5 objects, relations of 2 pictures, wrong descriptions of a cup.
         assert len(server.requests) == asked == 8
+    said = [words(request.body) for request in server.requests]
+    plain, outlined = (
+        {picture for text, picture in said if ("red outline" in text) == expected}
+        for expected in (False, True)
+    )
+    # All pictures and three masks are alike; of one that covers everything, no outline is seen.
+    assert (len(plain), len(outlined)) == (1, 3)
     found = steps(told)
     assert found["1-objects"]["remarks"] == ["1 annotated pictures are not in the folder"]
     assert found["1-objects"]["dropped"] == {"mask cannot be used": 2}

@@ -1,4 +1,6 @@
-"""Models that list visual elements of media. What they say follows from a request alone."""
+"""Models that list visual elements of media, and merge lists. What they say follows from a request
+alone.
+"""
 
 import json
 from typing import Any
@@ -9,14 +11,20 @@ from tests.fakes.question_writer import words
 
 
 def annotating(color: str) -> Step:
-    """A model that sees three objects, of which the cup has this color, and cannot tell styles."""
+    """A model that sees three objects, of which the cup has this color, and cannot tell styles. Of
+    a list, it holds the first two names for the same.
+    """
 
     async def step(
         server: ChatServer, request: web.Request, body: dict[str, Any]
     ) -> web.StreamResponse:
         text, pictures = words(body)
-        assert pictures
-        said = listed(text.rpartition("The aspect: ")[2], color)
+        assert bool(pictures) != ("you do not see" in text)
+        if not pictures:
+            names = [line[2:] for line in text.rpartition("\n\n")[2].splitlines()[1:]]
+            said = json.dumps({"groups": [{"same": [*names[:2], "moon"]}]})
+        else:
+            said = listed(text.rpartition("The aspect: ")[2], color)
         return await answer(said)(server, request, body)
 
     return step

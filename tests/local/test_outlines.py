@@ -36,7 +36,7 @@ def drawn(jpeg: bytes | None, colour: tuple[int, int, int]) -> list[int]:
     """The left ends of outlines of a colour, in the middle row."""
     assert jpeg is not None
     row = np.asarray(Image.open(io.BytesIO(jpeg)))[100].astype(int)
-    return [left for left in (20, 120, 220) if abs(row[left] - colour).sum() < 150]
+    return [left for left in (20, 120, 220) if abs(row[left - 2] - colour).sum() < 150]
 
 
 def test_the_objects_of_a_candidate_are_outlined(pictures: OutlinedPictures) -> None:

@@ -1,30 +1,71 @@
-"""A build on real Kafka and MinIO: the same candidates as in one process, to the byte."""
+"""Builds on real Kafka and MinIO: the same candidates as in one process, to the byte."""
 
 import asyncio
+import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from aiohttp import web
+from tests.fakes.annotators import annotating
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.command import Command
-from tests.fakes.question_writer import writing
+from tests.fakes.question_writer import words, writing
+from tests.fakes.scene_writer import scene_writing
 from tests.fakes.separate import STAGES, Ground
 from tests.fakes.separate import installation as installed
 from tests.fakes.sources import EXAMPLES
 from tests.servers.access import access_to
 
+GIVEN = {"file_path": "coffee.jpg", "task": "object_category", "annotation": "mug"}
+IMAGES = ("--images", "pictures")
+INPUTS = {
+    "captionqa": (*IMAGES, "--taxonomy", str(EXAMPLES / "building" / "taxonomy.yaml")),
+    "capability": ("--media", "pictures", "--annotations", "given.jsonl", "--task", GIVEN["task"]),
+    "comprecap": (*IMAGES, "--scenes", "scenes.json", "--coverage", "0"),
+}
+ROLES = {
+    "captionqa": ("--generator", "--blind", "--validator", "--validator"),
+    "capability": ("--annotator", "--merger"),
+    "comprecap": ("--describer", "--generator"),
+}
 
-def words(images: Path, model: str, out: str) -> tuple[str, ...]:
-    taxonomy = ("--taxonomy", str(EXAMPLES / "building" / "taxonomy.yaml"))
-    models = ("--generator", model, "--blind", model, "--validator", model, "--validator", model)
-    return ("build", "captionqa", *taxonomy, "--images", str(images), "--out", out, *models)
+MODELLED = {"captionqa": 4, "capability": 2, "comprecap": 2}
+"""Steps that ask a model: of CaptionQA, also the default embedder."""
+
+
+def build(benchmark: str, model: str, out: str) -> Sequence[str]:
+    models = [word for role in ROLES[benchmark] for word in (role, model)]
+    return ("build", benchmark, *INPUTS[benchmark], *models, "--out", f"{benchmark}-{out}")
+
+
+async def answering(
+    server: ChatServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    text, _ = words(body)
+    if "visual elements" in text:
+        return await annotating("red")(server, request, body)
+    if "multiple-choice" in text:
+        return await writing(server, request, body)
+    return await scene_writing(server, request, body)
+
+
+def inputs(folder: Path) -> None:
+    """Two pictures, an annotation, and objects without descriptions."""
+    (folder / "pictures").mkdir()
+    for name in ("coffee.jpg", "tea_box.png"):
+        shutil.copy(EXAMPLES / "media" / "images" / name, folder / "pictures")
+    rows = json.loads((EXAMPLES / "comprecap" / "anno.json").read_text())
+    for row in rows:
+        for each in row["info"]:
+            del each["short_description"], each["extend_description"]
+    (folder / "given.jsonl").write_text(json.dumps(GIVEN) + "\n")
+    (folder / "scenes.json").write_text(json.dumps(rows))
 
 
 async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path: Path) -> None:
-    images = tmp_path / "pictures"
-    images.mkdir()
-    for name in ("coffee.jpg", "tea_box.png"):
-        shutil.copy(EXAMPLES / "media" / "images" / name, images)
+    inputs(tmp_path)
     access = access_to(ground.minio, ground.bucket)
     caliper = Command(
         tmp_path,
@@ -35,7 +76,7 @@ async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path:
             "CALIPER_STORE_SECRET_KEY": access.secret_key,
         },
     )
-    chats = {kind: ChatServer(otherwise=writing) for kind in STAGES}
+    chats = {kind: ChatServer(otherwise=answering) for kind in STAGES}
     async with installed(ground, chats) as there:
         chat = chats["captioner"]
         server = ("--server", f"127.0.0.1:{there.ports['gateway']}")
@@ -45,19 +86,25 @@ async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path:
             return ended.told
 
         # Cut off, it stops as in one process, and goes on from there.
-        cut = await told(*words(images, MODEL, "there"), *server, "--max-calls", "30", code=1)
+        first = build("captionqa", MODEL, "there")
+        cut = await told(*first, *server, "--max-calls", "30", code=1)
         assert "20 budget" in cut["stopped"]
-        there_told = await told(*words(images, MODEL, "there"), *server)
-        asked = len(chat.requests)
-        assert await told(*words(images, MODEL, "again"), *server) == there_told
-        # Known to the installation: nothing is asked twice.
-        assert len(chat.requests) == asked
-        chat.requests.clear()
-        assert await told(*words(images, f"tgi:{chat.url}", "here")) == there_told
-        assert len(chat.requests) == asked
-    for file in (
-        "candidates.jsonl",
-        *(f"steps/{step}.jsonl" for step in ("1-questions", "3-blind")),
-    ):
-        here = (tmp_path / "here" / file).read_bytes()
-        assert (tmp_path / "there" / file).read_bytes() == here
+        for benchmark in INPUTS:
+            there_told = await told(*build(benchmark, MODEL, "there"), *server)
+            if benchmark == "captionqa":
+                asked = len(chat.requests)
+                assert await told(*build(benchmark, MODEL, "again"), *server) == there_told
+                # Known to the installation: nothing is asked twice.
+                assert len(chat.requests) == asked
+            asked = len(chat.requests)
+            chat.requests.clear()
+            assert await told(*build(benchmark, f"tgi:{chat.url}", "here")) == there_told
+            assert len(chat.requests) == asked
+            chat.requests.clear()
+            assert sum(bool(step["models"]) for step in there_told["steps"]) == MODELLED[benchmark]
+            here, away = (tmp_path / f"{benchmark}-{place}" for place in ("here", "there"))
+            for file in (
+                "candidates.jsonl",
+                *(f"steps/{path.name}" for path in here.glob("steps/*")),
+            ):
+                assert (away / file).read_bytes() == (here / file).read_bytes()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from caliper.building.candidates import Candidate
 from caliper.building.steps import Fate
+
+FULL = "category is full"
 
 
 def _image(candidate: Candidate) -> str:
@@ -20,15 +22,20 @@ def balance(
     most: int | None,
     seed: int,
     share: Callable[[Candidate], str] = _image,
+    spare: Collection[str] = (),
 ) -> tuple[Fate, ...]:
     """Keep at most `most` candidates per category, spread over their shares, drawn by `seed`.
 
     Each share, by default a picture, gives its first candidate of a category before any gives its
-    second. Which ones, depends on the seed and the ids alone.
+    second. Which ones, depends on the seed and the ids alone. Candidates with an id among `spare`
+    come after the others of their share.
     """
     if most is None:
         return tuple(fates)
-    drawn = sorted((fate.candidate for fate in fates), key=lambda each: _rank(seed, each))
+    drawn = sorted(
+        (fate.candidate for fate in fates),
+        key=lambda each: (each.id in spare, _rank(seed, each)),
+    )
     turns = Counter[tuple[str, str]]()
     queues: dict[str, list[tuple[int, int, Candidate]]] = {}
     for place, candidate in enumerate(drawn):
@@ -44,7 +51,7 @@ def balance(
     return tuple(
         fate
         if fate.candidate.id in kept
-        else replace(fate, dropped="category is full", detail=fate.candidate.category)
+        else replace(fate, dropped=FULL, detail=fate.candidate.category)
         for fate in fates
     )
 

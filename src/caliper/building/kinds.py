@@ -43,8 +43,9 @@ class BuildKind:
     the texts of the final files by path, from the accepted candidates and the content of
     build.json. `summary` says what they amount to. `heading` stands above a candidate, `picture`
     names what is shown of it, and `editable` the fields that people may edit. `inputs` is a file of
-    the build directory whose rows `files` finds as `inputs` in the content of build.json. For the
-    data card: what the first step `counted`, and `statistics`, a table whose first row is its head.
+    the build directory whose rows `files` finds as `inputs` in the content of build.json. `bound`
+    is the setting that bounds a category, if any, which is balanced over the values of `share`. For
+    the data card: what the first step `counted`, and `statistics`, a table with a head.
     """
 
     benchmark: str
@@ -57,5 +58,7 @@ class BuildKind:
     picture: Callable[[Candidate], str] = _image
     editable: Callable[[Candidate], tuple[str, ...]] = _questions_and_options
     inputs: str = ""
+    bound: str = ""
+    share: Callable[[Candidate], str] = _image
     counted: str = "candidates"
     statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = _no_rows

@@ -150,6 +150,11 @@ def merge(
     return _without_copies(decisions)
 
 
+def accepted_candidates(decisions: Iterable[ReviewDecision]) -> list[Candidate]:
+    """The candidates that are accepted, with the texts of edits."""
+    return [each.candidate for each in decisions if each.state is ReviewState.ACCEPT]
+
+
 def _without_copies(decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]:
     kept: set[tuple[str, ...]] = set()
     distinct = []

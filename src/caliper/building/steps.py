@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from caliper.building.candidates import (
@@ -18,6 +18,7 @@ from caliper.core.keys import fields_of
 from caliper.core.rows import Row
 
 _MOST_EXAMPLES = 3
+_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +126,19 @@ def restore_step(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResul
     )
 
 
-def assess(fates: Sequence[Fate]) -> list[AssessedCandidate]:
-    """The candidates of these fates that stay, with the validators' decisions."""
+def assess(fates: Sequence[Fate], pictures: Mapping[str, str]) -> list[AssessedCandidate]:
+    """The candidates of these fates, with the validators' decisions.
+
+    `pictures` are the digests of the pictures by path. Ids have theirs: a verdict about a picture
+    is none about another of the same name.
+    """
+
+    def candidate(found: Candidate) -> Candidate:
+        return replace(found, id=f"{found.id}-{pictures[found.image][:_DIGITS]}")
+
     return [
-        AssessedCandidate(fate.candidate, CandidateDecision(fate.decision), fate.reasons)
+        AssessedCandidate(candidate(fate.candidate), CandidateDecision(fate.decision), fate.reasons)
         for fate in fates
-        if not fate.dropped
     ]
 
 

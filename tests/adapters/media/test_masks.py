@@ -92,11 +92,11 @@ def test_broken_masks(given: dict[str, Any], told: str) -> None:
         read_mask(given, (30, 40))
 
 
-def test_an_outline_marks_the_edge_and_nothing_else() -> None:
+def test_an_outline_lies_around_an_object_and_marks_nothing_else() -> None:
     mask = np.zeros((60, 80), np.uint8)
     mask[10:50, 20:60] = 1
     drawn = np.asarray(outline(Image.new("RGB", (80, 60), "gray"), [mask]))
-    assert tuple(drawn[10, 20]) == tuple(drawn[49, 59]) == (255, 60, 0)
-    assert tuple(drawn[12, 22]) == (255, 255, 255)
-    for untouched in (drawn[30, 40], drawn[30, 19], drawn[5, 5]):
+    assert tuple(drawn[9, 20]) == tuple(drawn[51, 61]) == (255, 60, 0)
+    assert tuple(drawn[7, 20]) == (255, 255, 255)
+    for untouched in (drawn[10, 20], drawn[49, 59], drawn[30, 16], drawn[5, 5]):
         assert tuple(untouched) == (128, 128, 128)

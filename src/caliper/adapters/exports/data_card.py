@@ -12,7 +12,12 @@ from caliper.adapters.phrases import with_interval
 from caliper.benchmarks.registry import benchmark
 from caliper.building.candidates import Candidate
 from caliper.building.kinds import BuildKind
-from caliper.building.reviews import ReviewAgreement, ReviewDecision, ReviewState
+from caliper.building.reviews import (
+    ReviewAgreement,
+    ReviewDecision,
+    ReviewState,
+    accepted_candidates,
+)
 from caliper.building.steps import StepResult
 from caliper.core.report import leaves
 
@@ -21,7 +26,9 @@ _LONGEST_EXAMPLE = 200
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What a data card is about. `agreement` is None for fewer than two reviewers."""
+    """What a data card is about. `agreement` is None for fewer than two reviewers, `balance` for
+    builds that are not balanced after the review.
+    """
 
     kind: BuildKind
     domain: str
@@ -30,11 +37,14 @@ class CardFacts:
     steps: Sequence[StepResult]
     decisions: Sequence[ReviewDecision]
     agreement: ReviewAgreement | None
+    balance: StepResult | None = None
 
     @property
-    def kept(self) -> list[Candidate]:
+    def kept(self) -> Sequence[Candidate]:
         """The candidates that are part of the benchmark."""
-        return [each.candidate for each in self.decisions if each.state is ReviewState.ACCEPT]
+        if self.balance is None:
+            return accepted_candidates(self.decisions)
+        return self.balance.stayed
 
 
 def card_text(facts: CardFacts) -> str:
@@ -46,7 +56,8 @@ def card_text(facts: CardFacts) -> str:
         facts.kind.summary(facts.kept),
         *_categories(facts),
     ]
-    blocks += [*_steps(facts.steps), *_models(facts.steps), *_reviews(facts)]
+    steps = [*facts.steps, *filter(None, [facts.balance])]
+    blocks += [*_steps(steps), *_models(facts.steps), *_reviews(facts)]
     settings = [f"- {plain(name)}: {plain(value)}" for name, value in leaves(facts.settings)]
     blocks += ["## Settings", "\n".join(settings)]
     return "\n\n".join(blocks) + "\n"

@@ -72,15 +72,17 @@ def box(mask: Pixels) -> tuple[int, int, int, int]:
 
 
 def outline(picture: Image.Image, masks: Sequence[Pixels]) -> Image.Image:
-    """The picture with the edges of masks drawn on it, the first in a colour of its own."""
+    """The picture with lines around masks, which hide nothing of them, the first in a colour of its
+    own.
+    """
     pixels = np.array(picture)
     thick = max(2, max(picture.size) // 400)
     # The first lies above the others.
     for place, mask in reversed(list(enumerate(masks))):
         image = Image.fromarray(mask).resize(picture.size, Image.Resampling.NEAREST)
-        inside = np.asarray(image).astype(bool)
-        edge = inside & ~_shrunk(inside, thick)
-        halo = _shrunk(inside, thick) & ~_shrunk(inside, thick + 1)
+        outside = ~np.asarray(image).astype(bool)
+        edge = outside & ~_shrunk(outside, thick)
+        halo = _shrunk(outside, thick) & ~_shrunk(outside, thick + 1)
         pixels[halo] = 255
         pixels[edge] = _COLOURS[min(place, len(_COLOURS) - 1)]
     return Image.fromarray(pixels)

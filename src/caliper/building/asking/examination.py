@@ -11,7 +11,12 @@ from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
-from caliper.building.capability.replies import LISTING_SCHEMA, read_listing
+from caliper.building.capability.replies import (
+    LISTING_SCHEMA,
+    MERGING_SCHEMA,
+    read_listing,
+    read_synonyms,
+)
 from caliper.building.comprecap.replies import (
     DESCRIBE_SCHEMA,
     MISLEAD_SCHEMA,
@@ -52,10 +57,12 @@ _SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {
     ModelStep.RELATE: RELATE_SCHEMA,
     ModelStep.MISLEAD: MISLEAD_SCHEMA,
     ModelStep.ANNOTATE: LISTING_SCHEMA,
+    ModelStep.MERGE: MERGING_SCHEMA,
 }
 CANDIDATE_READERS: Mapping[ModelStep, CandidateReader] = {
     ModelStep.WRITE: read_questions,
     ModelStep.ANNOTATE: read_listing,
+    ModelStep.MERGE: read_synonyms,
     ModelStep.DESCRIBE: read_description,
     ModelStep.RELATE: read_relations,
     ModelStep.MISLEAD: read_wrong_descriptions,

@@ -1,5 +1,5 @@
 """Planning the questions of a model step. All are asked through the captioner, as questions about
-the media; the blind model is shown none.
+the media; text steps show none.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.options import question_permutation
-from caliper.building.asking.questions import ModelStep, StepQuestion
+from caliper.building.asking.questions import TEXT_STEPS, ModelStep, StepQuestion
 from caliper.building.candidates import candidate_of
 from caliper.core.errors import UnknownName
 from caliper.core.question import Item, Question, Source
@@ -50,7 +50,8 @@ def _writing(row: Row) -> Item:
         Question(ordinal, StepQuestion(step, str(category), most, str(text)))
         for ordinal, (category, text) in enumerate(zip(categories, texts, strict=True))
     )
-    return Item(NAME, image, image, image, (image,), questions, Source.MEDIA)
+    media = () if step in TEXT_STEPS else (image,)
+    return Item(NAME, image, image, image, media, questions, Source.MEDIA)
 
 
 def _answering(row: Row, seed: int) -> Item:

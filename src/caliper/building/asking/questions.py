@@ -25,6 +25,11 @@ class ModelStep(StrEnum):
     RELATE = "relate"
     MISLEAD = "mislead"
     ANNOTATE = "annotate"
+    MERGE = "merge"
+
+
+TEXT_STEPS = frozenset({ModelStep.BLIND, ModelStep.MERGE})
+"""The steps that show a model no medium."""
 
 
 @dataclass(frozen=True, slots=True)

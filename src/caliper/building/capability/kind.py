@@ -12,6 +12,11 @@ from caliper.building.capability.annotations import (
 from caliper.building.capability.official import files, statistics, summary
 from caliper.building.kinds import BuildKind
 
+
+def _value(candidate: Candidate) -> str:
+    return text_key(candidate.answer)
+
+
 CAPABILITY = BuildKind(
     benchmark="capability",
     noun="annotation",
@@ -27,11 +32,8 @@ CAPABILITY = BuildKind(
     summary=summary,
     heading=heading,
     editable=editable_fields,
+    bound="per_task",
+    share=_value,
     counted="media",
     statistics=statistics,
 )
-
-
-def value_of(candidate: Candidate) -> str:
-    """What a dimension is balanced over: its categories, numbers, colors or texts."""
-    return text_key(candidate.answer)

@@ -1,15 +1,17 @@
 """Annotations of several annotators merged, and one element drawn per medium and dimension.
 
-The paper has a language model merge the lists of three models (3.1); here, texts that are equal
-without case, accents, punctuation and articles are the same element.
+The paper has a language model merge the lists of three models (3.1). Here, texts that are equal
+without case, accents, punctuation and articles are the same element, and so are those that a model
+says are synonyms, if one is asked.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from caliper.benchmarks.capability.tasks import TASKS, Form
 from caliper.building.candidates import Candidate, CandidateDecision
@@ -20,40 +22,98 @@ MOST_OBJECTS = 11
 """Objects with their numbers per clip: as many as the published data have at most."""
 
 
-def merge_annotations(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
+MOST_NAMES = 500
+"""Names of a list that a model merges; longer lists are merged by rules only."""
+Element = tuple[str, ...]
+"""What candidates of the same element share; at the end, its name."""
+
+
+def lists_to_merge(candidates: Iterable[Candidate]) -> dict[str, dict[str, list[str]]]:
+    """The names of elements by medium and dimension, where several annotators gave several."""
+    names: dict[tuple[str, str], dict[Element, str]] = {}
+    annotators: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for each in candidates:
+        place = each.image, each.category
+        names.setdefault(place, {}).setdefault(_element(each), _name(each))
+        annotators.setdefault(place, set()).add(each.flags)
+    lists: dict[str, dict[str, list[str]]] = {}
+    for (image, category), own in names.items():
+        if 1 < len(own) <= MOST_NAMES and len(annotators[image, category]) > 1:
+            lists.setdefault(image, {})[category] = list(own.values())
+    return lists
+
+
+def same_elements(
+    candidates: Iterable[Candidate], synonyms: Iterable[Candidate]
+) -> dict[Element, Element]:
+    """The element that stands for each one of a group of synonyms (`read_synonyms`).
+
+    Names that no annotator gave do not count, nor do those that another group has.
+    """
+    known = {(each.image, each.category, _element(each)[-1]): _element(each) for each in candidates}
+    same: dict[Element, Element] = {}
+    for group in synonyms:
+        names = dict.fromkeys(map(text_key, group.choices))
+        found = [known.get((group.image, group.category, name)) for name in names]
+        alike = [each for each in found if each is not None and each not in same]
+        if len(alike) > 1:
+            same |= dict.fromkeys(alike, alike[0])
+    return same
+
+
+def merge_annotations(
+    candidates: Iterable[Candidate],
+    same: Mapping[Element, Element] = MappingProxyType({}),
+    model: str = "",
+) -> tuple[Fate, ...]:
     """Keep one candidate per element of a medium and dimension.
 
     The value that most annotators give stays, the earlier one of a tie. It is accepted if two or
-    more gave it and nobody another one; else people review it, with what each annotator said.
+    more gave it and nobody another one; else people review it, with what each annotator said, and
+    so they do if only the `model` says that elements are the `same`.
     """
-    groups: dict[tuple[str, ...], list[Candidate]] = {}
+    groups: dict[Element, list[Candidate]] = {}
     for candidate in candidates:
-        groups.setdefault(_element(candidate), []).append(candidate)
-    return tuple(fate for group in groups.values() for fate in _merged(group))
+        element = _element(candidate)
+        groups.setdefault(same.get(element, element), []).append(candidate)
+    return tuple(fate for group in groups.values() for fate in _merged(group, model))
 
 
-def _element(candidate: Candidate) -> tuple[str, ...]:
+def _element(candidate: Candidate) -> Element:
     named = (candidate.category, candidate.image, text_key(candidate.question))
     return named if has_one_value(candidate) else (*named, text_key(candidate.answer))
 
 
-def _merged(group: Sequence[Candidate]) -> list[Fate]:
+def _name(candidate: Candidate) -> str:
+    return candidate.question if has_one_value(candidate) else candidate.answer
+
+
+def _merged(group: Sequence[Candidate], model: str) -> list[Fate]:
     votes = Counter(text_key(each.answer) for each in group)
     value, count = votes.most_common(1)[0]
     chosen = next(each for each in group if text_key(each.answer) == value)
-    agreed = count == len(group) > 1
-    said = tuple(f"{', '.join(each.flags)}: {each.answer}" for each in group)
+    alike = len({_element(each) for each in group}) == 1
+    agreed = alike and count == len(group) > 1
+    remark = "one annotator only" if len(group) == 1 else "" if alike else f"merged by {model}"
+    said = (f"{', '.join(each.flags)}: {_said(each, alike=alike)}" for each in group)
     kept = Fate(
         replace(chosen, flags=()),
         decision=CandidateDecision.ACCEPT if agreed else CandidateDecision.REVIEW,
-        reasons=said if len(group) > 1 else (*said, "one annotator only"),
+        reasons=(*said, *filter(None, [remark])),
     )
-    return [
-        kept
-        if each is chosen
-        else Fate(each, "same element of another annotator", f"{chosen.answer} stays")
-        for each in group
-    ]
+    return [kept if each is chosen else _copy(each, chosen) for each in group]
+
+
+def _said(candidate: Candidate, *, alike: bool) -> str:
+    if alike or not has_one_value(candidate):
+        return candidate.answer
+    return f"{candidate.question}: {candidate.answer}"
+
+
+def _copy(candidate: Candidate, chosen: Candidate) -> Fate:
+    if _element(candidate) == _element(chosen):
+        return Fate(candidate, "same element of another annotator", f"{chosen.answer} stays")
+    return Fate(candidate, "same element in other words", f"{_name(chosen)} stays")
 
 
 def draw_elements(fates: Sequence[Fate], seed: int) -> tuple[Fate, ...]:

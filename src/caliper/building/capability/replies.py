@@ -1,8 +1,8 @@
-"""Asking a model for the elements of a medium, and reading what it lists."""
+"""Asking a model for the elements of a medium, and reading what it lists or merges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from caliper.benchmarks.capability.tasks import TASKS, Form, Task
@@ -24,6 +24,22 @@ LISTING_SCHEMA: Mapping[str, Any] = {
         }
     },
     "required": ["elements"],
+    "additionalProperties": False,
+}
+MERGING_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "groups": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"same": {"type": "array", "items": {"type": "string"}}},
+                "required": ["same"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["groups"],
     "additionalProperties": False,
 }
 _WANTED = {
@@ -56,6 +72,11 @@ def instruction(task: Task) -> str:
     return f"{wanted}, which is one of these names:\n{lines}"
 
 
+def list_text(task: Task, names: Sequence[str]) -> str:
+    """What a model is to merge, for the prompt."""
+    return "\n".join((f"{task.title}:", *(f"- {name}" for name in names)))
+
+
 def read_listing(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` elements of a reply; None if it is unreadable.
 
@@ -67,6 +88,27 @@ def read_listing(reply: str, image: str, category: str, most: int) -> WrittenCan
     found = [_candidate(entry, image, TASKS[category]) for entry in entries]
     candidates = tuple(each for each in found if each is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
+
+
+def read_synonyms(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
+    """Read at most `most` groups of names for the same element, as the choices of a candidate each;
+    None if the reply is unreadable. No group is an answer too.
+    """
+    entries = reply_entries(reply, "groups", "same")
+    if entries is None:
+        return None
+    found = [_names(entry) for entry in entries]
+    candidates = tuple(
+        Candidate.of(image, category, names, names[0], category)
+        for names in found
+        if len(names) > 1
+    )[:most]
+    return WrittenCandidates(candidates, len(entries) - len(candidates))
+
+
+def _names(entry: Any) -> list[str]:
+    names = entry.get("same") if isinstance(entry, Mapping) else None
+    return [text for text in map(_text, names) if text] if isinstance(names, list) else []
 
 
 def _candidate(entry: Any, image: str, task: Task) -> Candidate | None:

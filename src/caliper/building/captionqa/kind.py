@@ -107,4 +107,5 @@ CAPTIONQA = BuildKind(
     edited=edit_question,
     files=files,
     summary=summary,
+    bound="per_category",
 )

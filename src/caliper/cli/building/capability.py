@@ -45,6 +45,15 @@ class AnnotationFlags(EngineFlags):
             "--annotator", metavar="SPEC", help=f"Lists elements of media; repeatable. {SPECS}"
         ),
     ] = None
+    merger: Annotated[
+        str | None,
+        typer.Option(
+            "--merger",
+            metavar="SPEC",
+            help="Merges what annotators list in different words. By default, only equal names are "
+            "merged.",
+        ),
+    ] = None
     task: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,6 +104,7 @@ class AnnotationFlags(EngineFlags):
             listed=self.listed,
             annotations=tuple(self.annotations or ()),
             annotators=tuple(self.annotator or ()),
+            merger=self.merger,
             most=self.most,
             media_per_task=self.media_per_task,
             per_task=self.per_task,

@@ -9,36 +9,53 @@ from typing import Annotated
 import typer
 
 from caliper.building.reviews import ReviewState
+from caliper.cli.building.show import step_lines
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.local.building.directory import BuildDirectory
-from caliper.local.building.finish import finish
+from caliper.local.building.finish import PER_CATEGORY, finish
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a build.")]
 
+Most = Annotated[
+    int | None,
+    typer.Option(
+        PER_CATEGORY,
+        help="Keep at most this many per category or dimension. Default: as in the build.",
+        min=1,
+    ),
+]
 
-def command(directory: Directory, json: Json = False, quiet: Quiet = False) -> int:
+
+def command(
+    directory: Directory, per_category: Most = None, json: Json = False, quiet: Quiet = False
+) -> int:
     """Write what was accepted in a build as data of its benchmark, and a data card.
 
     The data are for `caliper evaluate`; DIR/card.md tells how they came about. What nobody
-    reviewed, or reviewers disagree about, is left out.
+    reviewed, or reviewers disagree about, is left out. Categories are balanced again: what the
+    validators accepted fills those in which people rejected some.
     """
-    finished = finish(BuildDirectory(directory))
-    states = Counter(each.state for each in finished.facts.decisions)
+    finished = finish(BuildDirectory(directory), per_category)
+    facts = finished.facts
+    states = Counter(each.state for each in facts.decisions)
     if json:
         counts = {str(state): states[state] for state in ReviewState}
         files = {"data": [str(path) for path in finished.data], "card": str(finished.card)}
-        write_json({"domain": finished.facts.domain, **counts, **files})
+        steps = {"balance": facts.balance.summary()} if facts.balance else {}
+        write_json({"domain": facts.domain, "kept": len(facts.kept), **counts, **steps, **files})
     elif not quiet:
         left = (
             f"{states[ReviewState.PENDING]} not reviewed, {states[ReviewState.DISPUTED]} disputed"
         )
         OUT.print(
-            f"{states[ReviewState.ACCEPT]} {finished.facts.kind.noun}s; left out: "
+            f"{len(facts.kept)} {facts.kind.noun}s; left out: "
             f"{states[ReviewState.REJECT]} rejected, {left}",
             highlight=False,
         )
+        for line in step_lines(facts.balance, known=False) if facts.balance else ():
+            OUT.print(line, soft_wrap=True, highlight=False)
         for path in (*finished.data, finished.card):
             OUT.print(plain(str(path)), soft_wrap=True, highlight=False)
     return Exit.DONE

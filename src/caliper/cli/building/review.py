@@ -22,6 +22,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
 from caliper.local.building.directory import BuildDirectory
+from caliper.local.building.options import check_media
 from caliper.local.building.outlines import OutlinedPictures
 from caliper.local.review_files import (
     ReviewFile,
@@ -86,7 +87,10 @@ def review(options: ReviewOptions) -> int:
             else "Nothing needs a review. Add --all to review all."
         )
         return Exit.DONE
-    kind = kind_of(BuildDirectory(options.directory).read().get("benchmark", "captionqa"))
+    build = BuildDirectory(options.directory).read()
+    shown = {each.candidate.image for each in start.questions}
+    check_media(options.images, shown, build.get("pictures", {}))
+    kind = kind_of(build.get("benchmark", "captionqa"))
     asyncio.run(_serve(options, kind, file, start))
     return Exit.DONE
 

@@ -11,6 +11,7 @@ from typing import Any
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.bounds import CLIPS
 from caliper.benchmarks.capability.tasks import NAMES, TASKS
+from caliper.building.asking.planning import MOST_ELEMENTS
 from caliper.building.asking.questions import ModelStep, writing_row
 from caliper.building.balance import balance
 from caliper.building.candidates import Candidate
@@ -19,7 +20,7 @@ from caliper.building.capability.annotations import (
     credit_annotator,
     read_annotations,
 )
-from caliper.building.capability.kind import CAPABILITY, value_of
+from caliper.building.capability.kind import CAPABILITY
 from caliper.building.capability.media import (
     ListedMedium,
     draw_media,
@@ -28,8 +29,13 @@ from caliper.building.capability.media import (
     media_of_dimensions,
     read_media,
 )
-from caliper.building.capability.merge import draw_elements, merge_annotations
-from caliper.building.capability.replies import instruction
+from caliper.building.capability.merge import (
+    draw_elements,
+    lists_to_merge,
+    merge_annotations,
+    same_elements,
+)
+from caliper.building.capability.replies import instruction, list_text
 from caliper.building.steps import Fate, StepResult
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
@@ -49,9 +55,10 @@ _TABLE = Layout(FileFormat.TABLE)
 class AnnotationOptions:
     """The inputs, models and settings of a build of CAPability.
 
-    `annotations` are given ones, `annotators` SPECs of models, `listed` a list of media with
-    dimensions and tags. `most` is the number of elements that a model lists per medium and
-    dimension; `media_per_task` and `per_task` bound a dimension before and after annotation.
+    `annotations` are given ones, `annotators` SPECs of models, `merger` that of the model that
+    merges lists, `listed` a list of media with dimensions and tags. `most` is the number of
+    elements that a model lists per medium and dimension; `media_per_task` and `per_task` bound a
+    dimension before and after annotation.
     """
 
     media: Path
@@ -59,6 +66,7 @@ class AnnotationOptions:
     listed: Path | None = None
     annotations: tuple[Path, ...] = ()
     annotators: tuple[str, ...] = ()
+    merger: str | None = None
     most: int = 20
     media_per_task: int | None = None
     per_task: int | None = None
@@ -115,12 +123,13 @@ class AnnotationBuild:
         texts = {name: instruction(TASKS[name]) for name in options.tasks}
         annotators = self._models.inputs(*options.annotators)
         asked = [annotators, options.most, dict(options.settings), texts]
-        prompt = self._models.prompt(ModelStep.ANNOTATE)
+        merger = [self._models.inputs(options.merger), dict(options.settings)]
+        prompt, merging = map(self._models.prompt, (ModelStep.ANNOTATE, ModelStep.MERGE))
         return (
             (MEDIA, [media, drawn, None if modelled else given], self._draw_media),
             (ANNOTATIONS, [media, given, asked, prompt], self._annotations),
             (FORMATS, [__version__], self._formats),
-            (MERGE, [__version__], self._merge),
+            (MERGE, [merger, merging, __version__], self._merge),
             (DRAW, [options.seed, __version__], self._draw),
             (BALANCE, [options.per_task, options.seed, __version__], self._balance),
         )
@@ -175,7 +184,29 @@ class AnnotationBuild:
         return StepResult(FORMATS, check_annotations(fate.candidate for fate in fates))
 
     async def _merge(self, fates: Sequence[Fate]) -> StepResult:
-        return StepResult(MERGE, merge_annotations(fate.candidate for fate in fates))
+        spec, candidates = self._options.merger, [fate.candidate for fate in fates]
+        lists = lists_to_merge(candidates)
+        if spec is None or not lists:
+            return StepResult(MERGE, merge_annotations(candidates))
+        rows = [
+            writing_row(
+                path,
+                list(names),
+                MOST_ELEMENTS,
+                ModelStep.MERGE,
+                [list_text(TASKS[name], own) for name, own in names.items()],
+            )
+            for path, names in lists.items()
+        ]
+        written = await self._models.write(ModelStep.MERGE, rows, [spec])
+        same = same_elements(candidates, written.candidates[0])
+        return StepResult(
+            name=MERGE,
+            fates=merge_annotations(candidates, same, written.models[0]),
+            models=written.models,
+            prompts=self._models.prompt(ModelStep.MERGE),
+            remarks=written.remarks,
+        )
 
     async def _draw(self, fates: Sequence[Fate]) -> StepResult:
         return StepResult(DRAW, draw_elements(fates, self._options.seed))
@@ -183,5 +214,5 @@ class AnnotationBuild:
     async def _balance(self, fates: Sequence[Fate]) -> StepResult:
         options = self._options
         skipped = "no --per-task" if options.per_task is None else ""
-        kept = balance(fates, options.per_task, options.seed, value_of)
+        kept = balance(fates, options.per_task, options.seed, CAPABILITY.share)
         return StepResult(BALANCE, kept, skipped=skipped)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.files import write_atomically
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.building.asking.questions import ModelStep, writing_row
 from caliper.building.candidates import Candidate, CandidateDecision
@@ -18,6 +20,7 @@ from caliper.building.comprecap.scenes import (
     CATEGORIES,
     OBJECT,
     RELATIONS_WRITTEN,
+    SceneObject,
     SceneRules,
     check_objects,
     list_objects,
@@ -25,8 +28,10 @@ from caliper.building.comprecap.scenes import (
 )
 from caliper.building.steps import Fate, StepResult
 from caliper.core.layout import FileFormat, Layout
+from caliper.core.preparation import Preparation
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.model_steps import ModelSteps, StepWriting
+from caliper.local.building.outlines import OutlinedPictures
 from caliper.local.building.scenes import read_scenes, write_scenes
 from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
 from caliper.version import __version__
@@ -36,6 +41,7 @@ OBJECTS, MASKS, DESCRIPTIONS, RELATIONS, QUESTIONS = STEPS = (
 )
 _TABLE = Layout(FileFormat.TABLE)
 _WRONG = 2
+_OUTLINED = "outlined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,7 @@ class GraphBuild:
         given = read_scenes(options.scenes, options.descriptions, options.images, digests, limits)
         self._pictures, self._absent = given.pictures, given.absent
         self._digests = {image: digests[image] for image in given.pictures}
+        self._scenes, self._limits = Path(), limits
 
     async def run(self, directory: BuildDirectory, show: Show) -> BuildResult:
         """Go through all steps; those whose inputs are the same are not done again.
@@ -83,7 +90,8 @@ class GraphBuild:
         Raises what the runs of model steps raise.
         """
         sequence = StepSequence(directory, self._facts(), show)
-        write_scenes(directory.path / SCENES, self._pictures)
+        self._scenes = directory.path / SCENES
+        write_scenes(self._scenes, self._pictures)
         return await sequence.run(self._steps())
 
     def _facts(self) -> dict[str, Any]:
@@ -139,19 +147,46 @@ class GraphBuild:
             skipped = "every description is given" if not missing else "no --describer"
             fates = describe(before, self._pictures)
             return StepResult(DESCRIPTIONS, tuple(fates), skipped=skipped)
+        folder = self._models.runs / _OUTLINED
+        outlined = await asyncio.to_thread(self._outline, missing, folder)
+        if not outlined:
+            fates = describe(before, self._pictures)
+            return StepResult(DESCRIPTIONS, tuple(fates), skipped="no picture can be decoded")
         rows = [
             writing_row(
-                image,
-                [each.name for each in objects],
+                name,
+                [each.name],
                 1,
                 ModelStep.DESCRIBE,
-                [describe_place(each, self._pictures[image]) for each in objects],
+                [describe_place(each, self._pictures[image])],
             )
-            for image, objects in missing.items()
+            for name, (image, each) in outlined.items()
         ]
-        written = await self._models.write(ModelStep.DESCRIBE, rows, [spec])
-        fates = describe(before, self._pictures, written.candidates[0], written.models[0])
+        written = await self._models.write(ModelStep.DESCRIBE, rows, [spec], folder)
+        texts = [replace(each, image=outlined[each.image][0]) for each in written.candidates[0]]
+        fates = describe(before, self._pictures, texts, written.models[0])
+        if unseen := sum(map(len, missing.values())) - len(outlined):
+            remark = f"{unseen} objects are on pictures that cannot be decoded"
+            written = replace(written, remarks=(remark, *written.remarks))
         return self._asked(DESCRIPTIONS, ModelStep.DESCRIBE, fates, written)
+
+    def _outline(
+        self, missing: Mapping[str, Sequence[SceneObject]], folder: Path
+    ) -> dict[str, tuple[str, SceneObject]]:
+        """Write a picture of each object in which it is outlined; gives picture and object by its
+        path. Those of broken pictures have none.
+        """
+        longest = Preparation().longest
+        pictures = OutlinedPictures(self._options.images, self._scenes, longest, self._limits)
+        outlined = {}
+        for image, objects in missing.items():
+            for number, each in enumerate(objects, start=1):
+                name = f"{image}/{number}.jpg"
+                jpeg = pictures.jpeg(f"{image}\n{each.name}")
+                if jpeg is not None:
+                    write_atomically(folder / name, jpeg)
+                    outlined[name] = image, each
+        return outlined
 
     async def _relations(self, before: Sequence[Fate]) -> StepResult:
         spec, objects = self._options.describer, _candidates(before)

@@ -2,7 +2,8 @@
 
 build.json         settings, taxonomy, digests of the pictures, and the summary of each step
 steps/*.jsonl      every candidate that came into a step, and why it was dropped, if it was
-runs/              the runs of the steps that ask models, as those of evaluations
+runs/              the runs of the steps that ask models, as those of evaluations, and pictures with
+                   outlines that they are shown
 candidates.jsonl   the candidates that are left, with the validators' decisions: for review
 reviews/*.jsonl    people's verdicts
 scenes.jsonl       of scene graphs: the masks of all objects

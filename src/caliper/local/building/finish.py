@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.adapters.exports.data_card import CardFacts, card_text
 from caliper.adapters.files import write_text
+from caliper.building.balance import FULL, balance
+from caliper.building.candidates import Candidate, CandidateDecision
 from caliper.building.registry import kind_of
-from caliper.building.reviews import merge, review_agreement
-from caliper.building.steps import StepResult, read_fates, restore_step
+from caliper.building.reviews import accepted_candidates, merge, review_agreement
+from caliper.building.steps import Fate, StepResult, assess, keep_all, read_fates, restore_step
 from caliper.core.errors import InvalidInput
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.review_files import all_reviews, read_review_candidates
+
+PER_CATEGORY = "--per-category"
+_BALANCE = "7-balance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +31,10 @@ class FinishedBuild:
     facts: CardFacts
 
 
-def finish(directory: BuildDirectory) -> FinishedBuild:
+def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
     """Write the files of the benchmark and card.md. What nobody reviewed, or reviewers disagree
-    about, is left out.
+    about, is left out. Categories are balanced again, with at most `most` candidates each, by
+    default as many as in the build.
 
     Raises InvalidInput if there is no build or nothing is accepted, RunInUse, StoreUnavailable.
     """
@@ -40,15 +46,23 @@ def finish(directory: BuildDirectory) -> FinishedBuild:
             message = "the build stopped before its last step: give the command that began it again"
             raise InvalidInput(message, file=str(path))
         kind = kind_of(build["benchmark"])
+        steps = _steps(directory)
         facts = CardFacts(
             kind=kind,
             domain=build["domain"],
             categories=build["categories"],
             settings=build["settings"],
-            steps=_steps(directory),
+            steps=steps,
             decisions=merge(assessed, reviews),
             agreement=review_agreement(assessed, reviews) if len(reviews) > 1 else None,
         )
+        if most is not None and not kind.bound:
+            raise InvalidInput(f"builds of {kind.benchmark} are not balanced", field=PER_CATEGORY)
+        most = most or build["settings"].get(kind.bound)
+        if most is not None:
+            spare = assess(_spare(steps[-1]), build["pictures"])
+            merged = merge([*assessed, *spare], reviews)[len(assessed) :]
+            facts = replace(facts, balance=_balance(facts, accepted_candidates(merged), most))
         if not facts.kept:
             message = f"no {kind.noun} is accepted yet: review them with caliper build review"
             raise InvalidInput(message, file=str(directory.candidates))
@@ -57,6 +71,24 @@ def finish(directory: BuildDirectory) -> FinishedBuild:
         texts = kind.files(facts.kept, build)
         data = _write(path, texts)
         return FinishedBuild(data, write_text(path / "card.md", card_text(facts)), facts)
+
+
+def _spare(last: StepResult) -> list[Fate]:
+    """What the balance before the review left out, though the validators accepted it."""
+    full = (fate for fate in last.fates if fate.dropped == FULL)
+    return [fate for fate in full if fate.decision == CandidateDecision.ACCEPT]
+
+
+def _balance(facts: CardFacts, spare: Sequence[Candidate], most: int) -> StepResult:
+    """Balance what people left, with spare candidates where they left less than there may be."""
+    names = {each.id for each in spare}
+    found = keep_all([*accepted_candidates(facts.decisions), *spare])
+    fates = balance(found, most, int(facts.settings["seed"]), facts.kind.share, names)
+    # An earlier step has told that the others are left out.
+    told = tuple(fate for fate in fates if not (fate.dropped and fate.candidate.id in names))
+    count = sum(fate.candidate.id in names for fate in told)
+    remark = f"{count} of them had been left out before the review, and fill their categories"
+    return StepResult(_BALANCE, told, remarks=(remark,) if count else ())
 
 
 def _write(path: Path, texts: Mapping[str, str]) -> list[Path]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,12 @@ from caliper.adapters.files import write_atomically, write_text
 from caliper.adapters.media.place import find
 from caliper.building.asking.examination import CANDIDATE_READERS, PROMPTS
 from caliper.building.asking.planning import NAME
-from caliper.building.asking.questions import ModelStep
+from caliper.building.asking.questions import TEXT_STEPS, ModelStep
 from caliper.building.candidates import Candidate
 from caliper.core.keys import digest
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.outcome import RETRYABLE
+from caliper.local.building.options import medium_digest
 from caliper.local.config import RunConfig, check_config
 from caliper.ports.prompts import PromptPack
 from caliper.wiring.models import split_recording
@@ -127,12 +127,20 @@ class ModelSteps:
         return replies
 
     async def write(
-        self, step: ModelStep, rows: Sequence[Mapping[str, Any]], models: Sequence[str]
+        self,
+        step: ModelStep,
+        rows: Sequence[Mapping[str, Any]],
+        models: Sequence[str],
+        media: Path | None = None,
     ) -> StepWriting:
-        """What each model writes about the media in `rows`. Raises what `ask` raises."""
+        """What each model writes about the media in `rows`, which are in the folder `media` or, by
+        default, the build's. Raises what `ask` raises.
+        """
+        shown = self if media is None else replace(self, media=media)
         read, candidates, labels, remarks = CANDIDATE_READERS[step], [], [], []
         for number, spec in enumerate(models if rows else ()):
-            replies = await self.ask(step, rows, spec, number)
+            replies = await shown.ask(step, rows, spec, number)
+            self.calls = shown.calls
             labels.append(replies.model)
             remarks += replies.remarks()
             own: list[Candidate] = []
@@ -166,7 +174,7 @@ class ModelSteps:
         """The directory of a run, by all that it depends on: a run that is over stays as it is,
         also when a picture of the same name is another one.
         """
-        images = {row["image"] for row in rows} if step != ModelStep.BLIND else set()
+        images = {row["image"] for row in rows} if step not in TEXT_STEPS else set()
         shown = [self._digest(image) for image in sorted(images)]
         asked = [list(rows), shown, self.prompt(step), self.seed, dict(self.settings)]
         named = digest([*asked, *self.inputs(model), replicate])[:12]
@@ -174,8 +182,7 @@ class ModelSteps:
 
     def _digest(self, image: str) -> str:
         if image not in self._digests:
-            with find(self.media, image).open("rb") as file:
-                self._digests[image] = hashlib.file_digest(file, "sha256").hexdigest()
+            self._digests[image] = medium_digest(find(self.media, image))
         return self._digests[image]
 
     def _config(

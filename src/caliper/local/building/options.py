@@ -83,8 +83,22 @@ def media_digests(
             most = limits.clip_bytes if path.suffix.lower() in CLIPS else limits.picture_bytes
             if path.stat().st_size > most:
                 raise InvalidInput(f"more than {most:,} bytes", file=str(path))
-            with path.open("rb") as file:
-                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+            digests[name] = medium_digest(path)
         except OSError as error:
             raise InvalidInput(f"cannot be read: {error.strerror}", file=str(path)) from error
     return digests
+
+
+def medium_digest(path: Path) -> str:
+    """The SHA-256 of a medium. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_media(folder: Path, names: Collection[str], known: Mapping[str, str]) -> None:
+    """Raise InvalidInput for a medium whose digest is not the `known` one. It may be absent."""
+    for name in sorted(set(names) & known.keys()):
+        path = folder / name
+        if path.is_file() and medium_digest(path) != known[name]:
+            message = "not the medium of the build: give the command that began it again"
+            raise InvalidInput(message, file=str(path))

@@ -1,4 +1,4 @@
-"""Pictures with the objects outlined that a candidate is about, for review."""
+"""Pictures with the objects outlined that a candidate is about, for review and for models."""
 
 from __future__ import annotations
 
@@ -21,10 +21,16 @@ else:
 
 
 class OutlinedPictures:
-    """Outlines objects of the pictures below `folder`, by the masks in a build's file `scenes`."""
+    """Outlines objects of the pictures below `folder`, by the masks in a build's file `scenes`.
 
-    def __init__(self, folder: Path, scenes: Path, longest: int) -> None:
+    The pictures are shrunk to `longest` pixels per side.
+    """
+
+    def __init__(
+        self, folder: Path, scenes: Path, longest: int, limits: MediaLimits | None = None
+    ) -> None:
         self._folder, self._scenes, self._longest = folder, scenes, longest
+        self._limits = limits or MediaLimits().for_thumbnails()
 
     def jpeg(self, shown: str) -> bytes | None:
         """The JPEG of a picture with objects outlined; None if it cannot be made.
@@ -33,11 +39,10 @@ class OutlinedPictures:
         of it.
         """
         image, *names = shown.split("\n")
-        limits = MediaLimits().for_thumbnails()
         try:
             path = find(self._folder, image)
-            size = images.picture_size(path, limits)
-            picture = images.open_image(path, limits, self._longest)
+            size = images.picture_size(path, self._limits)
+            picture = images.open_image(path, self._limits, self._longest)
             found = [
                 masks.decode_pixels(each["mask_out"], size)
                 for name in names

@@ -35,7 +35,8 @@ class StepSequence:
     """The steps of one build in a directory, which this process has claimed.
 
     `facts` are the values of build.json that are none of a step: `benchmark`, `domain`,
-    `categories` and others. Raises InvalidInput if the directory holds a build of another domain.
+    `categories`, `pictures` (digests by path) and others. Raises InvalidInput if the directory
+    holds a build of another domain.
     """
 
     def __init__(self, directory: BuildDirectory, facts: Mapping[str, Any], show: Show) -> None:
@@ -63,7 +64,7 @@ class StepSequence:
             fates = [fate for fate in step.fates if not fate.dropped]
         categories = self._facts["categories"]
         result.coverage = coverage(categories, (fate.candidate for fate in fates))
-        self._directory.write_candidates(assess(fates))
+        self._directory.write_candidates(assess(fates, self._facts["pictures"]))
         self._directory.write({**self._values(), "complete": True})
         return result
 
