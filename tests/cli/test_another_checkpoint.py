@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from PIL import Image
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
 from tests.fakes.verdict_lines import forget_lines
-
-from caliper.core.run import RunSpec
 
 PICTURES = 3
 RIGHT, WRONG = (fake.answer(json.dumps({"score": score, "reason": "so"})) for score in ("1", "-1"))
@@ -158,28 +155,3 @@ async def test_a_finished_run_says_since_when(folder: Path) -> None:
     printed = (await evaluate(folder, *flags, "--json")).told
     assert printed.pop("already_ended") == since
     assert printed == json.loads((folder / "run" / "report.json").read_text())
-
-
-def as_before(run: Path) -> str:
-    """Make a run what an earlier commit left of it, without its verdicts; gives its run id."""
-    written = yaml.safe_load((run / "run.yaml").read_text())
-    spec = RunSpec.from_json(written["spec"])
-    assert spec != spec.by_origin
-    before = {"fingerprint": spec.by_origin.fingerprint, "spec": spec.by_origin.to_json()}
-    text = yaml.safe_dump({**written, **before, "run": spec.by_origin.run_id})
-    (run / "run.yaml").write_text(text)
-    forget_lines(run)
-    (run / "execution.json").unlink()
-    for file in (run / "state").rglob("*.json"):
-        file.write_text(file.read_text().replace(spec.run_id, spec.by_origin.run_id))
-    return spec.by_origin.run_id
-
-
-async def test_a_run_that_an_earlier_commit_began_goes_on(folder: Path) -> None:
-    async with two_servers(fake.answer("A park."), fake.answer("A road.")) as servers:
-        flags = (*captioner(servers[0]), "--name", "step1", "--out", "run")
-        await evaluate(folder, *flags)
-        begun = as_before(folder / "run")
-        await evaluate(folder, *flags)
-        assert len(servers[0].requests) == PICTURES
-    assert execution(folder, "run")["run"] == begun
