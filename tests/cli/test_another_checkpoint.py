@@ -52,34 +52,8 @@ def judged(server: ChatServer, name: str) -> tuple[str, ...]:
     return "--captions", "captions", "--judge", f"tgi:{server.url}", "--name", name, "--out", name
 
 
-def captions(folder: Path, out: str) -> set[str]:
-    return {row["caption"] for row in tiny.read_lines(folder / out / "captions.jsonl")}
-
-
 def execution(folder: Path, out: str) -> Any:
     return json.loads((folder / out / "execution.json").read_text())
-
-
-async def test_the_captions_of_a_later_step_are_its_own(folder: Path) -> None:
-    async with two_servers(fake.answer("A park."), fake.answer("A road.")) as servers:
-        for server, name in zip(servers, ("step1", "step2"), strict=True):
-            ended = await evaluate(folder, *captioner(server), "--name", name, "--out", name)
-            assert "reuse" not in ended.out
-        assert [len(server.requests) for server in servers] == [PICTURES] * 2
-    assert [captions(folder, name) for name in ("step1", "step2")] == [{"A park."}, {"A road."}]
-
-
-async def test_the_verdicts_of_another_judge_are_its_own(folder: Path) -> None:
-    async with two_servers(RIGHT, WRONG) as servers:
-        for server, name in zip(servers, ("ours", "theirs"), strict=True):
-            await evaluate(folder, *judged(server, name))
-        # One more finds out how a server takes schemas.
-        assert [len(server.requests) for server in servers] == [PICTURES + 1] * 2
-    scores = [
-        {row["score"] for row in tiny.read_lines(folder / name / "verdicts.jsonl")}
-        for name in ("ours", "theirs")
-    ]
-    assert scores == [{1}, {-1}]
 
 
 async def test_a_checkpoint_that_nothing_tells_apart_needs_a_name(folder: Path) -> None:
@@ -108,15 +82,6 @@ async def test_a_server_that_reports_another_revision_is_refused(folder: Path) -
         ended = await evaluate(folder, *captioner(server, f"#{fake.MODEL}@step-1"), code=2)
         assert f"revision {fake.REVISION} of {fake.MODEL}, not step-1" in ended.err
         assert server.requests == []
-
-
-async def test_replies_are_shared_where_that_is_asked_for(folder: Path) -> None:
-    async with two_servers(RIGHT, WRONG) as servers:
-        await evaluate(folder, *judged(servers[0], "ours"), "--share-replies")
-        ended = await evaluate(folder, *judged(servers[1], "theirs"), "--share-replies")
-        assert servers[1].requests == []
-    assert f"3 {REUSED}" in ended.out
-    assert execution(folder, "theirs")["reuse"]["verdicts"] == PICTURES
 
 
 async def test_reused_verdicts_are_counted_and_shown(folder: Path) -> None:

@@ -97,13 +97,6 @@ def test_a_broken_file_is_told_by_line_and_field(
     assert not (tmp_path / "run").exists()
 
 
-def test_captions_that_are_not_utf_8(caliper: Command, config: Path) -> None:
-    file = caliper.folder / "captions" / "captionqa.json"
-    file.write_bytes(b'{"nat_1": "a car",\n "doc_1": "caf\xe9"}')
-    ended = caliper(*CAPTIONQA, code=2)
-    assert "captions/captionqa.json:2: not UTF-8: byte 0xe9 at offset 33" in ended.err
-
-
 def test_a_key_that_stands_twice(caliper: Command, config: Path) -> None:
     file = caliper.folder / "captions" / "comprecap.json"
     file.write_text('{"park.jpg": "a dog", "park.jpg": "a cat"}')
@@ -267,21 +260,6 @@ def test_a_run_directory_of_a_newer_release(caliper: Command, config: Path) -> N
     assert "no schema number" in caliper("report", "run", code=2).err
     file.write_text("a: [")
     assert "not a run directory" in caliper("report", "run", code=2).err
-
-
-def test_the_directory_of_another_run(caliper: Command, config: Path) -> None:
-    caliper(*COMPRECAP, "--quiet", code=0)
-    before = {path: path.read_bytes() for path in (caliper.folder / "run").glob("*.*")}
-    ended = caliper(*CAPTIONQA, code=2)
-    assert "run: holds run " in ended.err
-    assert "choose another directory with --out" in ended.err
-    assert {path: path.read_bytes() for path in (caliper.folder / "run").glob("*.*")} == before
-
-
-def test_a_directory_that_cannot_be_written(caliper: Command, config: Path) -> None:
-    ended = caliper(*COMPRECAP[:-1], "anno.json/run", code=4)
-    assert "cannot write the run directory anno.json/run: Not a directory" in ended.err
-    assert "--out" in ended.err
 
 
 def test_replies_that_were_recorded_wrong(caliper: Command, config: Path) -> None:
