@@ -17,23 +17,26 @@ from caliper.pipeline.store.group_commit import GroupCommit
 from caliper.pipeline.store.marks import Marks, folder_of_marks
 from caliper.pipeline.store.pack_rows import Frame
 from caliper.pipeline.store.packs import Packs, pack_key
+from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.clock import Clock
-from caliper.ports.storage import DeletableStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 
 _TRIES = 3
 _BATCH = 1000
 
 
-class PackedStore:
-    """ports.storage.DeletableStore over `whole`: `get`, `put`, `size` and `delete` take a reply for
-    one object, wherever it is, as `put` and `list` do with a mark (`marks`). All else is about the
-    objects of `whole`.
+class PackedStore(StoreView):
+    """ports.storage.DeletableStore as a view of `whole`: `get`, `put`, `size` and `delete` take a
+    reply for one object, wherever it is, as `put` and `list` do with a mark (`marks`).
     """
 
     def __init__(self, whole: DeletableStore, clock: Clock) -> None:
         self.whole, self.packs = whole, Packs(whole, clock)
         self._clock, self._marks = clock, Marks(whole, clock)
         self._frames = GroupCommit(self._write_frames, clock)
+
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self.whole, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
@@ -83,18 +86,6 @@ class PackedStore:
         for first in range(0, len(keys), _BATCH):
             await self.whole.delete(*keys[first : first + _BATCH])
         await self.packs.drop(keys, self._clock.now())
-
-    async def version(self, key: str) -> str | None:
-        """The version of an object. Raises StoreUnavailable."""
-        return await self.whole.version(key)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        """Store `data` if the object has this version. Raises what the port raises."""
-        return await self.whole.replace(key, data, version)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes of an object to a file. Returns False if it does not exist."""
-        return await self.whole.get_file(key, file)
 
     async def get_range(self, key: str, first: int, length: int) -> bytes | None:
         """Some bytes of an object. Raises StoreUnavailable."""
