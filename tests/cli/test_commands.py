@@ -159,25 +159,6 @@ def test_neither_captions_nor_a_captioner(caliper: Command, config: Path) -> Non
     assert "--config" in caliper("evaluate", code=2).err
 
 
-@pytest.mark.parametrize(
-    ("written", "told"),
-    [
-        ("benchmarks: {}", "benchmarks: "),
-        ("benchmarks: {caption: {data: a, captions: b}}", "unknown benchmark 'caption'; known: "),
-        ("benchmarks: {capability: {data: a, caption: b}}", "unknown key; known: "),
-        ("seed: 0\nbenchmarks: [", "all.yaml:2"),
-        ("just words", "expected a mapping"),
-        ("benchmarks: {comprecap: {data: anno.json, captioner: 'tgi:x', reader: lexical}}",
-         "comprecap has no reader; it has a judge"),
-    ],
-)  # fmt: skip
-def test_a_configuration_that_cannot_be_used(
-    caliper: Command, config: Path, written: str, told: str
-) -> None:
-    config.write_text(written)
-    assert told in caliper("evaluate", "--config", config, code=2).err
-
-
 def test_an_unknown_variable_of_the_environment_is_an_error(tmp_path: Path) -> None:
     tiny.write_all(tmp_path)
     caliper = Command(tmp_path, {"CALIPER_TIMOUT": "3"})
