@@ -20,7 +20,7 @@ from caliper.core.messages import PlanJob
 from caliper.local.config import BenchmarkConfig
 from caliper.local.setup import open_sources
 from caliper.pipeline.asking.request import render
-from caliper.pipeline.planning.job_queue import count_shards, read_queue
+from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
 from caliper.pipeline.store.runs import read_starts, run_store
@@ -97,8 +97,8 @@ async def plan_jobs(
     )
     own = run_store(ground.store, spec.run_id)
     start = (await read_starts(own)).number
-    shards = range(await count_shards(own, start))
-    jobs = [job for number in shards for job in await read_queue(own, start, number)]
+    shards = [key async for key in own.list(f"queue/{start}/")]
+    jobs = [job for number in range(len(shards)) for job in await read_queue(own, start, number)]
     return [job.message for job in jobs]
 
 

@@ -51,25 +51,6 @@ def test_agreement_with_people(ran: Command) -> None:
     assert "Fleiss' kappa" in three.out
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("{", "1: broken JSON"),
-        ("[]", "1: expected a JSON object"),
-        ('{"score": 1}', "question_id"),
-        ('{"question_id": "q"}', "score"),
-        ('{"question_id": "q", "score": true}', "score"),
-        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question appears twice"),
-        ("", "no labels"),
-    ],
-)
-def test_labels_that_are_none(ran: Command, line: str, told: str) -> None:
-    (ran.folder / "labels.jsonl").write_text(line)
-    ended = ran("agreement", "careful", "--labels", "labels.jsonl", code=2)
-    assert "labels.jsonl" in ended.err
-    assert told in ended.err
-
-
 def test_what_the_choice_of_a_judge_does(ran: Command) -> None:
     files = (ran.folder / "judges.csv", ran.folder / "judges.md")
     words = ("agreement", "careless", "strict", "--csv", files[0], "--markdown", files[1])

@@ -3,11 +3,9 @@
 import asyncio
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
@@ -32,12 +30,6 @@ async def run(folder: Path, server: ChatServer, out: str, *more: str, code: int 
         *("--judge", f"tgi:{server.url}", "--out", out, *more),
     )
     return await asyncio.to_thread(Command(folder), *words, code=code)
-
-
-def forget_sittings(folder: Path, *outs: str) -> None:
-    """Leave of the judge checks what a release before kept of them: execution.json."""
-    for out in outs:
-        shutil.rmtree(folder / out / "state" / "anchors")
 
 
 def execution(folder: Path, out: str) -> Any:
@@ -106,8 +98,6 @@ async def test_compare_warns_of_a_judge_that_changed(tmp_path: Path) -> None:
         await run(tmp_path, server, "without", "--no-anchors")
     caliper = Command(tmp_path)
     warned = caliper("compare", "before", "after", "--quiet", code=0).err
-    forget_sittings(tmp_path, "before", "after")
-    assert caliper("compare", "before", "after", "--quiet", code=0).err == warned
     before, after = (
         execution(tmp_path, out)["anchors"]["capability"] for out in ("before", "after")
     )
@@ -140,18 +130,6 @@ def test_recorded_replies_hold_none(tmp_path: Path, config: Path) -> None:
     told = "capability: recorded replies hold none to the anchors"
     assert told in caliper(*evaluate, "asked", "--anchors").err
     assert told not in caliper(*evaluate, "plain").err
-
-
-@pytest.mark.parametrize("written", ['{"schema": 1, "anchors": {"capability": 5}}', "no JSON"])
-def test_an_execution_file_that_is_broken_is_named(tmp_path: Path, written: str) -> None:
-    caliper = Command(tmp_path)
-    tiny.write_scenes(tmp_path, SCENES)
-    words = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet")
-    for out in ("one", "other"):
-        caliper(*words, "--out", out, code=0)
-    forget_sittings(tmp_path, "one")
-    (tmp_path / "one" / "execution.json").write_text(written)
-    assert "execution.json" in caliper("compare", "one", "other", code=2).err
 
 
 def test_an_installation_has_its_own_setting(tmp_path: Path) -> None:

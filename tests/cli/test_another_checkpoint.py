@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from PIL import Image
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
 from tests.fakes.verdict_lines import forget_lines
-
-from caliper.core.run import RunSpec
 
 PICTURES = 3
 RIGHT, WRONG = (fake.answer(json.dumps({"score": score, "reason": "so"})) for score in ("1", "-1"))
@@ -55,34 +52,8 @@ def judged(server: ChatServer, name: str) -> tuple[str, ...]:
     return "--captions", "captions", "--judge", f"tgi:{server.url}", "--name", name, "--out", name
 
 
-def captions(folder: Path, out: str) -> set[str]:
-    return {row["caption"] for row in tiny.read_lines(folder / out / "captions.jsonl")}
-
-
 def execution(folder: Path, out: str) -> Any:
     return json.loads((folder / out / "execution.json").read_text())
-
-
-async def test_the_captions_of_a_later_step_are_its_own(folder: Path) -> None:
-    async with two_servers(fake.answer("A park."), fake.answer("A road.")) as servers:
-        for server, name in zip(servers, ("step1", "step2"), strict=True):
-            ended = await evaluate(folder, *captioner(server), "--name", name, "--out", name)
-            assert "reuse" not in ended.out
-        assert [len(server.requests) for server in servers] == [PICTURES] * 2
-    assert [captions(folder, name) for name in ("step1", "step2")] == [{"A park."}, {"A road."}]
-
-
-async def test_the_verdicts_of_another_judge_are_its_own(folder: Path) -> None:
-    async with two_servers(RIGHT, WRONG) as servers:
-        for server, name in zip(servers, ("ours", "theirs"), strict=True):
-            await evaluate(folder, *judged(server, name))
-        # One more finds out how a server takes schemas.
-        assert [len(server.requests) for server in servers] == [PICTURES + 1] * 2
-    scores = [
-        {row["score"] for row in tiny.read_lines(folder / name / "verdicts.jsonl")}
-        for name in ("ours", "theirs")
-    ]
-    assert scores == [{1}, {-1}]
 
 
 async def test_a_checkpoint_that_nothing_tells_apart_needs_a_name(folder: Path) -> None:
@@ -111,15 +82,6 @@ async def test_a_server_that_reports_another_revision_is_refused(folder: Path) -
         ended = await evaluate(folder, *captioner(server, f"#{fake.MODEL}@step-1"), code=2)
         assert f"revision {fake.REVISION} of {fake.MODEL}, not step-1" in ended.err
         assert server.requests == []
-
-
-async def test_replies_are_shared_where_that_is_asked_for(folder: Path) -> None:
-    async with two_servers(RIGHT, WRONG) as servers:
-        await evaluate(folder, *judged(servers[0], "ours"), "--share-replies")
-        ended = await evaluate(folder, *judged(servers[1], "theirs"), "--share-replies")
-        assert servers[1].requests == []
-    assert f"3 {REUSED}" in ended.out
-    assert execution(folder, "theirs")["reuse"]["verdicts"] == PICTURES
 
 
 async def test_reused_verdicts_are_counted_and_shown(folder: Path) -> None:
@@ -158,28 +120,3 @@ async def test_a_finished_run_says_since_when(folder: Path) -> None:
     printed = (await evaluate(folder, *flags, "--json")).told
     assert printed.pop("already_ended") == since
     assert printed == json.loads((folder / "run" / "report.json").read_text())
-
-
-def as_before(run: Path) -> str:
-    """Make a run what an earlier commit left of it, without its verdicts; gives its run id."""
-    written = yaml.safe_load((run / "run.yaml").read_text())
-    spec = RunSpec.from_json(written["spec"])
-    assert spec != spec.by_origin
-    before = {"fingerprint": spec.by_origin.fingerprint, "spec": spec.by_origin.to_json()}
-    text = yaml.safe_dump({**written, **before, "run": spec.by_origin.run_id})
-    (run / "run.yaml").write_text(text)
-    forget_lines(run)
-    (run / "execution.json").unlink()
-    for file in (run / "state").rglob("*.json"):
-        file.write_text(file.read_text().replace(spec.run_id, spec.by_origin.run_id))
-    return spec.by_origin.run_id
-
-
-async def test_a_run_that_an_earlier_commit_began_goes_on(folder: Path) -> None:
-    async with two_servers(fake.answer("A park."), fake.answer("A road.")) as servers:
-        flags = (*captioner(servers[0]), "--name", "step1", "--out", "run")
-        await evaluate(folder, *flags)
-        begun = as_before(folder / "run")
-        await evaluate(folder, *flags)
-        assert len(servers[0].requests) == PICTURES
-    assert execution(folder, "run")["run"] == begun

@@ -50,13 +50,6 @@ def test_captions_that_are_missing_and_captions_that_are_extra(
     caliper(*CAPABILITY[:-1], "low", "--coverage-floor", "0.4", "--quiet", code=0)
 
 
-def test_a_draw_leaves_captions_over_without_a_word(caliper: Command, tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 20)
-    ended = caliper(*CAPABILITY, "--limit", "3", code=0)
-    assert ended.err == ""
-    assert report(tmp_path)["benchmarks"]["capability"]["coverage"]["planned"] == 3
-
-
 def test_captions_of_action_may_be_a_superset(caliper: Command, tmp_path: Path) -> None:
     tiny.lines(tmp_path / "data" / "action.jsonl", [tiny.element("action", "event_1", "walking")])
     captions = [{"file_id": f"event_{number}", "caption": "A man walks."} for number in range(3)]
@@ -67,22 +60,9 @@ def test_captions_of_action_may_be_a_superset(caliper: Command, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("file", "written", "told"),
     [
-        ("data/scene.jsonl", '{"file_id": "a"}\n{"file_id": "b",\n', "data/scene.jsonl:1: task"),
         ("data/scene.jsonl", "\n{}\n{oops}\n", "scene.jsonl:2: task: missing"),
         ("captions/scene.jsonl", '{"file_id": "a", "caption": "x"}\n{"file_id": "b",\n',
          "captions/scene.jsonl:2: broken JSON at column 17"),
-        ("captions/scene.jsonl", '{"file_id": "a", "caption": "x"}\n' * 2,
-         "captions/scene.jsonl:2: file_id: 'a' occurs twice in task scene"),
-        ("captions/scene.jsonl", '{"file_id": "a", "caption": ["x"]}\n',
-         "captions/scene.jsonl:1: caption: expected text, found ['x']"),
-        ("captions/scene.jsonl", '{"file_id": "a"}\n', "captions/scene.jsonl:1: caption: missing"),
-        ("captions/scenes.jsonl", '{"file_id": "a", "caption": "x"}\n',
-         "captions/scenes.jsonl: unknown task 'scenes'; known: object_category, object_number"),
-        ("data/scene.jsonl", json.dumps(tiny.element("scenery", "a", "x")),
-         "data/scene.jsonl:1: task: unknown task 'scenery'; known: object_category"),
-        ("data/scene.jsonl", (json.dumps(tiny.element("scene", "a", "x")) + "\n") * 2,
-         "data/scene.jsonl:2: file_id: 'a' occurs twice in task scene"),
-        ("data/scene.jsonl", "", "data/scene.jsonl: the file holds no rows"),
     ],
 )  # fmt: skip
 def test_a_broken_file_is_told_by_line_and_field(
@@ -95,19 +75,6 @@ def test_a_broken_file_is_told_by_line_and_field(
     assert ended.out == ""
     # Mended, the same command goes: what cannot be planned is nobody's run.
     assert not (tmp_path / "run").exists()
-
-
-def test_captions_that_are_not_utf_8(caliper: Command, config: Path) -> None:
-    file = caliper.folder / "captions" / "captionqa.json"
-    file.write_bytes(b'{"nat_1": "a car",\n "doc_1": "caf\xe9"}')
-    ended = caliper(*CAPTIONQA, code=2)
-    assert "captions/captionqa.json:2: not UTF-8: byte 0xe9 at offset 33" in ended.err
-
-
-def test_a_key_that_stands_twice(caliper: Command, config: Path) -> None:
-    file = caliper.folder / "captions" / "comprecap.json"
-    file.write_text('{"park.jpg": "a dog", "park.jpg": "a cat"}')
-    assert "'park.jpg': the key appears twice" in caliper(*COMPRECAP, code=2).err
 
 
 def test_files_that_are_not_there(caliper: Command, config: Path) -> None:
@@ -163,57 +130,6 @@ def test_annotations_that_cannot_be_used(caliper: Command, tmp_path: Path) -> No
     assert "and 4 more" in ended.err
 
 
-def test_questions_that_cannot_be_used(caliper: Command, config: Path) -> None:
-    usable = tiny.QUESTIONS[0]["questions"][0]
-    broken = [
-        usable | {"answer": "purple"},
-        usable | {"choices": ["red"]},
-        usable | {"choices": "red"},
-        usable | {"question": None},
-        "no question",
-    ]
-    sample = {"id": "nat_1", "questions": [usable, *broken]}
-    without = {"id": "nat_2", "questions": None}
-    tiny.value(caliper.folder / "captionqa.json", [sample, without])
-    captions = {"nat_1": "A red car.", "nat_2": "A red car."}
-    tiny.value(caliper.folder / "captions" / "captionqa.json", captions)
-    caliper(*CAPTIONQA, code=1)
-    told = [row["reason"] for row in rows(caliper.folder)]
-    assert told == ["", *["bad_ground_truth"] * 2, *["bad_input"] * 4]
-    coverage = report(caliper.folder)["benchmarks"]["captionqa"]["coverage"]
-    # A bad ground truth is nobody's to answer; a question that cannot be read is.
-    assert (coverage["askable"], coverage["share"]) == (5, 0.2)
-
-
-def test_an_unknown_domain(caliper: Command, config: Path) -> None:
-    tiny.value(caliper.folder / "captionqa.json", [tiny.QUESTIONS[0] | {"domain": "medical"}])
-    ended = caliper(*CAPTIONQA, code=2)
-    assert "captionqa.json:1: domain: unknown domain 'medical'; known: natural, " in ended.err
-
-
-@pytest.mark.parametrize(
-    ("mask", "told"),
-    [
-        (tiny.mask(1, 1, 1), "this mask has 3 pixels, the picture's first has 6"),
-        ("no base64!", "this mask cannot be read"),
-        (tiny.mask(1, 1, 1, 1, 0, 0)[:12], "this mask cannot be read"),
-        (None, "expected a mask"),
-    ],
-)
-def test_a_mask_that_does_not_fit(
-    caliper: Command, config: Path, mask: str | None, told: str
-) -> None:
-    first, second = tiny.SCENES[0]["info"]
-    broken = {"image": "lake.jpg", "info": [first, second | {"mask_out": mask}]}
-    tiny.value(caliper.folder / "anno.json", [*tiny.SCENES, broken])
-    captions = dict.fromkeys(("park.jpg", "lake.jpg"), "A dog catches a frisbee.")
-    tiny.value(caliper.folder / "captions" / "comprecap.json", captions)
-    ended = caliper(*COMPRECAP, "--repeats", "1", code=1)
-    assert f"anno.json:2: info[1].mask_out: {told}" in ended.err
-    assert [row["reason"] for row in rows(caliper.folder)] == ["", *[""] * 3, *["bad_input"] * 4]
-    assert report(caliper.folder)["benchmarks"]["comprecap"]["s_object"] == 100
-
-
 def bomb() -> bytes:
     """A PNG that says in its header that it has 40,000 x 40,000 pixels."""
     made = io.BytesIO()
@@ -267,21 +183,6 @@ def test_a_run_directory_of_a_newer_release(caliper: Command, config: Path) -> N
     assert "no schema number" in caliper("report", "run", code=2).err
     file.write_text("a: [")
     assert "not a run directory" in caliper("report", "run", code=2).err
-
-
-def test_the_directory_of_another_run(caliper: Command, config: Path) -> None:
-    caliper(*COMPRECAP, "--quiet", code=0)
-    before = {path: path.read_bytes() for path in (caliper.folder / "run").glob("*.*")}
-    ended = caliper(*CAPTIONQA, code=2)
-    assert "run: holds run " in ended.err
-    assert "choose another directory with --out" in ended.err
-    assert {path: path.read_bytes() for path in (caliper.folder / "run").glob("*.*")} == before
-
-
-def test_a_directory_that_cannot_be_written(caliper: Command, config: Path) -> None:
-    ended = caliper(*COMPRECAP[:-1], "anno.json/run", code=4)
-    assert "cannot write the run directory anno.json/run: Not a directory" in ended.err
-    assert "--out" in ended.err
 
 
 def test_replies_that_were_recorded_wrong(caliper: Command, config: Path) -> None:

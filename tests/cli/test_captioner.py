@@ -142,16 +142,6 @@ async def test_pictures_that_cannot_be_captioned(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
-async def test_trouble_of_the_captioner_is_no_caption_and_heals(tmp_path: Path) -> None:
-    write_scenes(tmp_path)
-    async with ChatServer([fake.status(500)] * 400, otherwise=CAPTION) as server:
-        ended = await run(tmp_path, server, code=1)
-        assert "unscored: 6 backend" in ended.out
-        server.from_now_on(CAPTION)
-        await run(tmp_path, server, code=0)
-    assert len(tiny.read_lines(tmp_path / "run" / "captions.jsonl")) == PICTURES
-
-
 async def test_a_prompt_that_the_benchmark_does_not_have(tmp_path: Path) -> None:
     write_scenes(tmp_path)
     async with ChatServer(otherwise=CAPTION) as server:
@@ -162,25 +152,6 @@ async def test_a_prompt_that_the_benchmark_does_not_have(tmp_path: Path) -> None
             Command(tmp_path), "plan", *words(server)[1:], "--json", code=0
         )
         assert told.told["benchmarks"][0]["captions_to_write"] == PICTURES
-
-
-async def test_each_caption_prompt_of_captionqa(tmp_path: Path) -> None:
-    tiny.write_all(tmp_path)
-    for shade, name in enumerate(("nat_1.jpg", "doc_1.jpg")):
-        picture(tmp_path / name, 200 * shade)
-    said = {}
-    async with ChatServer(otherwise=fake.answer("A red car.")) as server:
-        for prompt in ("simple", "taxonomy"):
-            server.requests.clear()
-            part = {"data": "captionqa.json", "captioner": f"tgi:{server.url}", "prompt": prompt}
-            written = yaml.safe_dump({"benchmarks": {"captionqa": part}, "coverage_floor": 0.1})
-            tiny.text(tmp_path / "run.yaml", written)
-            flags = ("evaluate", "--config", "run.yaml", "--quiet", "--out", prompt)
-            await asyncio.to_thread(Command(tmp_path), *flags, code=0)
-            said[prompt] = [json.dumps(asked.body["messages"]) for asked in server.requests]
-    assert len(said["simple"]) == len(said["taxonomy"]) == 2
-    assert all(" -> " in asked for asked in said["taxonomy"])
-    assert not any(" -> " in asked for asked in said["simple"])
 
 
 async def test_how_long_captions_may_be_is_part_of_the_run(tmp_path: Path) -> None:

@@ -37,12 +37,6 @@ async def run(
     return await asyncio.to_thread(caliper, *words(server, out), *more, code=code)
 
 
-def rows(folder: Path, out: str = "run") -> dict[int, Any]:
-    """The verdicts by the number of their sample."""
-    told = tiny.read_lines(folder / out / "verdicts.jsonl")
-    return {int(row["item"].removeprefix("scene/s")): row for row in told}
-
-
 def part(folder: Path, out: str = "run") -> Any:
     report = json.loads((folder / out / "report.json").read_text())
     return {"state": report["state"], **report["benchmarks"]["capability"]}
@@ -137,66 +131,6 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     await run(tmp_path, server, code=4)
 
 
-async def test_trouble_that_passes_is_unscored_and_heals(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 24)
-    troubles = {
-        0: fake.status(500),
-        3: chat_trouble.html(),
-        6: fake.raw(b'{"choices": "none"}'),
-        9: chat_trouble.half_utf8(),
-        12: chat_trouble.cut_body(),
-        15: chat_trouble.cut_at_once(b"Mumble"),
-        18: fake.status(429, retry_after="1"),
-        21: chat_trouble.never(),
-    }
-    async with ChatServer(otherwise=by_number(troubles)) as server:
-        patient = {"CALIPER_TIMEOUT": "10", "CALIPER_RETRY_BUDGET": "4"}
-        ended = await run(tmp_path, server, code=1, **patient)
-        assert "16 of 24 askable questions scored" in ended.out
-        found = rows(tmp_path)
-        assert {number for number, row in found.items() if row["score"] is None} == set(troubles)
-        assert {row["score"] for row in found.values()} == {None, 1.0}
-        # In the end only trouble is left to be asked: then nobody waits for the endpoint.
-        assert {found[number]["reason"] for number in troubles} <= {"backend", "timeout"}
-        assert part(tmp_path)["state"] == "finished"
-        # No figure rests on trouble: 16 were asked and were right.
-        assert part(tmp_path)["tasks"]["scene"]["n_scored"] == 16
-        assert part(tmp_path)["tasks"]["scene"]["precision"] == 100
-
-        server.requests.clear()
-        server.from_now_on(RIGHT)
-        await run(tmp_path, server)
-        assert sorted(number_asked(asked.body) for asked in server.requests) == sorted(troubles)
-        assert part(tmp_path)["state"] == "complete"
-        assert part(tmp_path)["coverage"]["unscored"] == {}
-
-
-async def test_answers_that_hold_no_score(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 6)
-    answers = {
-        1: fake.answer("I would rather not say."),
-        2: fake.answer('{"score": 1, "rea', finish="length"),
-        3: fake.answer(""),
-        4: fake.answer(None, refusal="I cannot help with that."),
-        5: fake.answer('{"score": 7, "reason": "very good"}'),
-    }
-    async with ChatServer(otherwise=by_number(answers)) as server:
-        await run(tmp_path, server, code=1)
-        reasons = {number: row["reason"] for number, row in rows(tmp_path).items()}
-        assert reasons == {
-            0: "",
-            1: "unreadable",
-            2: "truncated",
-            3: "no_reply",
-            4: "refused",
-            5: "unreadable",
-        }
-        # What could not be read was asked once more, at another seed.
-        seeds = [asked.body["seed"] for asked in server.requests if number_asked(asked.body) == 1]
-        assert len(set(seeds)) == len(seeds) == 2
-        assert rows(tmp_path)[1]["reply"] == "I would rather not say."
-
-
 async def test_an_endpoint_that_never_works_ends_the_run(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 20)
     async with ChatServer(otherwise=fake.status(500)) as server:
@@ -204,15 +138,6 @@ async def test_an_endpoint_that_never_works_ends_the_run(tmp_path: Path) -> None
         assert "0 of 20 askable questions scored; unscored: 20 backend" in ended.out
         assert "no data" in ended.out
         assert part(tmp_path)["average"]["f1"] is None
-
-
-async def test_an_overloaded_endpoint_is_waited_for(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 3)
-    busy = [fake.status(429, retry_after="1")] * 3
-    async with ChatServer(busy, otherwise=RIGHT) as server:
-        await run(tmp_path, server, CALIPER_RETRY_BUDGET="30")
-        assert len(server.requests) == 6
-        assert part(tmp_path)["coverage"]["share"] == 1
 
 
 async def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:

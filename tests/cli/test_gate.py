@@ -1,12 +1,16 @@
-import json
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests.fakes import tiny
 from tests.fakes.command import Command
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.verdict_lines import keep_lines, verdict_lines
+
+from caliper.core.errors import InvalidInput
+from caliper.local.policy import read_policy
 
 CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
 
@@ -62,36 +66,12 @@ def test_what_cannot_be_decided(ran: Command) -> None:
     assert "the candidate has no capability" in " ".join(ended.out.split())
 
 
-@pytest.mark.parametrize(
-    ("checks", "more", "told"),
-    [
-        ([], {}, "checks"),
-        ([{**CHECK, "benchmark": "smell"}], {}, "unknown benchmark 'smell'"),
-        ([{**CHECK, "max_drop": -1}], {}, "checks.0.max_drop"),
-        ([{**CHECK, "max_dorp": 1}], {}, "checks.0.max_dorp"),
-        ([CHECK], {"level": 0.9}, "level"),
-        ([{**CHECK, "tier": "vital"}], {}, "checks.0.tier"),
-    ],
-)
-def test_policies_that_are_none(
-    ran: Command, checks: list[Any], more: dict[str, Any], told: str
-) -> None:
-    ended = ran("gate", "--policy", policy(ran, *checks, **more), "careless", "careful", code=2)
-    assert "policy.yaml" in ended.err
-    assert told in ended.err
-
-
 def test_runs_that_were_judged_otherwise_are_refused(ran: Command) -> None:
     for command in (("gate", "--policy", policy(ran, CHECK)), ("compare",)):
         ended = ran(*command, "careful", "strict", code=2)
         assert "setting reply_reading: lenient / strict" in ended.err
     ended = ran("compare", "careful", "strict", "--anyway", code=0)
     assert "Differs: capability setting reply_reading" in ended.err
-
-
-def test_json_of_a_gate_reads_back(ran: Command) -> None:
-    flags = ("gate", "--policy", policy(ran, CHECK), "careless", "careful", "--json")
-    assert json.loads(ran(*flags, code=0).out)["base"] == "careless"
 
 
 def test_the_page_of_a_comparison(ran: Command) -> None:
@@ -144,9 +124,22 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
     assert "the candidate is not complete" in " ".join(gated.out.split())
 
 
-def test_a_wrong_policy_names_file_line_and_field(caliper: Command) -> None:
-    check = "  - benchmark: capability\n    figure: average.f1\n    max_drops: 1\n"
-    text = f"level: 0.05\nchecks:\n{check}"
-    (caliper.folder / "policy.yaml").write_text(text)
-    told = caliper("gate", "--policy", "policy.yaml", "a", "b", code=2).err
-    assert "policy.yaml:5: checks.0.max_drops: unknown key; known: benchmark, figure," in told
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", "1: checks: "),
+        ("[{benchmark: smell, figure: f}]", "1: checks.0.benchmark: unknown benchmark 'smell'"),
+        ("[{benchmark: capability, figure: f, max_drop: -1}]", "1: checks.0.max_drop: "),
+        ("[{benchmark: capability, figure: f, tier: vital}]", "1: checks.0.tier: "),
+        ("[{benchmark: capability, figure: f}]\nlevel: 0.9", "2: level: "),
+        (
+            "\n  - benchmark: capability\n    figure: f\n    max_drops: 1",
+            "4: checks.0.max_drops: unknown key; known: benchmark, figure,",
+        ),
+    ],
+)
+def test_a_wrong_policy_names_file_line_and_field(tmp_path: Path, text: str, told: str) -> None:
+    path = tiny.text(tmp_path / "policy.yaml", f"checks: {text}\n")
+    with pytest.raises(InvalidInput) as caught:
+        read_policy(path)
+    assert str(caught.value).startswith(f"{path}:{told}")

@@ -49,3 +49,20 @@ def test_scores_that_are_no_numbers(tmp_path: Path, score: str, field: str, told
         read_labels(path, {})
     assert (caught.value.file, caught.value.line) == (str(path), 2)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", ":1: expected a JSON object"),
+        ('{"score": 1}', ":1: question_id: expected a text"),
+        ('{"question_id": "q"}', ":1: score: expected a number or null"),
+        ('{"question_id": "q", "score": 1}\n' * 2, ":2: question_id: the question appears twice"),
+        ("", ": no labels"),
+    ],
+)
+def test_labels_that_are_none(tmp_path: Path, text: str, told: str) -> None:
+    path = labels(tmp_path, text)
+    with pytest.raises(InvalidInput) as caught:
+        read_labels(path, {})
+    assert str(caught.value).startswith(f"{path}{told}")

@@ -137,13 +137,6 @@ async def test_trouble_of_the_checkpoint_is_no_wrong_answer(tmp_path: Path) -> N
         assert found == (tmp_path / "undisturbed" / name).read_bytes(), name
 
 
-async def test_supplied_captions_have_nobody_to_ask(tmp_path: Path) -> None:
-    flags = ("--captions", str(EXAMPLES / "captions/careful/captionqa.json"), "--qa")
-    data = str(EXAMPLES / "captionqa" / "questions.json")
-    ended = await run(tmp_path, "evaluate", "captionqa", "--data", data, *flags, code=2)
-    assert "give its captioner, or its recorded replies (qa_replies)" in ended.err
-
-
 async def test_where_the_questions_come_from(tmp_path: Path) -> None:
     async with ChatServer(otherwise=seeing) as server:
         path = config(tmp_path, server)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from bench.synthetic import write_capability
 from tests.fakes.command import Command, end
-from tests.fakes.verdict_lines import as_journal, keep_lines, verdict_lines
+from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
 SAMPLES = 2_000
 FLAGS = ("evaluate", "capability", "--data", "data", "--captions", "captions", "--quiet", "--out")
@@ -83,16 +83,6 @@ def test_a_run_that_was_cut_short_has_a_partial_report(root: Path, run: Path) ->
     assert_whole(root, run)
 
 
-def test_killed_while_planning(root: Path, run: Path) -> None:
-    process = Command(root).start(*FLAGS, run.name)
-    while not list(run.glob("state/plan/*")):
-        assert process.poll() is None
-        time.sleep(0.001)
-    end(process, signal.SIGKILL)
-    Command(root)(*FLAGS, run.name, code=0)
-    assert_whole(root, run)
-
-
 def test_a_plan_that_is_not_whole_is_made_again(root: Path, copied: Path) -> None:
     (copied / "run.yaml").unlink()
     (copied / "state" / "plan" / "summary.json").unlink()
@@ -115,24 +105,6 @@ def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> No
     assert "plan/000000.jsonl.gz: broken shard" in ended.err
     (copied / "state" / "plan" / "summary.json").unlink()
     assert "has no complete plan" in Command(root)("report", copied.name, code=2).err
-
-
-def test_a_run_of_an_earlier_release_is_read_and_goes_on(root: Path, copied: Path) -> None:
-    """Its verdicts are a journal, whose last line a crash cut off."""
-    lost = verdict_lines(copied)[-50:]
-    rows = map(json.loads, (copied / "verdicts.jsonl").read_text().splitlines())
-    item_of = {row["index"]: row["item"] for row in rows}
-    keep_lines(copied, verdict_lines(copied)[:-50])
-    as_journal(copied, tail=lost[0][:20])
-    (copied / "execution.json").unlink()
-    journal = copied / "state" / "journal.jsonl"
-    before = journal.read_bytes()
-    assert "Incomplete: the run is running;" in Command(root)("report", copied.name, code=1).out
-    Command(root)(*FLAGS, copied.name, code=0)
-    assert execution(copied)["jobs"] == len({item_of[json.loads(line)["index"]] for line in lost})
-    assert journal.read_bytes() == before
-    assert len(verdict_lines(copied)) == 50
-    assert_whole(root, copied)
 
 
 def test_killed_while_writing_reports(root: Path, copied: Path) -> None:
@@ -162,13 +134,6 @@ def test_an_unchanged_second_run_asks_nothing_and_writes_nothing(root: Path) -> 
     assert "nothing was asked." in told.out
     after = {path: path.stat().st_mtime_ns for path in (root / "whole").glob("*.*")}
     assert {path.name for path in after if after[path] != before.get(path)} == {"run.yaml"}
-
-
-def test_two_processes_on_one_run_directory(root: Path, run: Path) -> None:
-    first = started(root, run, 1)
-    second = Command(root)(*FLAGS, run.name, code=2)
-    assert f"{run.name}: another process is working on this run" in second.err
-    assert end(first, signal.SIGTERM).code == 130
 
 
 def test_the_same_bytes_wherever_and_however_it_is_run(caliper: Command, config: Path) -> None:

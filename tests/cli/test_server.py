@@ -9,7 +9,6 @@ import pytest
 import yaml
 from tests.fakes.command import Command, end, wait_for
 from tests.fakes.sources import EXAMPLES
-from tests.fakes.stuffing import stuff, stuffed
 
 EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
 QUESTIONS = EXAMPLES / "captionqa" / "questions.json"
@@ -114,23 +113,6 @@ def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     decided = pushing(*gate, *there[:2], *over_there)
     assert decided == pushing(*gate, *here[:2])
     assert decided.told["decision"] in ("passed", "inconclusive")
-
-
-def test_a_caption_that_lists_everything_is_not_gated_over_there(
-    server: str, pushing: Command, tmp_path: Path
-) -> None:
-    config = stuff(tmp_path, stuffed())
-    everything = ("evaluate", "--config", config, "--limit", 1, "--quiet", "--server", server)
-    pushing(*everything)
-    known = pushing("runs", "--server", server, "--json").told
-    (run,) = (each["run"] for each in known if each["name"] == "stuffed")
-    check = {"benchmark": "captionqa", "figure": "overall.score", "max_drop": 100.0}
-    (tmp_path / "policy.yaml").write_text(json.dumps({"checks": [check]}))
-    gate = ("gate", "--policy", "policy.yaml", run, run, "--server", server)
-    gated = pushing(*gate, code=3)
-    assert "show signs of stuffing" in " ".join(gated.out.split())
-    compared = pushing("compare", run, run, "--partial", "--json", "--server", server, code=0)
-    assert set(compared.told["base"]["stuffed"]) == {"capability", "captionqa", "comprecap"}
 
 
 def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:

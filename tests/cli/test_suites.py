@@ -71,22 +71,6 @@ def test_a_paused_suite_only_registers(caliper: Command) -> None:
     assert "no suite takes checkpoints" in caliper("checkpoint", "add", "suite.yaml", code=2).err
 
 
-def test_a_source_that_vanished_ends_and_comes_back(caliper: Command) -> None:
-    suite(caliper.folder)
-    caliper("suite", "apply", "suite.yaml", code=0)
-    path = deliver(caliper.folder, 1, "careful")
-    caliper("checkpoint", "add", path, code=0)
-    shutil.move(path, caliper.folder / "away")
-    ended = caliper("suite", "run", "nightly", "--once", code=1)
-    assert "source-gone" in ended.out
-    assert caliper("suite", "run", "nightly", "--once", code=0).out == ""
-    assert states(caliper) == {"step-1": "source-gone"}
-    shutil.move(caliper.folder / "away", path)
-    caliper("checkpoint", "add", path, code=0)
-    caliper("suite", "run", "nightly", "--once", code=0)
-    assert states(caliper) == {"step-1": "evaluated"}
-
-
 def test_what_cannot_be_evaluated_fails_and_harms_no_other(caliper: Command) -> None:
     suite(caliper.folder)
     path = deliver(caliper.folder, 1, "careful")
@@ -161,7 +145,7 @@ def asked(server: ChatServer) -> Counter[str]:
     return Counter(json.dumps(one.body["messages"]) for one in server.requests)
 
 
-@pytest.mark.parametrize("received", [1, SCENES + 3, 2 * SCENES])
+@pytest.mark.parametrize("received", [SCENES + 3, 2 * SCENES])
 async def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
     served: Path, received: int
 ) -> None:

@@ -23,8 +23,8 @@ from caliper.adapters.stores.run_store import RunStore
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
-from caliper.pipeline.store.key_prefix import KeyPrefix
 from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import DeletableStore, ObjectStore
 

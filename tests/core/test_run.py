@@ -112,17 +112,6 @@ def test_labels() -> None:
     assert Identity("replay", "replay", "").label == "replay"
 
 
-def test_a_spec_from_before_origins_has_them_as_revisions() -> None:
-    def judged_by(judge: Identity) -> RunSpec:
-        return replace(SPEC, benchmarks=(replace(PART, models={"judge": judge}),))
-
-    assert judged_by(Identity("tgi", "judge", "", origin="o")).by_origin == judged_by(
-        Identity("tgi", "judge", "o")
-    )
-    for known in (JUDGE, replace(JUDGE, origin="o"), Identity("tgi", "judge", "")):
-        assert judged_by(known).by_origin == judged_by(known)
-
-
 def test_the_model_that_a_spec_means() -> None:
     live = Identity("tgi", "judge", "", origin="o")
     assert all(live.matches(named) for named in (live, live.by_origin, replace(live, origin="")))

@@ -7,7 +7,7 @@ from caliper.core.checkpoints import CheckpointRevision
 
 
 class MemoryBucket:
-    """local.bucket_captions.CaptionBucket."""
+    """local.bucket_captions.CheckpointBucket."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}

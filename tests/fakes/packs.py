@@ -4,7 +4,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.keys import text_digest
-from caliper.pipeline.store.packed_store import PackedStore, generation_key
+from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packer import GRACE, Packer
 
 
@@ -15,7 +15,7 @@ def key(number: int, kind: str = "jobs") -> str:
 
 async def step(packer: Packer) -> None:
     await packer.sweep()
-    await packer.pack()
+    await packer.merge()
 
 
 class Installation:
@@ -35,14 +35,6 @@ class Installation:
     async def fill(self, numbers: range, kind: str = "jobs") -> None:
         for number in numbers:
             await self.front.put(key(number, kind), f"{kind} {number}".encode())
-
-    async def fill_loose(self, numbers: range, kind: str = "jobs") -> None:
-        """As earlier releases write replies."""
-        for number in numbers:
-            await self.put_loose(key(number, kind), f"{kind} {number}".encode())
-
-    async def put_loose(self, name: str, data: bytes, generation: int = 0) -> None:
-        assert await self.whole.replace(generation_key(name, generation), data, None)
 
     async def pack(self) -> None:
         await step(self.packer)

@@ -27,12 +27,3 @@ def keep_lines(run: Path, lines: list[bytes]) -> None:
 
 def forget_lines(run: Path) -> None:
     shutil.rmtree(run / "state" / "verdicts")
-
-
-def as_journal(run: Path, tail: bytes = b"") -> None:
-    """Store the verdicts as earlier releases did, with `tail` at the end."""
-    (folder,) = run.glob("state/verdicts/*")
-    header = json.dumps({"run": folder.name, "schema": 1}).encode() + b"\n"
-    journal = b"".join([header, *verdict_lines(run), tail])
-    (run / "state" / "journal.jsonl").write_bytes(journal)
-    forget_lines(run)

@@ -216,15 +216,6 @@ async def test_another_revision_in_mid_run_stops_it(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "report.json").exists()
 
 
-async def test_another_model_in_mid_run_stops_it(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    other = fake.answer('{"score": 1, "reason": ""}', model="fake/another")
-    async with ChatServer([judging()] * 3, otherwise=other) as server:
-        with pytest.raises(ModelChanged, match="fake/another"):
-            await run(server, tmp_path, "run")
-    assert not (tmp_path / "run" / "report.json").exists()
-
-
 @pytest.mark.parametrize("switched", [1, SAMPLES // 2, SAMPLES])
 async def test_another_revision_without_a_break_stops_the_run(
     tmp_path: Path, switched: int

@@ -1,7 +1,5 @@
 """Checkpoints that an installation has served: captioned once, then judged without their server."""
 
-import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,36 +64,6 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         await chat.__aexit__()
         again = await there.one(suite, entries[1].checkpoint)
         assert again.fields["run"] == entries[1].run
-
-
-class _Interrupted:
-    """A gateway that a process does not live to call."""
-
-    def __init__(self, gateway: Any) -> None:
-        self._gateway = gateway
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._gateway, name)
-
-    async def start(self, *_: Any) -> Any:
-        raise asyncio.CancelledError
-
-
-async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: Path) -> None:
-    async with (
-        ChatServer(kind="openai", models=("rev1", "rev2"), otherwise=said("A park.")) as chat,
-        installed(tmp_path, served=(chat.url,)) as there,
-    ):
-        suite, checkpoint = await applied(there, tmp_path, chat), revision(1)
-        gateway, other = there.evaluator.gateway, there.evaluator
-        there.evaluator = replace(other, gateway=_Interrupted(gateway))
-        with pytest.raises(asyncio.CancelledError):
-            await there.one(suite, checkpoint)
-        assert (len(chat.requests), there.evaluator.spent.calls) == (3, 3)
-        there.evaluator = other
-        result = await there.one(suite, checkpoint)
-        assert (result.cause, result.fields["calls"]) == (EntryCause.NO_GATE, 0)
-        assert len(chat.requests) == 3
 
 
 async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@ stops the run, and never changes a caption.
 """
 
 import asyncio
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,21 +17,17 @@ from tests.servers.process import ServerProcess
 from tests.servers.triton_server import change_checkpoint, models_of, put_back
 from tritonclient.grpc import InferenceServerClient
 
-from caliper.adapters.models.triton import TritonModel, parse_chat_addresses
 from caliper.core.errors import ModelChanged
 from caliper.core.messages import ExamineJob, Verdicts
-from caliper.core.question import Decoding
 from caliper.local.config import check_config
 from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
-from caliper.ports.models import ChatMessage, Completion
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access
 
 SAMPLES = 16
 PATIENT = Access(timeout=60.0, retry_budget=120.0)
-IMPATIENT = Access(timeout=60.0, retry_budget=4.0)
 Own = tuple[ServerProcess, str]
 
 
@@ -105,15 +100,6 @@ async def run(folder: Path, model: str, out: str, *how: Any) -> RunResult:
     return await run_of({"capability": part}, folder / out, *how)
 
 
-def captions(folder: Path, out: str) -> dict[str, str]:
-    rows = tiny.read_lines(folder / out / "captions.jsonl")
-    return {row["sample"]: row["caption"] for row in rows}
-
-
-def verdicts(folder: Path, out: str) -> list[Any]:
-    return tiny.read_lines(folder / out / "verdicts.jsonl")
-
-
 def same(folder: Path, one: str, other: str) -> bool:
     files = ("report.json", "captions.jsonl", "verdicts.jsonl")
     return all((folder / one / f).read_bytes() == (folder / other / f).read_bytes() for f in files)
@@ -137,27 +123,6 @@ async def test_a_model_that_is_away_for_a_while(lent: Own, rest: str, tmp_path: 
     assert same(tmp_path, "run", "quiet")
 
 
-async def test_a_model_that_stays_away(lent: Own, tmp_path: Path) -> None:
-    _, address = lent
-    await run(tmp_path, f"{address}/captioner", "quiet")
-    with InferenceServerClient(address) as control:
-        meddler = Meddler(lambda: control.unload_model("captioner"))
-        found = await run(tmp_path, f"{address}/captioner", "run", meddler, IMPATIENT)
-        assert found.report.state == "finished"
-        told, quiet = captions(tmp_path, "run"), captions(tmp_path, "quiet")
-        assert 5 <= len(told) < SAMPLES
-        assert told.items() <= quiet.items()
-        missing = [row for row in verdicts(tmp_path, "run") if row["score"] is None]
-        assert {row["reason"] for row in missing} == {"backend"}
-        assert len(missing) == SAMPLES - len(told)
-        # Back again, it is asked for what is missing and nothing else.
-        control.load_model("captioner")
-    meddler = Meddler()
-    await run(tmp_path, f"{address}/captioner", "run", meddler)
-    assert meddler.captions == SAMPLES - len(told)
-    assert same(tmp_path, "run", "quiet")
-
-
 def load_second_version(own: Own, name: str) -> None:
     folder = models_of(own[0]) / name
     shutil.copytree(folder / "1", folder / "2")
@@ -170,21 +135,6 @@ async def test_another_version_stops_the_run(lent: Own, rest: str, tmp_path: Pat
     with pytest.raises(ModelChanged, match="the run was resolved with"):
         await run(tmp_path, f"{lent[1]}/{rest}", "run", Meddler(switch))
     assert not (tmp_path / "run" / "report.json").exists()
-
-
-async def test_a_server_that_is_restarted(lent: Own, tmp_path: Path) -> None:
-    server, address = lent
-    await run(tmp_path, f"{address}/captioner", "quiet")
-    clock = TellingClock()
-    running = asyncio.create_task(
-        run(tmp_path, f"{address}/captioner", "run", Meddler(server.kill), PATIENT, clock)
-    )
-    # Nobody listens: connections are refused.
-    await clock.waited.wait()
-    assert not running.done()
-    await asyncio.to_thread(server.start)
-    assert (await running).report.state == "complete"
-    assert same(tmp_path, "run", "quiet")
 
 
 async def test_a_server_that_is_restarted_with_another_model(lent: Own, tmp_path: Path) -> None:
@@ -200,29 +150,6 @@ async def test_a_server_that_is_restarted_with_another_model(lent: Own, tmp_path
     assert not (tmp_path / "run" / "report.json").exists()
 
 
-async def test_a_full_queue_costs_time_only(lent: Own, tmp_path: Path) -> None:
-    _, address = lent
-    await run(tmp_path, f"{address}/trouble", "quiet")
-    (place,) = parse_chat_addresses(f"{address}/trouble")
-    other, slow = TritonModel(place), [ChatMessage("user", ("slow 0.5",))]
-    await other.resolve()
-    others: list[asyncio.Task[Completion]] = []
-
-    def crowd() -> None:
-        # One is worked at and one may wait: there is no place left for the run.
-        others.extend(asyncio.create_task(other.complete(slow, Decoding())) for _ in range(3))
-
-    clock = TellingClock()
-    found = await run(tmp_path, f"{address}/trouble", "run", Meddler(crowd), PATIENT, clock)
-    assert clock.waited.is_set()
-    await asyncio.gather(*others, return_exceptions=True)
-    await other.close()
-    assert found.report.state == "complete"
-    assert same(tmp_path, "run", "quiet")
-    spent = json.loads((tmp_path / "run" / "execution.json").read_text())["models"]
-    assert [(model["calls"], model["failed"]) for model in spent.values()] == [(SAMPLES, 0)]
-
-
 def scenes(address: str) -> dict[str, Any]:
     """CompreCap's examples, with similarities by the server."""
     part = {
@@ -231,24 +158,6 @@ def scenes(address: str) -> dict[str, Any]:
         "embedder": f"triton:{address}/sentences",
     }
     return {"comprecap": part}
-
-
-async def test_an_embedder_that_is_away_for_a_while(lent: Own, tmp_path: Path) -> None:
-    _, address = lent
-    quiet = await run_of(scenes(address), tmp_path / "quiet")
-    assert quiet.report.state == "complete"
-    clock = TellingClock()
-    with InferenceServerClient(address) as control:
-        meddler = Meddler(lambda: control.unload_model("sentences"), after=1)
-        running = asyncio.create_task(
-            run_of(scenes(address), tmp_path / "run", meddler, PATIENT, clock)
-        )
-        await clock.waited.wait()
-        assert not running.done()
-        control.load_model("sentences")
-        await running
-    for file in ("report.json", "verdicts.jsonl"):
-        assert (tmp_path / "run" / file).read_bytes() == (tmp_path / "quiet" / file).read_bytes()
 
 
 async def test_another_embedder_stops_the_run(lent: Own, tmp_path: Path) -> None:

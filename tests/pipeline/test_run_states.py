@@ -129,20 +129,6 @@ async def test_a_run_with_every_outcome_takes_replayed_jobs() -> None:
     assert not await is_stopped(run.store)
 
 
-@pytest.mark.parametrize("event", ["cancel", "fail"])
-async def test_what_an_earlier_release_recorded_of_an_end_still_counts(event: str) -> None:
-    _, run, aggregator = await set_up()
-    ledger = await aggregator.table.find(run.spec.run_id)
-    assert ledger is not None
-    old = ledger.facts() | {"events": {"plan": 1, event: 2}, "start": 3, "error": "why"}
-    for field in ("cancelled", "failed"):
-        del old[field]
-    ledger.restore(old)
-    assert ledger.due_state == {"cancel": "cancelled", "fail": "failed"}[event]
-    ledger.apply(PlanMade(run.spec.run_id, SIZE, 4), 0)
-    assert ledger.due_state is None
-
-
 async def run_slowly(house: House, aggregator: Aggregator) -> None:
     get = house.store.get
 

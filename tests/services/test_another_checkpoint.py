@@ -23,7 +23,6 @@ from caliper.core.report import Reuse
 from caliper.core.run import RunState
 from caliper.local.config import check_config
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.pipeline.store.runs import SPEC, STARTED
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, QaReaderSettings
 
@@ -113,22 +112,3 @@ async def test_a_captioner_without_a_revision_takes_none_from_the_reader(tmp_pat
         await evaluated(gateway, store, "step4", share_replies=True)
     # Those of step3 were the first that may be shared.
     assert len(captioner.requests) == 3 * asked[0]
-
-
-async def test_a_run_that_an_earlier_commit_began_goes_on(tmp_path: Path) -> None:
-    store = DirectoryStore(tmp_path / "store")
-    async with (
-        server("openai", "A red car.") as captioner,
-        server("openai") as reader,
-        installed(store, captioner, reader) as gateway,
-    ):
-        found = await evaluated(gateway, store, "step1")
-        before = found.spec.by_origin
-        assert before != found.spec
-        spec = json.dumps(before.to_json()).encode()
-        await store.put(f"runs/{before.run_id}/{SPEC}", spec)
-        started = await store.get(f"runs/{found.spec.run_id}/{STARTED}")
-        assert started is not None
-        await store.put(f"runs/{before.run_id}/{STARTED}", started)
-        taken_up = await evaluated(gateway, store, "step1")
-    assert taken_up.spec == before

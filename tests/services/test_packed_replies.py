@@ -35,7 +35,7 @@ async def evaluated(gateway: RemoteGateway, store: MemoryStore, name: str) -> st
 async def pack(store: DeletableStore) -> None:
     clock = FakeClock()
     packer = Packer(PackedStore(store, clock), clock, fewest=2)
-    await packer.pack()
+    await packer.merge()
     clock.seconds += GRACE
     await packer.sweep()
 

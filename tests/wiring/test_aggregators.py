@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.clock import PATIENCE, FastClock
-from tests.fakes.evaluations import CAPTIONS, CODEC, House, event_of, scored, standalone, stored_run
+from tests.fakes.evaluations import CAPTIONS, CODEC, event_of, scored, standalone, stored_run
 from tests.fakes.runs import Planned, part
 from tests.fakes.stores import MemoryStore
 
@@ -16,7 +16,6 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import StoreUnavailable
 from caliper.core.messages import EventKind
 from caliper.core.run import RunState
-from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.aggregation.slots import SLOTS, slot_of
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.supplies import put_captions
@@ -202,27 +201,3 @@ async def test_every_aggregator_tells_the_scores_of_every_run(there: Installatio
             assert found.state is RunState.COMPLETE
     for process in there.processes:
         await process.stop()
-
-
-async def test_nobody_leads_beside_an_aggregator_of_an_earlier_release(
-    there: Installation,
-) -> None:
-    earlier = Lease(there.store, there.clock, "aggregator/lease.json")
-    await earlier.acquire()
-    process = there.another()
-    for _ in range(20):
-        await there.clock.sleep(1)
-        await earlier.renew()
-    assert there.holders() == [""] * SLOTS
-    run = await there.planned("ours")
-    leader = House(there.store).starting()
-    async with asyncio.timeout(PATIENCE):
-        for seen in (0, 2):
-            while await process.scored(run) != seen:
-                await there.clock.sleep(0.25)
-                await earlier.renew()
-            await leader.apply(scored(run)[:1])
-            await leader.flush()
-    await earlier.release()
-    await there.shared_by(1)
-    await process.stop()

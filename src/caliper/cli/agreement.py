@@ -22,6 +22,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, output_file
 from caliper.cli.labels import Labels, Possible, read_labels
 from caliper.cli.opinions import Opinions, choices
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.local.directory import RunDirectory, find_run
@@ -142,12 +143,9 @@ def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
 
 def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:
     """The agreement on each part of something, for the terminal."""
-    grid = Table(title=escape(name), title_justify="left", box=None, pad_edge=False)
-    grid.add_column("")
     two_raters = any(result.cohen is not None for result in parts.values())
     kappa = "Cohen's kappa" if two_raters else "Fleiss' kappa"
-    for column in ("questions", "accuracy", kappa, "alpha"):
-        grid.add_column(column, justify="right", no_wrap=True)
+    grid = text_table([""], ("questions", "accuracy", kappa, "alpha"), name, no_wrap=True)
     for dimension, result in parts.items():
         chosen = result.cohen or Coefficient(None) if two_raters else result.fleiss
         figures = (coefficient(result.accuracy), coefficient(chosen), coefficient(result.alpha))

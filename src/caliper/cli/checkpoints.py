@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from caliper.adapters.phrases import number
 from caliper.cli.console import OUT, plain, write_json
@@ -17,6 +16,7 @@ from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.suites import show_unreadable, show_values
+from caliper.cli.tables import text_table
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.keys import fields_of
@@ -155,9 +155,7 @@ def _show(entries: Sequence[CheckpointEntry], *, json: bool) -> None:
     if json:
         write_json([_as_json(entry) for entry in entries])
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("suite", "step", "checkpoint", "state", "score", "about"):
-        table.add_column(column, overflow="fold")
+    table = text_table(("suite", "step", "checkpoint", "state", "score", "about"))
     for entry in entries:
         step = "" if entry.checkpoint.step is None else f"{entry.checkpoint.step:,}"
         score = "" if entry.headline is None else number(entry.headline.value)

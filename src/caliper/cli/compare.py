@@ -30,6 +30,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.cli.tables import text_table
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import (
     FLIPS,
@@ -132,10 +133,8 @@ def _flip_counts(flips: Flips) -> str:
 
 
 def _table(section: Section, names: tuple[str, str]) -> Table:
-    table = Table(title=escape(section.title), title_justify="left", box=None, pad_edge=False)
-    table.add_column("")
-    for name in (*map(escape, names), "difference", "95% interval", "p", "detectable", "media"):
-        table.add_column(name, justify="right")
+    heads = (*map(escape, names), "difference", "95% interval", "p", "detectable", "media")
+    table = text_table([""], heads, section.title)
     for label, difference in section.rows:
         clear = difference.adjusted is not None and difference.adjusted < LEVEL
         table.add_row(

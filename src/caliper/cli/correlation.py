@@ -21,6 +21,7 @@ from caliper.cli.comparison import Anyway, check_comparable
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.core.rows import Row
@@ -124,11 +125,8 @@ def _as_json(estimates: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[
 
 
 def _table(estimates: Mapping[Column, CorrelationEstimate]) -> Table:
-    grid = Table(box=None, pad_edge=False)
-    for heading in ("", "figure"):
-        grid.add_column(heading)
-    for heading in ("models", "Pearson's r", "Kendall's tau", "Spearman's rho"):
-        grid.add_column(heading, justify="right", no_wrap=True)
+    heads = ("models", "Pearson's r", "Kendall's tau", "Spearman's rho")
+    grid = text_table(("", "figure"), heads, no_wrap=True)
     for column, estimate in estimates.items():
         cells = [coefficient(getattr(estimate, word)) for word in _WORDS]
         grid.add_row(column.benchmark, escape(".".join(column.path)), str(estimate.models), *cells)

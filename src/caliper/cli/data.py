@@ -17,14 +17,12 @@ from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
+from caliper.cli.installation import InstalledStore, store_at
 from caliper.cli.options import OutputOptions, command_taking
 from caliper.cli.submission import parcel_of, parcels_from_media
 from caliper.local.config import check_config
 from caliper.pipeline.store.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
-from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.grounds import open_store
-from caliper.wiring.settings import read_settings
 
 Benchmark = Annotated[
     str, typer.Argument(metavar="BENCHMARK", help=f"One of {', '.join(benchmark_names())}.")
@@ -41,15 +39,6 @@ Qa = Annotated[
         "--qa",
         metavar="PATH",
         help="Questions from the media, pushed with the media that only they name.",
-    ),
-]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="DIR|URL",
-        help="The installation's store: a directory, or an S3 endpoint (bucket and keys in "
-        "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
     ),
 ]
 
@@ -80,7 +69,7 @@ class PushOptions:
     data: Data
     media: MediaRoot = None
     qa: Qa = None
-    store: Store = None
+    store: InstalledStore = None
 
     def parcels(self) -> dict[str, Parcel]:
         """Everything that a run with a captioner needs. Raises InvalidInput."""
@@ -90,17 +79,10 @@ class PushOptions:
         dataset = parcel_of(self.benchmark, part)
         return {"dataset": dataset, **parcels_from_media(self.benchmark, part)}
 
-    def open_store(self) -> ObjectStore:
-        """The installation's store. Raises InvalidInput if none is named."""
-        settings = read_settings(ClientSettings)
-        if self.store is not None:
-            settings = settings.model_copy(update={"store": self.store})
-        return open_store(settings)
-
 
 def push(options: PushOptions, output: OutputOptions) -> int:
     """Push a dataset to the store."""
-    parcels, store = options.parcels(), options.open_store()
+    parcels, store = options.parcels(), store_at(options.store)
     size = sum(parcel.size for parcel in parcels.values())
     bar = Progress(
         TextColumn("{task.description}"),

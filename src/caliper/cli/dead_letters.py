@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation_setup import Kafka, brokers
+from caliper.cli.tables import text_table
 from caliper.core.dead_letters import Letter
 from caliper.core.envelopes import bytes_of
 from caliper.core.errors import InvalidInput
@@ -72,9 +72,9 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     if not letters:
         OUT.print("No dead letters.")
         return Exit.DONE
-    table = Table(box=None, pad_edge=False)
-    for name in ("letter", "put aside (UTC)", "run", "from", "attempts", "put back", "error"):
-        table.add_column(name, overflow="fold")
+    table = text_table(
+        ("letter", "put aside (UTC)", "run", "from", "attempts", "put back", "error")
+    )
     for kept in letters:
         values = _as_json(kept)
         names = ("letter", "time", "run", "from", "attempts")

@@ -14,6 +14,7 @@ from caliper.adapters.exports.jsonl import record
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.installation import store_at
 from caliper.core.report import VerdictRow
 from caliper.core.run import Identity
 from caliper.local.directory import find_run
@@ -22,10 +23,7 @@ from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook, is_run_id
-from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.grounds import open_store
-from caliper.wiring.settings import read_settings
 
 Run = Annotated[
     str,
@@ -68,9 +66,8 @@ async def _story(run: str, sample: str, place: str | None) -> SampleStory:
         spec = directory.read_spec()
         own = directory.store(spec, Path(place) if place else None)
         return await sample_story(StoredRun(spec, own, directory.captions), sample)
-    whole = open_store(read_settings(ClientSettings).model_copy(update={"store": place}))
     clock = SystemClock()
-    store = PackedStore(whole, clock)
+    store = PackedStore(store_at(place), clock)
     spec = await RunBook(store, clock).spec(run)
     captions = partial(captions_of_run, partial(stored_texts, store))
     return await sample_story(StoredRun(spec, store, captions), sample)

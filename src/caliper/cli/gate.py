@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
@@ -23,6 +22,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer, open_gateway
 from caliper.cli.options import command_taking
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput, NotComparable
 from caliper.core.run import RunSpec, RunState
 from caliper.local.directory import find_run
@@ -148,10 +148,8 @@ def _names(*specs: RunSpec) -> tuple[str, ...]:
 
 
 def _show(before: str, after: str, result: GateResult) -> None:
-    grid = Table(title_justify="left", box=None, pad_edge=False)
-    for column in ("check", "tier", "", before, after, "difference", "allowed drop"):
-        right = column not in ("check", "tier", "")
-        grid.add_column(escape(column), justify="right" if right else "left")
+    figures = (escape(before), escape(after), "difference", "allowed drop")
+    grid = text_table(("check", "tier", ""), figures)
     for finding in result.findings:
         grid.add_row(*_row(finding))
     OUT.print(grid)

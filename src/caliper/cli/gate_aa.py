@@ -7,13 +7,13 @@ from dataclasses import asdict
 from math import sqrt
 
 from rich.markup import escape
-from rich.table import Table
 
 from caliper.analysis.gate import Policy
 from caliper.analysis.sequential import REDRAWS
 from caliper.analysis.sequential.known import DRIFT_LEVEL
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
+from caliper.cli.tables import text_table
 from caliper.local.directory import find_run
 from caliper.pipeline.comparing.replicates import CheckTrial, try_policy
 
@@ -48,10 +48,7 @@ def _most_errors(trial: CheckTrial) -> float:
 
 
 def _show(trials: list[CheckTrial]) -> None:
-    grid = Table(box=None, pad_edge=False)
-    grid.add_column("check")
-    for column in _COLUMNS:
-        grid.add_column(column, justify="right")
+    grid = text_table(["check"], _COLUMNS)
     for trial in trials:
         name, found = escape(f"{trial.check.benchmark} {trial.figure}"), trial.redraws
         if found is None:

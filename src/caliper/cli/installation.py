@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.lazy import lazy_module
-from caliper.ports.storage import ObjectStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import gateway
@@ -21,6 +21,15 @@ else:
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
 Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
 InstalledServer = Annotated[str | None, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
+InstalledStore = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="DIR|URL",
+        help="The installation's store: a directory, or an S3 endpoint (bucket and keys in "
+        "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
+    ),
+]
 
 
 def open_gateway(server: str) -> gateway.RemoteGateway:
@@ -30,9 +39,15 @@ def open_gateway(server: str) -> gateway.RemoteGateway:
 
 
 def open_store() -> ObjectStore | None:
-    """The store that CALIPER_STORE names, or None.
+    """The store that CALIPER_STORE names, or None. Raises as `store_at`."""
+    client = settings.read_settings(client_settings.ClientSettings)
+    return grounds.open_store(client) if client.store else None
+
+
+def store_at(place: str | None) -> DeletableStore:
+    """The store at `place`, by default the one that CALIPER_STORE names.
 
     Raises what `read_settings` and `grounds.open_store` raise.
     """
     client = settings.read_settings(client_settings.ClientSettings)
-    return grounds.open_store(client) if client.store else None
+    return grounds.open_store(client.model_copy(update={"store": place}) if place else client)

@@ -39,6 +39,7 @@ from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.show import format_estimate
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.report import Report
 from caliper.pipeline.comparing.comparison import ComparisonRequest, Differences
@@ -175,10 +176,7 @@ def _table(board: Board) -> Table:
     cells = [_cells(board, row) for row in board.standings]
     if len(heads) > len(names):
         heads, names, cells = names, heads, [list(line) for line in zip(*cells, strict=True)]
-    grid = Table(title=escape(board.title), title_justify="left", box=None, pad_edge=False)
-    grid.add_column("")
-    for head in heads:
-        grid.add_column(head, justify="right")
+    grid = text_table([""], heads, board.title)
     for name, line in zip(names, cells, strict=True):
         grid.add_row(name, *line)
     return grid

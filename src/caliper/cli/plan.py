@@ -16,6 +16,7 @@ from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.options import OutputOptions
 from caliper.cli.show import show_gaps
+from caliper.cli.tables import text_table
 from caliper.core.question import Embed, Item, Nouns, Reply, Source
 from caliper.local.config import RunConfig
 from caliper.local.run import run_directory
@@ -156,11 +157,9 @@ async def _estimates(
 
 
 def _table(estimates: list[BenchmarkEstimate]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in ("benchmark", "samples", "questions", "captions to write", "calls", "for anchors"):
-        table.add_column(name, justify="left" if name == "benchmark" else "right")
-    for name in ("prompt tokens", "output tokens at most", "storage"):
-        table.add_column(name, justify="right")
+    counts = ("samples", "questions", "captions to write", "calls", "for anchors")
+    sizes = ("prompt tokens", "output tokens at most", "storage")
+    table = text_table(["benchmark"], (*counts, *sizes))
     for one in estimates:
         table.add_row(
             one.benchmark,

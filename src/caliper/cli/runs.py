@@ -9,19 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from caliper.cli.console import OUT, plain, write_json
-from caliper.cli.data import Store
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.installation import InstalledServer, open_gateway
+from caliper.cli.installation import InstalledServer, InstalledStore, open_gateway, store_at
 from caliper.cli.remote import as_json, run_line
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.grounds import open_store
-from caliper.wiring.settings import read_settings
 
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
 Days = Annotated[
@@ -75,7 +71,7 @@ async def _all_runs(server: str, name: str) -> list[Evaluation]:
 
 @app.command("purge")
 def purge(
-    store: Store = None,
+    store: InstalledStore = None,
     older_than: Days = None,
     keep: Keep = None,
     yes: Yes = False,
@@ -105,10 +101,8 @@ def purge(
 async def _purge(
     place: str | None, retention: Retention, *, yes: bool, quiet: bool
 ) -> list[OldRun]:
-    settings = read_settings(ClientSettings)
-    whole = open_store(settings.model_copy(update={"store": place}) if place else settings)
     clock, old = SystemClock(), list[OldRun]()
-    store = PackedStore(whole, clock)
+    store = PackedStore(store_at(place), clock)
     async for each in old_runs(store, retention, clock.now()):
         if yes and not await delete_run(store, each):
             continue

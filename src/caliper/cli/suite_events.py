@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from caliper.adapters.notices.topic import TopicTarget
 from caliper.cli.console import OUT, plain, write_json
@@ -16,6 +15,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.installation_setup import brokers
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.suites import Suite
@@ -70,9 +70,7 @@ def events(
     if json:
         write_json([record.to_json() for record in told])
         return Exit.DONE
-    table = Table(box=None, pad_edge=False)
-    for column in ("event", "time", "what", "deliveries"):
-        table.add_column(column, overflow="fold")
+    table = text_table(("event", "time", "what", "deliveries"))
     for record in told:
         notice = record.notice
         ends = "; ".join(f"{name} {_about(each)}" for name, each in record.deliveries.items())

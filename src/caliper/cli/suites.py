@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
-from rich.table import Table
 
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer, open_store
 from caliper.cli.suite_status import budget_lines, status_lines, suite_status
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
@@ -172,10 +172,8 @@ def status(name: SomeName = "", server: InstalledServer = None, json: Json = Fal
     if json:
         write_json(shown)
         return Exit.DONE
-    table = Table(box=None, pad_edge=False)
     columns = ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved", "reused")
-    for column in (*columns, "last", "untold"):
-        table.add_column(column, overflow="fold")
+    table = text_table((*columns, "last", "untold"))
     for each in shown:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
         costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved", "reused"))

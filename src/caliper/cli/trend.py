@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from caliper.adapters.exports.trend import trend_csv
 from caliper.adapters.files import write_text
@@ -22,6 +21,7 @@ from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.show import format_estimate
 from caliper.cli.suites import Name, show_unreadable
+from caliper.cli.tables import text_table
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import UnknownName
 from caliper.core.report import Estimate
@@ -85,12 +85,8 @@ def _figures(entries: Sequence[CheckpointEntry], wanted: Sequence[str]) -> list[
 
 
 def _show(entries: Sequence[CheckpointEntry], figures: Sequence[tuple[str, str]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("step", justify="right")
-    for column in ("checkpoint", "state"):
-        table.add_column(column, overflow="fold")
-    for name, path in figures:
-        table.add_column(escape(f"{name} {path}"), justify="right")
+    heads = (escape(f"{name} {path}") for name, path in figures)
+    table = text_table(("step", "checkpoint", "state"), heads)
     for entry in entries:
         step = "" if entry.checkpoint.step is None else f"{entry.checkpoint.step:,}"
         incomplete = ", judged in part" if entry.saved else ", incomplete"

@@ -229,15 +229,6 @@ class RunSpec:
             "benchmarks": [spec.to_json() for spec in self.benchmarks],
         }
 
-    @property
-    def by_origin(self) -> RunSpec:
-        """The spec as earlier commits resolved it, with origins as revisions."""
-        parts = (
-            replace(part, models={role: one.by_origin for role, one in part.models.items()})
-            for part in self.benchmarks
-        )
-        return replace(self, benchmarks=tuple(parts))
-
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, file: str = "") -> RunSpec:
         """The spec that `to_json` wrote.

@@ -23,11 +23,19 @@ _MOST = 1000
 """How many files the captions of a checkpoint may be."""
 
 
-class CaptionBucket(SourceObjects, Protocol):
-    """A bucket that also lists its keys."""
+class CheckpointBucket(SourceObjects, Protocol):
+    """A bucket that checkpoints are read from, and markers beside them are kept in."""
 
     async def keys(self, prefix: str) -> list[str]:
         """The keys that begin with a prefix. Raises StoreUnavailable."""
+        ...
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store an object. Raises StoreUnavailable."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Delete an object, if it exists. Raises StoreUnavailable."""
         ...
 
     async def close(self) -> None:
@@ -38,7 +46,7 @@ class CaptionBucket(SourceObjects, Protocol):
 class BucketCaptions:
     """Brings the captions of checkpoints here from the buckets that `open_bucket` opens by name."""
 
-    def __init__(self, open_bucket: Callable[[str], CaptionBucket]) -> None:
+    def __init__(self, open_bucket: Callable[[str], CheckpointBucket]) -> None:
         self._open = open_bucket
 
     @asynccontextmanager
@@ -72,7 +80,7 @@ class BucketCaptions:
             await objects.close()
 
     async def _fetch(
-        self, objects: CaptionBucket, checkpoint: CheckpointRevision, key: str, folder: Path
+        self, objects: CheckpointBucket, checkpoint: CheckpointRevision, key: str, folder: Path
     ) -> Path:
         try:
             etag = await objects.version(key) if key and key[-1] != "/" else None
@@ -91,7 +99,7 @@ class BucketCaptions:
 
     async def _fetch_object(
         self,
-        objects: CaptionBucket,
+        objects: CheckpointBucket,
         checkpoint: CheckpointRevision,
         found: tuple[str, str],
         folder: Path,
@@ -102,7 +110,7 @@ class BucketCaptions:
             return folder
         return await self._save(objects, key, folder, key.rpartition("/")[2])
 
-    async def _save(self, objects: CaptionBucket, key: str, folder: Path, name: str) -> Path:
+    async def _save(self, objects: CheckpointBucket, key: str, folder: Path, name: str) -> Path:
         file = folder / name
         if ".." in file.parts or not file.is_relative_to(folder):
             raise InvalidInput("the name of no file", file=key)

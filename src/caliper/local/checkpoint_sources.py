@@ -5,35 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from caliper.adapters.files import store_error, write_text
 from caliper.core.checkpoints import CheckpointRevision, is_uri
 from caliper.core.keys import digest
+from caliper.local.bucket_captions import CheckpointBucket
 from caliper.local.sources import is_gone, signature_of
 from caliper.pipeline.suites.notifications import MANIFEST, MARKER
 
 _FOLDER = "folder"
-
-
-class MarkedBucket(Protocol):
-    """A bucket as far as checkpoints in it are looked after; see `SourceBucket`."""
-
-    async def version(self, key: str) -> str | None:
-        """The ETag of an object, None if it does not exist. Raises StoreUnavailable."""
-        ...
-
-    async def keys(self, prefix: str) -> list[str]:
-        """The keys that begin with a prefix. Raises StoreUnavailable."""
-        ...
-
-    async def put(self, key: str, data: bytes) -> None:
-        """Store an object. Raises StoreUnavailable."""
-        ...
-
-    async def delete(self, key: str) -> None:
-        """Delete an object, if it exists. Raises StoreUnavailable."""
-        ...
 
 
 class BucketSources:
@@ -42,7 +22,7 @@ class BucketSources:
     .step-1.SUITE.caliper-lease.
     """
 
-    def __init__(self, bucket_of: Callable[[str], MarkedBucket | None]) -> None:
+    def __init__(self, bucket_of: Callable[[str], CheckpointBucket | None]) -> None:
         self._bucket_of = bucket_of
 
     async def signature(self, checkpoint: CheckpointRevision) -> str | None:
@@ -72,7 +52,7 @@ class BucketSources:
         if bucket is not None:
             await bucket.delete(_marker(key, suite))
 
-    def _place(self, uri: str) -> tuple[MarkedBucket | None, str]:
+    def _place(self, uri: str) -> tuple[CheckpointBucket | None, str]:
         scheme, _, rest = uri.partition("://")
         name, _, key = rest.partition("/")
         return (self._bucket_of(name) if scheme == "s3" and key else None), key

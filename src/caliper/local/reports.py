@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path as File
 
-from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
@@ -46,20 +45,8 @@ async def stored_report(directory: RunDirectory, run: RunLedger, captions: Capti
 
 
 async def stored_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
-    """The sittings of a run's anchors; empty if none were judged.
-
-    Raises NewerSchema, StoreUnavailable, InvalidInput for an unreadable execution.json.
-    """
-    stored = await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
-    if stored:
-        return stored
-    try:
-        # Earlier releases stored them only here.
-        written = directory.read_execution().get("anchors", {})
-        return {str(name): Sitting.from_json(sitting) for name, sitting in written.items()}
-    except (ValueError, AttributeError) as error:
-        file = str(directory.path / "execution.json")
-        raise InvalidInput(str(error), file=file, field="anchors") from error
+    """The sittings of a run's anchors; empty if none were judged. Raises as `read_sittings`."""
+    return await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
 
 
 async def write_report(directory: RunDirectory) -> Report:

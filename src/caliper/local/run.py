@@ -6,7 +6,6 @@ import platform
 import resource
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.models.cost import Cost
-from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
@@ -47,7 +45,6 @@ async def evaluate(
     Raises InvalidInput for rows that cannot be planned, ModelChanged, StoreUnavailable and
     StoreFull. The work done by then is kept, and the same call resumes it.
     """
-    setup = _with_stored_spec(setup)
     spec, directory = setup.spec, run_directory(setup)
     start, started = clock.monotonic(), clock.now()
     with directory.claim(spec):
@@ -82,15 +79,6 @@ def ended_result(directory: RunDirectory, report: Report) -> RunResult:
     finished = directory.read_execution().get("finished")
     since = None if finished is None else datetime.fromisoformat(finished)
     return RunResult(replace(report, reuse=directory.reuse), directory.path, since)
-
-
-def _with_stored_spec(setup: RunSetup) -> RunSetup:
-    """The setup with the stored spec, if an earlier commit began the same run."""
-    before = replace(setup, spec=setup.spec.by_origin)
-    with suppress(InvalidInput):
-        if run_directory(before).read_spec() == before.spec:
-            return before
-    return setup
 
 
 def run_directory(setup: RunSetup) -> RunDirectory:

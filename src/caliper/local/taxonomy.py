@@ -20,7 +20,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.taxonomy import ARROW, Taxonomy, check_node, checked
 from caliper.local.config import BenchmarkConfig
-from caliper.local.yaml_text import read_nodes
+from caliper.local.yaml_text import read_document
 
 
 def taxonomy_of(name: str, part: BenchmarkConfig) -> Taxonomy:
@@ -46,7 +46,7 @@ def read_domains(path: Path, check: Callable[[str], object] = lambda _: None) ->
     """
     reader = _NodeReader(path)
     taxonomy: dict[str, list[str]] = {}
-    for key, tree in reader.pairs(read_nodes(path), "", "domains"):
+    for key, tree in reader.pairs(read_document(path)[0], "", "domains"):
         domain = reader.text(key, "")
         try:
             check(domain)

@@ -11,22 +11,12 @@ from caliper.adapters.plain_yaml import PlainLoader, load_yaml
 from caliper.core.errors import InvalidInput
 
 
-def read_yaml(path: Path) -> Any:
-    """The value in a file. Raises like `read_nodes`."""
-    return read_document(path)[1]
-
-
-def read_nodes(path: Path) -> yaml.Node | None:
-    """The root node of a file, with line numbers; None if the file is empty.
+def read_document(path: Path) -> tuple[yaml.Node | None, Any]:
+    """The root node of a file, with line numbers, None if it is empty; and its value.
 
     Raises InvalidInput naming file and line, for broken YAML, for an alias, and for a key that
     appears twice in one mapping.
     """
-    return read_document(path)[0]
-
-
-def read_document(path: Path) -> tuple[yaml.Node | None, Any]:
-    """The root node of a file, and its value. Raises like `read_nodes`."""
     try:
         text = path.read_text("utf-8")
         root: yaml.Node | None = yaml.compose(text, Loader=PlainLoader)

@@ -151,16 +151,6 @@ async def test_captions(revision: str, taken: int) -> None:
     assert await reused(store, second) == (taken, 0)
 
 
-async def test_a_run_begun_before_origins_shares_as_it_did() -> None:
-    store = MemoryStore()
-    now = Identity("scripted", "scripted", "", cached=True, origin="o" * 64)
-    reader = ScriptedModel(right)
-    for name in ("step1", "step2"):
-        reader.identity = now
-        await examined(reader, store, spec_of(name, reader).by_origin)
-    assert len(reader.calls) == ASKED
-
-
 async def test_of_how_many_is_told_beside() -> None:
     store = MemoryStore()
     captioner = ScriptedModel(lambda text, before: "A park.")

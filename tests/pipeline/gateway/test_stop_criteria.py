@@ -1,6 +1,6 @@
 """What may end a run once its answer is sure."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import inf, nan
 from typing import Any
 
@@ -37,7 +37,7 @@ async def test_a_start_stores_it_beside_the_spec(policy: Policy | None) -> None:
     assert await read_criterion(store, begun.spec) == criterion
     again, created = await (await front.gateway()).start(asked)
     assert (again.spec, created) == (begun.spec, False)
-    await write_json(store, CRITERION, base="another", policy=None, margin=1.0, level=1, repeats="")
+    await write_json(store, CRITERION, **asdict(replace(criterion, base="another")))
     with pytest.raises(InvalidInput, match=r"judging\.json: not that of the spec"):
         await read_criterion(store, begun.spec)
     other = replace(front.asked, name="next")

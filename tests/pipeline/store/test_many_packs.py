@@ -93,14 +93,14 @@ async def test_two_packers_merge_each_pack_once(store: Counting, *, restarted: b
     for _ in range(4):
         for packer in (one, other):
             await packer.sweep()
-            await packer.pack()
+            await packer.merge()
             clock.seconds += GRACE / 4
         if restarted:
             other = Packer(PackedStore(store, clock), clock)
     for _ in range(3):
         clock.seconds += GRACE
         await one.sweep()
-        await one.pack()
+        await one.merge()
     assert sum(map(len, store.objects.values())) < 1.1 * size
     assert len(store.objects) == 2
     reader, chance = PackedStore(store, clock), Random(0)

@@ -15,6 +15,7 @@ from caliper.core.keys import canonical_json
 from caliper.core.run import RunSpec, refuse_newer
 from caliper.pipeline.ledger.verdict_log import segment_key
 from caliper.pipeline.store.runs import SPEC
+from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.storage import ObjectStore
 
 _FOLDERS_BY_RUN = ("anchors", "captions", "verdicts")
@@ -25,8 +26,8 @@ _INDEX = "run-index/"
 """The start of the run: stored in the run's own directory, not in the shared store."""
 
 
-class RunStore:
-    """ports.storage.ObjectStore: the run's own objects are in `state/` of its directory, all
+class RunStore(StoreView):
+    """A view of two stores: the run's own objects are in `state/` of its directory, all
     others, and the list of reused replies, in `shared`.
 
     The verdict journal of earlier releases is read as the first segment of verdicts, and never
@@ -41,38 +42,20 @@ class RunStore:
         self._journal = state / "journal.jsonl"
         self._first = segment_key(f"{self._prefix}verdicts", 0)
 
-    async def put(self, key: str, data: bytes | Path) -> None:
-        store, place = self._place(key)
-        await store.put(place, data)
-
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """Raises InvalidInput or NewerSchema for a journal of another run or a newer release."""
         if key == self._prefix + SPEC:
             return canonical_json(self._spec.to_json())
         if key == self._first and self._journal.exists():
             return await asyncio.to_thread(self._journal_segment)
-        store, place = self._place(key)
-        return await store.get(place, max_bytes)
-
-    async def version(self, key: str) -> str | None:
-        store, place = self._place(key)
-        return await store.version(place)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        store, place = self._place(key)
-        return await store.replace(place, data, version)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        store, place = self._place(key)
-        return await store.get_file(place, file)
+        return await super().get(key, max_bytes)
 
     async def list(self, prefix: str) -> AsyncIterator[str]:
         """Own keys must all be in one folder."""
-        store, place = self._place(prefix)
         if self._first.startswith(prefix) and self._journal.exists():
             yield self._first
-        async for key in store.list(place):
-            yield prefix + key.removeprefix(place)
+        async for key in super().list(prefix):
+            yield key
 
     def _place(self, key: str) -> tuple[ObjectStore, str]:
         rest = key.removeprefix(self._prefix)

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
@@ -32,6 +31,7 @@ from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Judge, Pack, Reader, Set
 from caliper.cli.options import OutputOptions, command_taking, split_settings
+from caliper.cli.tables import text_table
 from caliper.core.outcome import Scored
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import ModelRoom
@@ -163,10 +163,7 @@ def _case(result: TrialCase) -> dict[str, Any]:
 def _show(trial: Trial) -> None:
     for name in dict.fromkeys(result.model for result in trial.cases):
         OUT.print(escape(name), highlight=False)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("attack")
-    for fate in TrialFate:
-        table.add_column(str(fate), justify="right")
+    table = text_table(["attack"], TrialFate)
     for kind, counts in trial.counts().items():
         if kind in (WRONG, RIGHT):
             continue

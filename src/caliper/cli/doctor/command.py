@@ -19,6 +19,7 @@ from caliper.cli.doctor.examination import READER, DoctorTargets, checks, examin
 from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.cli.doctor.models import CAPTIONER, ENDPOINT, IN_FLIGHT, JUDGE
 from caliper.cli.exits import Exit
+from caliper.cli.installation import InstalledServer, InstalledStore
 from caliper.cli.options import OutputOptions, command_taking
 from caliper.local.config import read_config
 from caliper.wiring.client_settings import ClientSettings
@@ -51,19 +52,6 @@ Kafka = Annotated[
     typer.Option(
         "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, separated by commas."
     ),
-]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="DIR|URL",
-        help="The installation's store: a directory, or an S3 endpoint (bucket and keys in "
-        "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
-    ),
-]
-Gateway = Annotated[
-    str | None,
-    typer.Option("--server", metavar="HOST:PORT", help="The gateway of an installation."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The folder for run directories.")]
 Timeout = Annotated[
@@ -100,8 +88,8 @@ class DoctorOptions:
     tagger: Tagger = "rules"
     embedder: Embedder = "ngram"
     kafka: Kafka = None
-    store: Store = None
-    server: Gateway = None
+    store: InstalledStore = None
+    server: InstalledServer = None
     out: Out = Path()
     config: flags.ConfigFile = None
     timeout: Timeout = 30.0

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import MediaFolder
@@ -29,6 +28,7 @@ from caliper.cli.metrics.java import JavaMetrics, MeteorJar, SpiceJar, java_metr
 from caliper.cli.metrics.measurement import CaptionSets, read_caption_sets
 from caliper.cli.metrics.ratings import read_human_scores
 from caliper.cli.options import command_taking
+from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.preparation import Preparation
 from caliper.core.report import Estimate
@@ -226,10 +226,7 @@ def _counted(estimates: Mapping[str, CorrelationEstimate], noun: str) -> dict[st
 
 
 def _show(measures: Measures, images: int, embedders: Sequence[str]) -> None:
-    grid = Table(box=None, pad_edge=False)
-    grid.add_column(f"{images:,} images")
-    for model in measures:
-        grid.add_column(escape(model), justify="right")
+    grid = text_table([f"{images:,} images"], map(escape, measures))
     for rows in zip(*measures.values(), strict=True):
         grid.add_row(rows[0].name, *(_cell(one.whole) for one in rows))
     OUT.print(grid)
@@ -248,10 +245,7 @@ def _cell(estimate: Estimate) -> str:
 def _show_correlation(estimates: Mapping[str, CorrelationEstimate], noun: str) -> None:
     if not estimates:
         return
-    grid = Table(box=None, pad_edge=False)
-    grid.add_column("")
-    for heading in (noun, *_COEFFICIENTS):
-        grid.add_column(heading, justify="right", no_wrap=True)
+    grid = text_table([""], (noun, *_COEFFICIENTS), no_wrap=True)
     for name, one in estimates.items():
         cells: list[Coefficient] = [getattr(one, field) for field in _COEFFICIENTS.values()]
         grid.add_row(name, f"{one.models:,}", *map(coefficient, cells))

@@ -82,12 +82,6 @@ class Aggregator:
 
     async def _restore(self) -> None:
         snapshot, errors = await newest(self._store, self._folder)
-        if snapshot is None and self._slot is not None:
-            # Earlier releases wrote one snapshot of all runs.
-            snapshot, _ = await newest(self._store)
-            runs = snapshot.runs if snapshot else {}
-            for run in [name for name in runs if not await self._slot.has_run(name)]:
-                del runs[run]
         for error in errors:
             self.table.warn(Trouble.LOST, str(error))
         if snapshot is None:

@@ -17,7 +17,6 @@ from caliper.pipeline.aggregation.queue_reader import QueueReader
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.aggregation.topic_window import TopicWindow
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.planning.job_queue import count_shards
 from caliper.pipeline.planning.publisher import JobMessage, publish_all
 from caliper.pipeline.store.runs import read_starts
 from caliper.pipeline.work.log_subject import log_subject
@@ -113,8 +112,6 @@ class Dispatcher:
         except InvalidInput:
             # The next start replaces what cannot be read.
             priority = Priority.NORMAL
-        if shards is None:
-            shards = await count_shards(run.store, start)
         self._queues[run.run] = QueueReader(table, run, start, block, priority.weight, shards)
 
     async def _measure(self) -> None:

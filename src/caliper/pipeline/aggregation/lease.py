@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from caliper.core.errors import InvalidInput, LeaseLost, StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA
 from caliper.pipeline.store.runs import read_json
+from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -157,13 +158,16 @@ class Lease:
             self._held = False
 
 
-class LeasedStore:
-    """ports.storage.ObjectStore that writes only while the lease is held, and only over what the
+class LeasedStore(StoreView):
+    """A view of a store that writes only while the lease is held, and only over what the
     holder has seen. Writes raise LeaseLost when another process has taken over.
     """
 
     def __init__(self, store: ObjectStore, lease: Lease) -> None:
         self._store, self._lease = store, lease
+
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self._store, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises LeaseLost, StoreUnavailable, StoreFull."""
@@ -171,23 +175,7 @@ class LeasedStore:
         while await self.replace(key, data, await self.version(key)) is None:
             pass
 
-    async def version(self, key: str) -> str | None:
-        """The version of a key. Raises StoreUnavailable."""
-        return await self._store.version(key)
-
     async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
         """Store `data` if `key` has this version. Raises LeaseLost, and what the port raises."""
         await self._lease.renew()
         return await self._store.replace(key, data, version)
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        """Read at most `max_bytes` bytes under `key`. Raises what the port raises."""
-        return await self._store.get(key, max_bytes)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes under `key` to a file. Returns False if the key does not exist."""
-        return await self._store.get_file(key, file)
-
-    def list(self, prefix: str) -> AsyncIterator[str]:
-        """List the keys under a prefix in order. Raises StoreUnavailable."""
-        return self._store.list(prefix)

@@ -14,8 +14,6 @@ from caliper.pipeline.aggregation.slots import SLOTS, Slot
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-_EARLIER_RELEASE = "aggregator/lease.json"
-
 
 class Seats:
     """The seats of all aggregators, each a lease. This one takes the first that is free.
@@ -31,7 +29,6 @@ class Seats:
             Lease(store, clock, f"aggregator/seat-{seat}.json", holder=self._holder)
             for seat in range(SLOTS)
         ]
-        self._earlier = Lease(store, clock, _EARLIER_RELEASE)
         self._taken: list[Lease] = []
         # Set when this was first compared with the others.
         self.entered = asyncio.Event()
@@ -56,19 +53,12 @@ class Seats:
             while True:
                 # Until the store answers, the slots stay with those who hold their leases.
                 with suppress(StoreUnavailable):
-                    if not self.entered.is_set():
-                        await self._wait_for_earlier()
                     await self.look()
                     self.entered.set()
-                await self._clock.sleep(self._earlier.pace)
+                await self._clock.sleep(self._seats[0].pace)
         finally:
             for seat in self._seats:
                 await seat.release()
-
-    async def _wait_for_earlier(self) -> None:
-        """Wait until no aggregator of an earlier release leads: it would lead all slots."""
-        await self._earlier.acquire()
-        await self._earlier.release()
 
     async def look(self) -> None:
         """Renew the seat or take one, and see which others are taken. Raises StoreUnavailable."""

@@ -61,14 +61,10 @@ class Slot:
         """Where its lease and its snapshots are stored."""
         return f"aggregator/slot-{self.number}/"
 
-    async def has_run(self, run: str, *, again: bool = False) -> bool:
-        """Whether a run is in the slot, as `SlotIndex.find`."""
-        return await self.index.find(run, again=again) == self.number
-
     async def has(self, record: Record) -> bool:
         """Whether a record is about a run in the slot. Raises StoreUnavailable."""
         run = record.message.key.partition("/")[0]
-        return await self.has_run(run, again=record.message.topic == RUNS)
+        return await self.index.find(run, again=record.message.topic == RUNS) == self.number
 
 
 class SlotBoard:

@@ -264,29 +264,21 @@ class _CachedPorts:
         texts: tuple[str, ...],
         call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
     ) -> list[Sequence[Any]]:
+        model, role = port
+        identity = self._identities.get(role, model.identity)
         try:
-            return await self._cached_texts(port, kind, texts, call)
+            if not model.identity.cached:
+                return list(await call(texts))
+            keys = [self._book.key_of_text(identity, kind, text) for text in texts]
+            values = {key: self._book.values(key) for key in keys}
+            pairs = zip(keys, texts, strict=True)
+            absent = {key: text for key, text in pairs if values[key] is None}
+            if absent:
+                for key, value in zip(absent, await call(list(absent.values())), strict=True):
+                    self._book.add(key, value)
+                    values[key] = value
         except Exception as error:
             failure = self._trouble(error)
             self.raise_fatal()
             raise _LanguagePortFailed(failure) from error
-
-    async def _cached_texts(
-        self,
-        port: tuple[NounTagger | Embedder, str],
-        kind: str,
-        texts: tuple[str, ...],
-        call: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[Any]]]],
-    ) -> list[Sequence[Any]]:
-        model, role = port
-        if not model.identity.cached:
-            return list(await call(texts))
-        identity = self._identities.get(role, model.identity)
-        keys = [self._book.key_of_text(identity, kind, text) for text in texts]
-        values = {key: self._book.values(key) for key in keys}
-        absent = {key: text for key, text in zip(keys, texts, strict=True) if values[key] is None}
-        if absent:
-            for key, value in zip(absent, await call(list(absent.values())), strict=True):
-                self._book.add(key, value)
-                values[key] = value
         return [values[key] or () for key in keys]

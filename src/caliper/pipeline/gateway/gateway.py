@@ -101,9 +101,6 @@ class Gateway:
         if request.judging is not None:
             check_criterion(request, request.judging)
         spec = await resolve(request, self._outside.supplies, self._outside.stages)
-        original = spec.by_origin
-        if original != spec and await store.get(f"runs/{original.run_id}/{SPEC}") is not None:
-            spec = original
         if request.judging is not None:
             await check_baseline(request.judging, spec, store)
             # Before the spec, which has its digest.

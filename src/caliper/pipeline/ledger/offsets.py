@@ -34,7 +34,7 @@ class LogOffsets:
         another log, or an offset was beyond the end of this one.
         """
         offsets, previous = self.offsets.get(topic, {}), self.logs.get(topic, "")
-        # Brokers and earlier releases that report no identity leave only the ends to compare.
+        # Brokers that report no identity leave only the ends to compare.
         other = bool(offsets and previous and log) and previous != log
         self.logs[topic] = log
         beyond = any(

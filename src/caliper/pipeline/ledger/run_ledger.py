@@ -34,9 +34,9 @@ class RunLedger:
     `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
     one that was cancelled or has failed (0: none), `retries` the indices that are being retried
     since. A run that `heals` was opened anew, for the jobs of a new start to restore what it lost.
-    `shards` are those of the last start's job queue, None if an earlier release kept no count, and
-    `jobs_left` says whether jobs may be left in it. `block` counts the queues that whoever holds
-    the run wrote itself, one after the other, for blocks that it drew.
+    `shards` are those of the last start's job queue, and `jobs_left` says whether jobs may be left
+    in it. `block` counts the queues that whoever holds the run wrote itself, one after the other,
+    for blocks that it drew.
 
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
@@ -54,7 +54,7 @@ class RunLedger:
     error: str = ""
     is_broken: bool = False
     heals: bool = False
-    shards: int | None = 0
+    shards: int = 0
     jobs_left: bool = False
     block: int = 0
     end_state: RunState | None = None
@@ -254,19 +254,15 @@ class RunLedger:
         self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
         self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
         self.report = str(facts["report"])
-        # Earlier releases did not write these fields. With them the last event counted.
-        self.start, self.retries = int(facts.get("start", 0)), set(map(int, facts.get("tried", ())))
-        self.heals, self.shards = bool(facts.get("heals")), facts.get("shards")
-        self.jobs_left = self.shards != 0
-        last = max(self.events, key=lambda kind: self.events[kind], default=None)
-        by_event = {last: self.current_start}
-        self.cancelled = int(facts.get("cancelled", by_event.get(EventKind.CANCEL, 0)))
-        self.failed = int(facts.get("failed", by_event.get(EventKind.FAIL, 0)))
-        self.ended_at = str(facts.get("ended_at", ""))
-        self.reuse = Reuse(**facts["reuse"]) if facts.get("reuse") else None
-        self.files = dict(facts.get("files", {}))
-        announced = facts["announced"]
+        self.start, self.retries = int(facts["start"]), set(map(int, facts["tried"]))
+        self.ended_at, announced = str(facts["ended_at"]), facts["announced"]
+        self.reuse = Reuse(**facts["reuse"]) if facts["reuse"] else None
         self.announced_end = None if announced is None else (str(announced[0]), str(announced[1]))
+        # The runs in tests/kept lack the fields from here on.
+        self.heals, self.shards = bool(facts.get("heals")), int(facts.get("shards", 0))
+        self.jobs_left = self.shards != 0
+        self.cancelled, self.failed = int(facts.get("cancelled", 0)), int(facts.get("failed", 0))
+        self.files = dict(facts.get("files", {}))
 
     async def write_end(self, result: tuple[RunState, str], outcomes: str, now: datetime) -> None:
         """Write to end.json how the run ended, with the digests of its report and of the ledger.

@@ -136,8 +136,7 @@ def _places(header: dict[str, Any]) -> LogOffsets:
         topic: {int(partition): offset for partition, offset in places.items()}
         for topic, places in header["offsets"].items()
     }
-    # Earlier releases did not write "logs".
-    return LogOffsets(offsets, dict(header.get("logs", {})))
+    return LogOffsets(offsets, dict(header["logs"]))
 
 
 def _columns(fields: dict[str, Any], blobs: memoryview) -> tuple[Columns, memoryview]:

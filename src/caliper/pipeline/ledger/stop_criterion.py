@@ -52,10 +52,8 @@ class StopCriterion:
                     Check(**{**each, "tier": Tier(each["tier"])}) for each in policy["checks"]
                 )
                 policy = Policy(tuple(checks), policy["level"], policy["min_coverage"])
-            plain = (fields[name] for name in ("margin", "level", "repeats"))
-            # One of an earlier release has neither.
-            more = {name: fields[name] for name in ("rules", "alarm_level") if name in fields}
-            return cls(fields["base"], policy, *plain, **more)
+            names = ("margin", "level", "repeats", "rules", "alarm_level")
+            return cls(fields["base"], policy, *(fields[name] for name in names))
         except (LookupError, TypeError, ValueError) as error:
             raise InvalidInput(f"not what ends a run: {error!r}") from error
 

@@ -55,11 +55,6 @@ async def read_queue(store: ObjectStore, start: int, number: int) -> list[JobMes
         raise DataLoss(f"broken shard of jobs: {error!r}", file=key) from error
 
 
-async def count_shards(store: ObjectStore, start: int) -> int:
-    """How many shards of a start are stored. Raises StoreUnavailable."""
-    return len([key async for key in store.list(_folder(start))])
-
-
 def _encode(jobs: Sequence[JobMessage]) -> bytes:
     values = [bytes_of(job.message) for job in jobs]
     described = [
@@ -90,9 +85,5 @@ def _decode(data: bytes, key: str) -> list[JobMessage]:
     return jobs
 
 
-def _folder(start: int) -> str:
-    return f"queue/{start:010}/"
-
-
 def _key(start: int, number: int) -> str:
-    return f"{_folder(start)}{number:06}.gz"
+    return f"queue/{start:010}/{number:06}.gz"

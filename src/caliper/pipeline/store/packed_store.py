@@ -1,10 +1,7 @@
 """A store whose replies are in packs, which hold those that ended at about the same time.
 
-A reply book that grew is the next generation of its key. Earlier releases wrote each generation as
-an object of its own, `<key>.json`, `<key>.1.json` and so on. While there are such loose objects,
-readers look for them as well, and the packer packs them: it deletes them only minutes after their
-pack appeared, so whoever misses a loose object finds the pack. Clocks of two machines are never
-compared.
+A reply book that grew is the next generation of its key. Runs in one process keep each reply as an
+object of its own, `<key>.json`: a loose reply is found where no pack has its key.
 
 What other processes wrote is found after at most `FRESH` seconds. A book that grows in two
 processes within that time keeps what one of them added: the rest is asked again when needed.
@@ -14,35 +11,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 from caliper.pipeline.store.group_commit import GroupCommit
 from caliper.pipeline.store.marks import Marks, folder_of_marks
 from caliper.pipeline.store.pack_rows import Frame
 from caliper.pipeline.store.packs import Packs, pack_key
+from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.clock import Clock
-from caliper.ports.storage import DeletableStore
+from caliper.ports.storage import DeletableStore, ObjectStore
 
 _TRIES = 3
 _BATCH = 1000
 
 
-def generation_key(key: str, generation: int) -> str:
-    """The key of the loose object that holds a generation of a reply."""
-    return f"{key.removesuffix('.json')}.{generation}.json" if generation else key
-
-
-class PackedStore:
-    """ports.storage.DeletableStore over `whole`: `get`, `put`, `size` and `delete` take a reply for
-    one object, wherever it is, as `put` and `list` do with a mark (`marks`). All else is about the
-    objects of `whole`.
+class PackedStore(StoreView):
+    """ports.storage.DeletableStore as a view of `whole`: `get`, `put`, `size` and `delete` take a
+    reply for one object, wherever it is, as `put` and `list` do with a mark (`marks`).
     """
 
     def __init__(self, whole: DeletableStore, clock: Clock) -> None:
         self.whole, self.packs = whole, Packs(whole, clock)
         self._clock, self._marks = clock, Marks(whole, clock)
         self._frames = GroupCommit(self._write_frames, clock)
+
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self.whole, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises StoreUnavailable or StoreFull."""
@@ -53,8 +47,8 @@ class PackedStore:
         if packed is None:
             await self.whole.put(key, data)
             return
-        generation = await self._first_loose(packed)
-        generation += len(await self._loose_sizes(key, packed)) if self.packs.has_loose else 0
+        place = await self.packs.find(packed)
+        generation = 0 if place is None else place[1].generation + 1
         content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
         await self._frames.add(Frame.of(packed, generation, content))
 
@@ -68,51 +62,30 @@ class PackedStore:
             return await self.whole.get(key, max_bytes)
         newest: bytes | None = None
         for _ in range(_TRIES):
-            generation, newest = await self._first_loose(packed), None
-            while (
-                self.packs.has_loose
-                and (data := await self._loose(key, generation, max_bytes)) is not None
-            ):
-                generation, newest = generation + 1, data
             since = self._clock.monotonic()
-            place = await self.packs.find(packed) if newest is None else None
-            if place is not None:
-                newest = await self.packs.read(*place)
+            place = await self.packs.find(packed)
+            newest = None if place is None else await self.packs.read(*place)
             if place is not None and newest is None:
                 self.packs.expire()
             elif self.packs.is_fresh(since):
                 break
+        if newest is None and self.packs.has_loose:
+            return await self.whole.get(key, max_bytes)
         return newest
 
     async def size(self, key: str) -> int | None:
         """The bytes under `key`, compressed if packed. Raises StoreUnavailable."""
         packed = pack_key(key)
         place = await self.packs.find(packed) if packed else None
-        sizes = await self._loose_sizes(key, packed)
-        if sizes or place is None:
-            return sum(sizes) if sizes else None
-        return place[1].length
+        return await self.whole.size(key) if place is None else place[1].length
 
     async def delete(self, *keys: str) -> None:
         """Delete these keys, in turns: if it is interrupted, the last ones are left. Then packs are
         written anew without them. Raises StoreUnavailable.
         """
         for first in range(0, len(keys), _BATCH):
-            some = await asyncio.gather(*map(self._objects, keys[first : first + _BATCH]))
-            await self.whole.delete(*chain.from_iterable(some))
+            await self.whole.delete(*keys[first : first + _BATCH])
         await self.packs.drop(keys, self._clock.now())
-
-    async def version(self, key: str) -> str | None:
-        """The version of an object. Raises StoreUnavailable."""
-        return await self.whole.version(key)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        """Store `data` if the object has this version. Raises what the port raises."""
-        return await self.whole.replace(key, data, version)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        """Write the bytes of an object to a file. Returns False if it does not exist."""
-        return await self.whole.get_file(key, file)
 
     async def get_range(self, key: str, first: int, length: int) -> bytes | None:
         """Some bytes of an object. Raises StoreUnavailable."""
@@ -123,30 +96,3 @@ class PackedStore:
         StoreUnavailable.
         """
         return (self._marks if folder_of_marks(prefix) else self.whole).list(prefix)
-
-    async def _objects(self, key: str) -> Sequence[str]:
-        """The objects of a key, the newest generation first."""
-        packed = pack_key(key)
-        if packed is None:
-            return (key,)
-        count = await self._first_loose(packed) + len(await self._loose_sizes(key, packed))
-        return [generation_key(key, each) for each in reversed(range(count))]
-
-    async def _first_loose(self, packed: bytes) -> int:
-        """The first generation that is not packed."""
-        place = await self.packs.find(packed)
-        return 0 if place is None else place[1].generation + 1
-
-    async def _loose(self, key: str, generation: int, max_bytes: int | None) -> bytes | None:
-        return await self.whole.get(generation_key(key, generation), max_bytes)
-
-    async def _loose_sizes(self, key: str, packed: bytes | None) -> Sequence[int]:
-        """The sizes of all generations that are not packed, or of an object that never is."""
-        sizes: list[int] = []
-        generation = await self._first_loose(packed) if packed else 0
-        while (size := await self.whole.size(generation_key(key, generation))) is not None:
-            sizes.append(size)
-            generation += 1
-            if packed is None:
-                break
-        return sizes

@@ -17,7 +17,7 @@ from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
-from caliper.pipeline.store.key_prefix import KeyPrefix
+from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 from cachetools import LRUCache
 
 from caliper.core.errors import StoreUnavailable
+from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.storage import ObjectStore
 
 
-class WriteBackBuffer:
-    """ports.storage.ObjectStore over `store`, for model replies while it is full or unavailable.
+class WriteBackBuffer(StoreView):
+    """A view of `store` for model replies, while it is full or unavailable.
 
     A job whose write failed is retried as a whole and begins with a read, which first writes
     what the buffer holds for that key. The retry thus either finds its earlier replies, or fails
     before the model is asked again. The buffer holds at most `capacity` objects and evicts the
-    least recently used; it never needs more than there are jobs in flight.
+    least recently used; it never needs more than there are jobs in flight. `replace` is not
+    buffered, and `list` gives what is in the store.
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
         self._store = store
         self._buffer: LRUCache[str, bytes] = LRUCache(capacity)
+
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self._store, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store `data`. Raises StoreUnavailable or StoreFull; bytes are then buffered."""
@@ -50,10 +54,6 @@ class WriteBackBuffer:
             await self.put(key, self._buffer[key])
         return await self._store.version(key)
 
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        """Store `data`, never buffered, if `key` has this version. Raises what the port raises."""
-        return await self._store.replace(key, data, version)
-
     async def get_file(self, key: str, file: Path) -> bool:
         """Write the bytes under `key` to a file. Returns False if the key does not exist.
 
@@ -62,7 +62,3 @@ class WriteBackBuffer:
         if key in self._buffer:
             await self.put(key, self._buffer[key])
         return await self._store.get_file(key, file)
-
-    def list(self, prefix: str) -> AsyncIterator[str]:
-        """List the keys under a prefix that are in the store. Raises StoreUnavailable."""
-        return self._store.list(prefix)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.pipeline.store.key_prefix import KeyPrefix
+from caliper.pipeline.store.store_view import KeyPrefix
 
 
 async def test_it_lies_below_its_prefix(tmp_path: Path) -> None:
