@@ -21,6 +21,7 @@ from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.store.plan import Captions
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
 
@@ -49,12 +50,16 @@ class Rule:
         return not self.looks or index not in self.closed
 
 
-async def run(folder: Path, url: str, rule: Rule, concurrency: int = 4) -> RunDirectory:
-    part = {"data": folder / "data", "captions": folder / "captions", "judge": f"tgi:{url}"}
+async def run(
+    folder: Path, url: str, rule: Rule, concurrency: int = 4, captioner: str = ""
+) -> RunDirectory:
+    part: dict[str, Any] = {"data": folder / "data", "judge": f"tgi:{url}"}
+    part |= {"captioner": f"tgi:{captioner}"} if captioner else {"captions": folder / "captions"}
     values = {"benchmarks": {"capability": part}, "anchors": False, "concurrency": concurrency}
     config = check_config({**values, "out": folder / "run", "store": folder / "store"})
 
-    async def rule_of(_: RunLedger) -> Rule:
+    async def rule_of(_: RunLedger, captions: Captions) -> Rule:
+        assert len(captions["capability"]) == SAMPLES
         return rule
 
     clock = SystemClock()
@@ -122,6 +127,27 @@ async def test_what_is_needed_no_more_is_asked_no_more(tmp_path: Path) -> None:
     other = Rule(3, closed=frozenset(range(1, SAMPLES, 2)))
     assert await decide_again(ended, other) == 1
     assert len(other.looks) == 1
+
+
+async def test_all_captions_are_written_before_anything_is_asked(tmp_path: Path) -> None:
+    tiny.write_pictures(tmp_path, SAMPLES, shade=12)
+    written, rule = fake.answer("A park."), Rule(2)
+    async with (
+        ChatServer([written] * SIZE, otherwise=never) as captioner,
+        ChatServer(otherwise=RIGHT) as server,
+    ):
+        task = asyncio.create_task(run(tmp_path, server.url, Rule(2), captioner=captioner.url))
+        await captioner.until_received(SIZE + 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert server.requests == []
+        captioner.from_now_on(written)
+        directory = await run(tmp_path, server.url, rule, captioner=captioner.url)
+    assert len(tiny.read_lines(directory.path / "verdicts.jsonl")) == 2 * SIZE
+    ended = await directory.stored_run.open()
+    assert ended.state is RunState.DECIDED
+    assert len((await directory.captions(ended))["capability"]) == SAMPLES
 
 
 async def test_a_run_whose_answer_is_never_sure_is_complete(tmp_path: Path) -> None:
