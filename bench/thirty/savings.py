@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+import numpy as np
 
 from bench.sequential.recorded import RecordedPair
 from bench.thirty.captioner import Quality, chance
@@ -23,6 +25,7 @@ from caliper.analysis.sequential import (
     Unit,
     draw_order,
 )
+from caliper.analysis.sequential.bound import SPREAD, share_needed
 from caliper.analysis.sequential.known import Scores
 from caliper.local.judged_again import SHARE
 
@@ -178,6 +181,36 @@ def decide(found: RecordedCheckpoint, way: Way, *, tasks: bool) -> Answer:
             pair.units, blocks, StopTarget(MARGIN, ALPHA, tuple(checks)), known
         )
         return _answer(comparison, pair, blocks, reused)
+
+
+def needed(found: RecordedCheckpoint, way: Way) -> int:
+    """How many questions a way would ask if every estimate were true, the judge without noise, and
+    looks possible after each question.
+    """
+    columns = [
+        np.array([scores[unit.index] or 0.0 for unit in found.pair.units])
+        for scores in (found.pair.after, found.pair.before, *found.rules)
+    ]
+    codes = np.unique([unit.stratum for unit in found.pair.units], return_inverse=True)[1]
+    reused = np.array([way.reuse and unit.index in found.same for unit in found.pair.units])
+    sampling = 0.0
+    for code in range(len(DOMAINS)):
+        after, before, *rules = (each[(codes == code) & ~reused] for each in columns)
+        change, controls = after - before, [np.ones_like(before)]
+        controls += [before] * way.regression + rules * way.rules
+        fitted = np.column_stack(controls)
+        rest = change - fitted @ np.linalg.lstsq(fitted, change, rcond=None)[0]
+        share = len(rest) / np.count_nonzero(codes == code)
+        sampling += (share / len(DOMAINS)) ** 2 * float(rest.var()) / len(rest)
+    distance = found.difference / 100 + MARGIN
+    part = share_needed(distance, 1e-6, sampling, 0.0, (SPREAD * MARGIN**2, ALPHA))
+    return round(min(part or 1.0, 1.0) * np.count_nonzero(~reused))
+
+
+def squared_correlation(pairs: Iterable[tuple[Scores, Scores]]) -> float:
+    """That of scores by index, over several pairs of them."""
+    columns = [[[one[index] or 0.0, other[index] or 0.0] for index in one] for one, other in pairs]
+    return float(np.corrcoef(np.concatenate(columns).T)[0, 1] ** 2)
 
 
 def _answer(
