@@ -12,7 +12,9 @@ from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.decided import checkpoint, in_one_process, judge
 
+from caliper.analysis.gate import Check, Policy
 from caliper.core.run import RunState
 from caliper.local.config import check_config
 from caliper.local.directory import RunDirectory
@@ -20,6 +22,7 @@ from caliper.local.run import evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
+from caliper.pipeline.aggregation.sequential import NO_CAPTIONS, ComparisonRule, SequentialPlan
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.store.plan import Captions
 from caliper.wiring.clock import SystemClock
@@ -205,3 +208,28 @@ async def test_failures_are_retried_before_the_run_is_decided_anew(tmp_path: Pat
         assert (await broken.stored_run.open()).state is RunState.DECIDED
     assert [len(look) for look in rule.looks] == [SIZE, 2 * SIZE]
     assert written(broken) == written(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blind(SequentialPlan):
+    """A plan that knows nothing of the candidate's captions while questions are drawn."""
+
+    async def rule_of(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> ComparisonRule:
+        return await SequentialPlan.rule_of(self, run)
+
+
+async def test_a_run_drawn_before_all_captions_were_there_is_looked_at_so(tmp_path: Path) -> None:
+    base, worse = checkpoint(tmp_path, "base", 10), checkpoint(tmp_path, "worse", 60)
+    first, second = (tmp_path / name / "scene.jsonl" for name in ("base", "worse"))
+    rows = [tiny.read_lines(file) for file in (first, second)]
+    tiny.lines(second, [pair[number % 2] for number, pair in enumerate(zip(*rows, strict=True))])
+    async with ChatServer(otherwise=judge) as chat:
+        before = await in_one_process(base, chat.url, tmp_path / "runs" / "base")
+        told = Policy((Check("capability", "average.f1", max_drop=10.0),))
+        plan = SequentialPlan(before.stored_run, told, None, 0.05)
+        blind = _Blind(before.stored_run, told, None, 0.05)
+        after = await in_one_process(worse, chat.url, tmp_path / "runs" / "worse", blind)
+    ended = await after.stored_run.open()
+    assert ended.state is RunState.DECIDED
+    look = await plan.look(ended, await after.captions(ended))
+    assert look == await blind.look(ended)
