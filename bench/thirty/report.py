@@ -27,6 +27,7 @@ from bench.thirty.savings import (
     WAYS,
     RecordedCheckpoint,
     RecordedVerdicts,
+    changes,
     decide,
     needed,
     recorded,
@@ -34,7 +35,6 @@ from bench.thirty.savings import (
 )
 from bench.thirty.schedule import Schedule, schedule
 from caliper.analysis.sequential import Finding, Measure
-from caliper.analysis.sequential.known import Scores
 
 BENCHMARK = ColourQuestions(
     int(os.environ.get("PICTURES", "45")), int(os.environ.get("QUESTIONS", "30"))
@@ -135,15 +135,11 @@ def print_rules(compared: Sequence[RecordedCheckpoint]) -> None:
     known = {
         "verdicts": squared_correlation((each.pair.after, each.rules[1]) for each in compared),
         "changes": squared_correlation(
-            (_change(each.pair.before, each.pair.after), _change(*each.rules)) for each in compared
+            (changes(each.pair.before, each.pair.after), changes(*each.rules)) for each in compared
         ),
     }
     told = (f"{name} {value:.2f} (at most {RULES_KNOW[name]})" for name, value in known.items())
     print(f"squared correlation of rules with {', with '.join(told)}")
-
-
-def _change(before: Scores, after: Scores) -> dict[int, float | None]:
-    return {index: (after[index] or 0.0) - (score or 0.0) for index, score in before.items()}
 
 
 def print_savings(found: Course, compared: Sequence[RecordedCheckpoint]) -> None:

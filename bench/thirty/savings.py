@@ -207,6 +207,11 @@ def needed(found: RecordedCheckpoint, way: Way) -> int:
     return round(min(part or 1.0, 1.0) * np.count_nonzero(~reused))
 
 
+def changes(before: Scores, after: Scores) -> Scores:
+    """The change of every score."""
+    return {index: (after[index] or 0.0) - (score or 0.0) for index, score in before.items()}
+
+
 def squared_correlation(pairs: Iterable[tuple[Scores, Scores]]) -> float:
     """That of scores by index, over several pairs of them."""
     columns = [[[one[index] or 0.0, other[index] or 0.0] for index in one] for one, other in pairs]
