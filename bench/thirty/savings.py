@@ -57,8 +57,8 @@ WAYS = (
 @dataclass(frozen=True, slots=True)
 class RecordedCheckpoint:
     """The verdicts of a checkpoint and of its baseline, by index, and those of `rules` on the
-    captions of baseline and checkpoint. `same` are about captions that both have. `difference` is
-    the true one in points, `tasks` those of the domains.
+    captions of baseline and checkpoint. `same` are about captions that both have. `gain` was set
+    between the two, in points; `difference` is the true one, `tasks` those of the domains.
     """
 
     name: str
@@ -161,7 +161,7 @@ def recorded(
         change = (pair.after[unit.index] or 0.0) - (pair.before[unit.index] or 0.0)
         changes.setdefault(unit.stratum, []).append(change)
     tasks = tuple(100 * sum(each) / len(each) for each in changes.values())
-    gain = -100 * one.losses["nat"]
+    gain = round(100 * (other.losses["nat"] - one.losses["nat"]), 6)
     rules = verdicts.rules(other), verdicts.rules(one)
     return RecordedCheckpoint(name, gain, pair, rules, same, sum(tasks) / len(tasks), tasks)
 
