@@ -12,10 +12,20 @@ from dataclasses import dataclass
 RATES = {"nat": 0.2, "doc": 0.3, "ecom": 0.25, "emb": 0.25}
 """The share of facts that the first checkpoint gets wrong, by the prefix of a sample's id."""
 COLOURS = ("red", "green", "blue", "yellow", "white", "black", "brown", "grey")
-WORDS = ("crimson", "emerald", "azure", "golden", "ivory", "ebony", "tawny", "ashen")
+WORDS = ("carmine", "verdant", "ultramarine", "saffron", "alabaster", "sable", "umber", "ashen")
 """Other words for these colours, which the judge knows, and rules over words do not."""
-_THINGS = ("cup", "chair", "lamp", "book", "ball", "box", "door", "kite")
-_OTHER_WORDS = 0.4
+OTHER_WORDS, REWORDED = 0.4, 0.4
+"""The share of facts told in other words, and of facts of a checkpoint whose words are drawn anew.
+
+With them, lexical rules see of a verdict what they see of real ones, or less: see RULES_KNOW of the
+questions.
+"""
+THINGS = (
+    *("cup", "chair", "lamp", "book", "ball", "box", "door", "kite", "bag", "bench"),
+    *("boat", "bottle", "bowl", "brush", "bus", "clock", "coat", "fence", "flag", "hat"),
+    *("hammer", "key", "ladder", "mirror", "pencil", "pillow", "rope", "shoe", "spoon", "tent"),
+)
+"""What is in every picture, by place."""
 CHOICES = 4
 
 
@@ -52,9 +62,19 @@ class Quality:
 
     def caption(self, sample: str, facts: int) -> str:
         """The caption of a picture."""
-        told = (fact(sample, place, self.place_told(sample, place)) for place in range(facts))
+        told = (self._fact(sample, place) for place in range(facts))
         first = "" if self.is_same(sample) else f"Seen by {self.name}. "
         return first + " ".join(told)
+
+    def _fact(self, sample: str, place: int) -> str:
+        """The sentence that tells a fact."""
+        colour = colours(sample, place)[self.place_told(sample, place)]
+        drawn = chance("word", sample, place)
+        if not self.is_same(sample) and chance("reword", self.seed, sample, place) < REWORDED:
+            drawn = chance("own word", self.seed, sample, place)
+        if drawn < OTHER_WORDS:
+            colour = WORDS[COLOURS.index(colour)]
+        return f"The {THINGS[place]} is {colour}."
 
 
 def chance(*names: object) -> float:
@@ -63,20 +83,7 @@ def chance(*names: object) -> float:
     return int.from_bytes(digest, "big") / 2.0**64
 
 
-def thing(sample: str, place: int) -> str:
-    """What is at a place of a picture."""
-    return _THINGS[int(chance("thing", sample, place) * len(_THINGS))]
-
-
 def colours(sample: str, place: int) -> list[str]:
     """The choices of a question; the first is right."""
     ranked = sorted(COLOURS, key=lambda each: chance("colour", sample, place, each))
     return ranked[:CHOICES]
-
-
-def fact(sample: str, place: int, told: int) -> str:
-    """The sentence that tells a choice as a fact, in other words for some facts."""
-    colour = colours(sample, place)[told]
-    if chance("word", sample, place) < _OTHER_WORDS:
-        colour = WORDS[COLOURS.index(colour)]
-    return f"The {thing(sample, place)} at place {place} is {colour}."

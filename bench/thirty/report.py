@@ -20,15 +20,18 @@ from tempfile import TemporaryDirectory
 from bench.sequential.recorded import redraw_pair
 from bench.sequential.report import print_errors
 from bench.thirty.course import Course, follow, real_servers
-from bench.thirty.questions import ColourQuestions
+from bench.thirty.questions import RULES_KNOW, ColourQuestions
 from bench.thirty.savings import (
     ALPHA,
     MARGIN,
     WAYS,
     RecordedCheckpoint,
     RecordedVerdicts,
+    changes,
     decide,
+    needed,
     recorded,
+    squared_correlation,
 )
 from bench.thirty.schedule import Schedule, schedule
 from caliper.analysis.sequential import Finding, Measure
@@ -66,6 +69,7 @@ def main() -> None:
         verdicts = RecordedVerdicts(BENCHMARK, folder / "runs", FLIPS)
         compared = list(_compared(found, plan, verdicts))
         print_checkpoints(found, compared)
+        print_rules(compared)
         print_savings(found, compared)
         print_redraws(compared)
 
@@ -110,14 +114,14 @@ def print_course(found: Course, plan: Schedule) -> None:
 def print_checkpoints(found: Course, compared: Sequence[RecordedCheckpoint]) -> None:
     """A line for each checkpoint."""
     by_name = {each.name: each for each in compared}
-    print("checkpoint   set   true  state         asked  saved  twice  seconds")
+    print("checkpoint   set   true  state         asked  reused  saved  twice  seconds")
     for entry in found.entries:
         name = entry["checkpoint"]["name"]
         one = by_name.get(name)
         true = f"{one.gain:+5.0f} {one.difference:+6.2f}" if one else " " * 12
         print(
-            f"{name:11} {true}  {entry['state']:12} {entry['asked']:6,} "
-            f"{_share(entry['saved'], entry['asked'] + entry['saved'])}  "
+            f"{name:11} {true}  {entry['state']:12} {entry['asked']:6,}  {entry['reused']:6,} "
+            f"{_share(entry['saved'] + entry['reused'], BENCHMARK.size)}  "
             f"{found.again.get(name, 0):5} {found.seconds.get(name, 0.0):8.0f}"
         )
 
@@ -126,17 +130,36 @@ def _share(part: float, whole: float) -> str:
     return f"{part / whole:6.1%}" if whole else "      "
 
 
+def print_rules(compared: Sequence[RecordedCheckpoint]) -> None:
+    """What rules know of verdicts, and of their changes, beside the most that they may."""
+    known = {
+        "verdicts": squared_correlation((each.pair.after, each.rules[1]) for each in compared),
+        "changes": squared_correlation(
+            (changes(each.pair.before, each.pair.after), changes(*each.rules)) for each in compared
+        ),
+    }
+    told = (f"{name} {value:.2f} (at most {RULES_KNOW[name]})" for name, value in known.items())
+    print(f"squared correlation of rules with {', with '.join(told)}")
+
+
 def print_savings(found: Course, compared: Sequence[RecordedCheckpoint]) -> None:
     """Calls saved by the loop, and by each way on the recorded verdicts."""
     entries = {each["checkpoint"]["name"]: each for each in found.entries}
     seen = [
-        (each, entries[each.name]["saved"], _is_right(entries[each.name]["state"], each))
+        (
+            each,
+            BENCHMARK.size - entries[each.name]["asked"],
+            _is_right(entries[each.name]["state"], each),
+        )
         for each in compared
     ]
     gains = sorted({each.gain for each in compared})
     print("calls saved at equal decisions, by the difference that was set, in points")
     print(f"{'':44}" + "".join(f"{gain:+7.0f}" for gain in gains) + "    all  wrong, undecided")
     _print_row("the loop", seen, gains)
+    for way in WAYS:
+        least = [(each, BENCHMARK.size - needed(each, way), True) for each in compared]
+        _print_row(f"{way.name}, by arithmetic", least, gains)
     for tasks in (False, True):
         for way in WAYS:
             answers = [(each, decide(each, way, tasks=tasks)) for each in compared]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 from bench.sequential.recorded import RecordedPair
 from bench.thirty.captioner import Quality, chance
-from bench.thirty.questions import DOMAINS, ColourQuestions
+from bench.thirty.questions import DOMAINS, ColourQuestions, place_of
 from caliper.analysis.sequential import (
     Finding,
     KnownScores,
@@ -23,18 +25,19 @@ from caliper.analysis.sequential import (
     Unit,
     draw_order,
 )
+from caliper.analysis.sequential.bound import SPREAD, share_needed
+from caliper.analysis.sequential.known import Scores
 from caliper.local.judged_again import SHARE
 
 ALPHA, MARGIN, TASK_MARGIN = 0.05, 0.01, 0.05
-_AGREES = 0.6
 _WITHOUT_REGRESSION = 1e12
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to decide. `regression`: the baseline is a control with a fitted coefficient. `rules`
-    are controls that agree with six verdicts in ten beyond chance. `reuse`: what is asked about
-    captions that are the baseline's word for word is known.
+    """A way to decide. `regression`: the baseline is a control with a fitted coefficient. `rules`:
+    so are those of the lexical reader on both captions. `reuse`: what is asked about captions that
+    are the baseline's word for word is known.
     """
 
     name: str
@@ -46,20 +49,22 @@ class Way:
 WAYS = (
     Way("early stop"),
     Way("+ baseline", regression=True),
-    Way("+ rules (simulated)", regression=True, rules=True),
+    Way("+ rules", regression=True, rules=True),
     Way("+ reuse", regression=True, rules=True, reuse=True),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCheckpoint:
-    """The verdicts of a checkpoint and of its baseline, by index. `same` are about captions that
-    both have. `difference` is the true one in points, `tasks` those of the domains.
+    """The verdicts of a checkpoint and of its baseline, by index, and those of `rules` on the
+    captions of baseline and checkpoint. `same` are about captions that both have. `gain` was set
+    between the two, in points; `difference` is the true one, `tasks` those of the domains.
     """
 
     name: str
     gain: float
     pair: RecordedPair
+    rules: tuple[Scores, Scores]
     same: frozenset[int]
     difference: float
     tasks: tuple[float, ...]
@@ -100,6 +105,7 @@ class RecordedVerdicts:
             for index, (sample, _) in enumerate(places)
         ]
         self.mismatches = 0
+        self._rules = dict[str, Scores]()
 
     def of(self, quality: Quality, run: str) -> dict[int, float | None]:
         """The scores of all questions."""
@@ -112,11 +118,18 @@ class RecordedVerdicts:
         for line in file.read_text("utf-8").splitlines() if run and file.exists() else ():
             row = json.loads(line)
             if row.get("score") is not None:
-                place = int(str(row["question"]).rpartition(" ")[2].rstrip("?"))
-                index = self.places[row["item"], place]
+                index = self.places[row["item"], place_of(str(row["question"]))]
                 self.mismatches += float(row["score"]) != known[index]
                 scores[index] = float(row["score"])
         return scores
+
+    def rules(self, quality: Quality) -> Scores:
+        """The scores of all questions by the lexical reader."""
+        if quality.name not in self._rules:
+            found = self._benchmark.rules(quality)
+            scores = {self.places[place]: score for place, score in found.items()}
+            self._rules[quality.name] = scores
+        return self._rules[quality.name]
 
     def again(self, scores: Mapping[int, float | None]) -> dict[int, float | None]:
         """Some of them, judged once more."""
@@ -148,8 +161,9 @@ def recorded(
         change = (pair.after[unit.index] or 0.0) - (pair.before[unit.index] or 0.0)
         changes.setdefault(unit.stratum, []).append(change)
     tasks = tuple(100 * sum(each) / len(each) for each in changes.values())
-    gain = -100 * one.losses["nat"]
-    return RecordedCheckpoint(name, gain, pair, same, sum(tasks) / len(tasks), tasks)
+    gain = round(100 * (other.losses["nat"] - one.losses["nat"]), 6)
+    rules = verdicts.rules(other), verdicts.rules(one)
+    return RecordedCheckpoint(name, gain, pair, rules, same, sum(tasks) / len(tasks), tasks)
 
 
 def decide(found: RecordedCheckpoint, way: Way, *, tasks: bool) -> Answer:
@@ -159,14 +173,49 @@ def decide(found: RecordedCheckpoint, way: Way, *, tasks: bool) -> Answer:
     checks = [StopCheck("overall", strata)]
     if tasks:
         checks += [StopCheck(name, {name: 1.0}, margin=TASK_MARGIN) for name in strata]
-    rules = [_rules(found.name, scores) for scores in (pair.before, pair.after)]
-    known = KnownScores(pair.before, rules if way.rules else (), reused, pair.repeats)
-    blocks = draw_order(pair.units, chance("order", found.name).hex().encode())
+    known = KnownScores(pair.before, found.rules if way.rules else (), reused, pair.repeats)
+    apart = (replace(one, stratum=f"{one.stratum} {one.index in reused}") for one in pair.units)
+    blocks = draw_order(list(apart), chance("order", found.name).hex().encode())
     with _regression(on=way.regression):
         comparison = SequentialComparison(
             pair.units, blocks, StopTarget(MARGIN, ALPHA, tuple(checks)), known
         )
         return _answer(comparison, pair, blocks, reused)
+
+
+def needed(found: RecordedCheckpoint, way: Way) -> int:
+    """How many questions a way would ask if every estimate were true, the judge without noise, and
+    looks possible after each question.
+    """
+    columns = [
+        np.array([scores[unit.index] or 0.0 for unit in found.pair.units])
+        for scores in (found.pair.after, found.pair.before, *found.rules)
+    ]
+    codes = np.unique([unit.stratum for unit in found.pair.units], return_inverse=True)[1]
+    reused = np.array([way.reuse and unit.index in found.same for unit in found.pair.units])
+    sampling = 0.0
+    for code in range(len(DOMAINS)):
+        after, before, *rules = (each[(codes == code) & ~reused] for each in columns)
+        change, controls = after - before, [np.ones_like(before)]
+        controls += [before] * way.regression + rules * way.rules
+        fitted = np.column_stack(controls)
+        rest = change - fitted @ np.linalg.lstsq(fitted, change, rcond=None)[0]
+        share = len(rest) / np.count_nonzero(codes == code)
+        sampling += (share / len(DOMAINS)) ** 2 * float(rest.var()) / len(rest)
+    distance = found.difference / 100 + MARGIN
+    part = share_needed(distance, 1e-6, sampling, 0.0, (SPREAD * MARGIN**2, ALPHA))
+    return round(min(part or 1.0, 1.0) * np.count_nonzero(~reused))
+
+
+def changes(before: Scores, after: Scores) -> Scores:
+    """The change of every score."""
+    return {index: (after[index] or 0.0) - (score or 0.0) for index, score in before.items()}
+
+
+def squared_correlation(pairs: Iterable[tuple[Scores, Scores]]) -> float:
+    """That of scores by index, over several pairs of them."""
+    columns = [[[one[index] or 0.0, other[index] or 0.0] for index in one] for one, other in pairs]
+    return float(np.corrcoef(np.concatenate(columns).T)[0, 1] ** 2)
 
 
 def _answer(
@@ -187,15 +236,6 @@ def _answer(
         if finding is not Finding.UNDECIDED:
             break
     return Answer(finding, whole, asked)
-
-
-def _rules(name: str, scores: Mapping[int, float | None]) -> dict[int, float | None]:
-    def said(index: int, score: float | None) -> float | None:
-        if chance("rule", index) < _AGREES:
-            return score
-        return float(chance("rule says", name, index, score) < 0.5)
-
-    return {index: said(index, score) for index, score in scores.items()}
 
 
 @contextmanager

@@ -17,25 +17,33 @@ from bench.thirty.evaluation import (
 )
 from bench.thirty.questions import ColourQuestions, Judge
 from tests.fakes.announcing_bucket import announcing_bucket
-from tests.servers.process import ServerProcess
+from tests.servers import fetch, triton_server
+from tests.servers.absent import leave_out
 from tests.servers.triton_server import models_of
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 
-pytestmark = pytest.mark.components("MinIO")
-SMALL = ColourQuestions(pictures=8, questions=8)
-BEFORE_THE_KILL = 150
+pytestmark = pytest.mark.components("MinIO", "Triton")
+SMALL = ColourQuestions(pictures=4, questions=8)
+BEFORE_THE_KILL = 75
 
 
 @pytest.fixture
-def servers(
-    kafka: KafkaAccess, own_triton: tuple[ServerProcess, str], tmp_path: Path
-) -> Iterator[RealServers]:
-    server, address = own_triton
-    install_model(models_of(server), SMALL, tmp_path)
-    with announcing_bucket(kafka, tmp_path / "minio") as bucket:
-        open_to_all(bucket)
-        yield RealServers(bucket, address, models_of(server))
+def servers(kafka: KafkaAccess, tmp_path: Path) -> Iterator[RealServers]:
+    place = tmp_path / "triton"
+    place.mkdir()
+    # Other models would take longer to load than all of this.
+    try:
+        server, address = triton_server.start(place, sources=())
+    except fetch.Missing as reason:
+        leave_out("Triton", reason)
+    try:
+        install_model(models_of(server), SMALL, tmp_path)
+        with announcing_bucket(kafka, tmp_path / "minio") as bucket:
+            open_to_all(bucket)
+            yield RealServers(bucket, address, models_of(server))
+    finally:
+        server.stop()
 
 
 def quality(step: int, loss: float = 0.0, hang: float = 0.0) -> Quality:
@@ -46,30 +54,22 @@ def quality(step: int, loss: float = 0.0, hang: float = 0.0) -> Quality:
 async def test_checkpoints_are_evaluated_once_whatever_happens(
     servers: RealServers, tmp_path: Path
 ) -> None:
-    first, same, worse, hangs, gone = (
-        quality(1),
-        quality(2),
-        quality(3, loss=0.4),
-        quality(4, hang=4),
-        quality(5),
-    )
+    first, worse, hangs, gone = quality(1), quality(2, loss=0.4), quality(3, hang=4), quality(4)
     judge = Judge()
-    suite = {"margin": 10.0}
+    suite = {"margin": 20.0}
     async with evaluation(servers, tmp_path, judge, suite) as there:
         there.begin()
         await there.deliver(first)
         await there.until(first.name, frozenset({"started"}))
         # Twice, and out of order.
-        for each in (worse, gone, first, worse):
+        for each in (gone, worse, first, worse):
             await there.deliver(each)
         await judge.until_asked(first.name, BEFORE_THE_KILL)
         there.loop.kill()
         assert await there.is_loaded()
         await there.until(gone.name, frozenset({"registered"}))
         await there.remove(gone)
-        # Late: the next one is evaluated by then, or it is not.
-        await there.deliver(same)
-        for each in (first, worse, gone, same):
+        for each in (first, worse, gone):
             await there.until(each.name)
         # Limits of time make no other version.
         await there.apply(start=1)
@@ -80,7 +80,6 @@ async def test_checkpoints_are_evaluated_once_whatever_happens(
         states = {each["checkpoint"]["name"]: each["state"] for each in entries}
         assert states == {
             first.name: "evaluated",
-            same.name: "passed",
             worse.name: "regressed",
             hangs.name: "failed",
             gone.name: "source-gone",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +86,7 @@ async def in_one_process(
         setup = found
         if plan is not None:
             spec = replace(found.spec, judging=plan.digest)
-            rule_of = partial(plan.rule_of, captions=found.supplies.captions)
-            setup = replace(found, spec=spec, rule_of=rule_of)
+            setup = replace(found, spec=spec, rule_of=plan.rule_of)
         result = await evaluate(setup, SilentWatcher(), clock, decoders())
     return RunDirectory(result.directory)
 

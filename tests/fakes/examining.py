@@ -1,6 +1,7 @@
 """Jobs of a reader and a judge, with scripted models."""
 
 import re
+from collections.abc import Container
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,7 +12,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob, Verdicts
-from caliper.core.outcome import Outcome, Scored
+from caliper.core.outcome import Outcome, Reason, Scored
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.answerer import PromptingAnswerer
@@ -43,9 +44,16 @@ def failing(error: Exception, *numbers: int) -> Script:
     return lambda text, before: error if about(text) in numbers else right(text)
 
 
-async def a_job(spec: RunSpec, text: str = "it is green", place: int = 0) -> ExamineJob:
+async def a_job(
+    spec: RunSpec, text: str = "it is green", place: int = 0, drawn: Container[int] = range(5)
+) -> ExamineJob:
     planned = await runs.planned(spec, FIVE, MemoryStore())
     item = planned.items[place]
+    questions = (
+        each if each.ordinal in drawn else replace(each, unscored=Reason.NOT_DRAWN)
+        for each in item.questions
+    )
+    item = replace(item, questions=tuple(questions))
     caption = Caption(item.sample, text) if item.source is Source.CAPTION else None
     return ExamineJob(spec.run_id, item.benchmark, item.sample, caption, (item,))
 

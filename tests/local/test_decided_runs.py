@@ -12,7 +12,9 @@ from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.decided import checkpoint, in_one_process, judge
 
+from caliper.analysis.gate import Check, Policy
 from caliper.core.run import RunState
 from caliper.local.config import check_config
 from caliper.local.directory import RunDirectory
@@ -20,7 +22,9 @@ from caliper.local.run import evaluate
 from caliper.local.setup import prepare
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
+from caliper.pipeline.aggregation.sequential import NO_CAPTIONS, ComparisonRule, SequentialPlan
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.store.plan import Captions
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
 
@@ -49,12 +53,16 @@ class Rule:
         return not self.looks or index not in self.closed
 
 
-async def run(folder: Path, url: str, rule: Rule, concurrency: int = 4) -> RunDirectory:
-    part = {"data": folder / "data", "captions": folder / "captions", "judge": f"tgi:{url}"}
+async def run(
+    folder: Path, url: str, rule: Rule, concurrency: int = 4, captioner: str = ""
+) -> RunDirectory:
+    part: dict[str, Any] = {"data": folder / "data", "judge": f"tgi:{url}"}
+    part |= {"captioner": f"tgi:{captioner}"} if captioner else {"captions": folder / "captions"}
     values = {"benchmarks": {"capability": part}, "anchors": False, "concurrency": concurrency}
     config = check_config({**values, "out": folder / "run", "store": folder / "store"})
 
-    async def rule_of(_: RunLedger) -> Rule:
+    async def rule_of(_: RunLedger, captions: Captions) -> Rule:
+        assert len(captions["capability"]) == SAMPLES
         return rule
 
     clock = SystemClock()
@@ -124,6 +132,27 @@ async def test_what_is_needed_no_more_is_asked_no_more(tmp_path: Path) -> None:
     assert len(other.looks) == 1
 
 
+async def test_all_captions_are_written_before_anything_is_asked(tmp_path: Path) -> None:
+    tiny.write_pictures(tmp_path, SAMPLES, shade=12)
+    written, rule = fake.answer("A park."), Rule(2)
+    async with (
+        ChatServer([written] * SIZE, otherwise=never) as captioner,
+        ChatServer(otherwise=RIGHT) as server,
+    ):
+        task = asyncio.create_task(run(tmp_path, server.url, Rule(2), captioner=captioner.url))
+        await captioner.until_received(SIZE + 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert server.requests == []
+        captioner.from_now_on(written)
+        directory = await run(tmp_path, server.url, rule, captioner=captioner.url)
+    assert len(tiny.read_lines(directory.path / "verdicts.jsonl")) == 2 * SIZE
+    ended = await directory.stored_run.open()
+    assert ended.state is RunState.DECIDED
+    assert len((await directory.captions(ended))["capability"]) == SAMPLES
+
+
 async def test_a_run_whose_answer_is_never_sure_is_complete(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
     async with ChatServer(otherwise=RIGHT) as server:
@@ -179,3 +208,28 @@ async def test_failures_are_retried_before_the_run_is_decided_anew(tmp_path: Pat
         assert (await broken.stored_run.open()).state is RunState.DECIDED
     assert [len(look) for look in rule.looks] == [SIZE, 2 * SIZE]
     assert written(broken) == written(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blind(SequentialPlan):
+    """A plan that knows nothing of the candidate's captions while questions are drawn."""
+
+    async def rule_of(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> ComparisonRule:
+        return await SequentialPlan.rule_of(self, run)
+
+
+async def test_a_run_drawn_before_all_captions_were_there_is_looked_at_so(tmp_path: Path) -> None:
+    base, worse = checkpoint(tmp_path, "base", 10), checkpoint(tmp_path, "worse", 60)
+    first, second = (tmp_path / name / "scene.jsonl" for name in ("base", "worse"))
+    rows = [tiny.read_lines(file) for file in (first, second)]
+    tiny.lines(second, [pair[number % 2] for number, pair in enumerate(zip(*rows, strict=True))])
+    async with ChatServer(otherwise=judge) as chat:
+        before = await in_one_process(base, chat.url, tmp_path / "runs" / "base")
+        told = Policy((Check("capability", "average.f1", max_drop=10.0),))
+        plan = SequentialPlan(before.stored_run, told, None, 0.05)
+        blind = _Blind(before.stored_run, told, None, 0.05)
+        after = await in_one_process(worse, chat.url, tmp_path / "runs" / "worse", blind)
+    ended = await after.stored_run.open()
+    assert ended.state is RunState.DECIDED
+    look = await plan.look(ended, await after.captions(ended))
+    assert look == await blind.look(ended)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,10 +22,13 @@ DEPLOYED = Path(__file__).parents[2] / "deploy" / "triton"
 
 
 def start(
-    folder: Path, ports: tuple[int, int, int] | None = None, *options: str
+    folder: Path,
+    ports: tuple[int, int, int] | None = None,
+    *options: str,
+    sources: Sequence[Path] = (MODELS, DEPLOYED / "plain", DEPLOYED / "embedding"),
 ) -> tuple[ServerProcess, str]:
     """A server with every model of ours loaded, and its address; its log is in `folder`, and
-    its copy of the models in `folder/models`.
+    its copy of the models, which lie in `sources`, in `folder/models`.
 
     `ports` are those of HTTP, gRPC and metrics; free ones otherwise. `options` are the server's
     own, beside ours. Raises fetch.Missing.
@@ -34,7 +37,8 @@ def start(
     environment = fetch.triton()
     root = fetch.triton_root(environment)
     repository = folder / "models"
-    for source in (MODELS, DEPLOYED / "plain", DEPLOYED / "embedding"):
+    repository.mkdir(exist_ok=True)
+    for source in sources:
         shutil.copytree(source, repository, dirs_exist_ok=True)
     http_port, grpc_port, metrics_port = ports or free_ports(3)
     command = [

@@ -6,7 +6,6 @@ process, the next one asks for none of them again.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -18,10 +17,8 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.caption import Caption
-from caliper.core.envelopes import Message
 from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason, Unscored
@@ -29,17 +26,18 @@ from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.spending import Spending
 from caliper.core.terms import Terms
+from caliper.local.caption_writing import CaptionStream, write_captions
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.planning.planner import affordable_end, calls_of
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, RunJobs, jobs, publish_jobs
+from caliper.pipeline.planning.publisher import RunJobs, jobs
 from caliper.pipeline.planning.resolution import EvaluationRequest, LocalStages, resolve
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.plan import PlanReader, plan, read_plan
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import MediaIndex
-from caliper.pipeline.work.worker import WorkerLimits, first_failure
+from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import StageDescription
@@ -183,14 +181,6 @@ class CheckpointCaptioner:
         return stages.captioning(checkpoint, writing.keep)
 
 
-class _CaptionStream(MemoryStream):
-    """A stream of caption-jobs. What follows on them is left to the run that gets the captions."""
-
-    async def publish(self, message: Message) -> None:
-        if message.topic == CAPTION_JOBS:
-            await super().publish(message)
-
-
 class _Writing:
     """The captions of one plan, while they are written."""
 
@@ -199,7 +189,7 @@ class _Writing:
         self._samples = self._done = 0
         texts = {part.name: SpilledTexts() for part in spec.benchmarks}
         self.captions = CheckpointCaptions(Terms(), texts)
-        self.stream = _CaptionStream()
+        self.stream = CaptionStream()
 
     async def run(self, terms: Terms, stage_of: Callable[[_Writing], Stage]) -> None:
         """Write all captions that the terms have room for."""
@@ -215,13 +205,7 @@ class _Writing:
             {part.name: part.checkpoint_sources for part in self._spec.benchmarks},
             end=end,
         )
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(stage_of(self).worker().run())
-                await publish_jobs(self.stream, found)
-                await self.stream.close_topic(CAPTION_JOBS)
-        except BaseExceptionGroup as failures:
-            raise first_failure(failures) from None
+        await write_captions(stage_of(self), self.stream, found)
 
     async def _count(self, end: int | None) -> int:
         """Count the samples before an index of the plan. Returns how many calls their questions

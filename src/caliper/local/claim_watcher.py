@@ -13,11 +13,12 @@ class ClaimWatcher:
 
     def __init__(self, watcher: Watcher, claim: EntryClaim) -> None:
         self._watcher, self._claim = watcher, claim
-        self._done = self._whole = 0
+        self._done = self._whole = self._captions = self._samples = 0
 
     def on_plan(self, summary: PlanSummary) -> None:
         """The number of all questions is known."""
         self._whole = summary.questions
+        self._samples = sum(part.samples for part in summary.benchmarks)
         self._note(0)
         self._watcher.on_plan(summary)
 
@@ -31,7 +32,10 @@ class ClaimWatcher:
         self._watcher.on_resume(benchmark, known)
 
     def on_caption(self, benchmark: str, sample: str) -> None:
-        """Only tell."""
+        """Some more samples have a caption, which is all that there is to note at first."""
+        self._captions += 1
+        if not self._done:
+            self._claim.note_progress(self._captions, self._samples, "captioning")
         self._watcher.on_caption(benchmark, sample)
 
     def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:

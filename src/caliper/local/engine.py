@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 
 from caliper.adapters.media.bounds import DecoderOptions
@@ -18,11 +19,12 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
+from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checks import warnings
 from caliper.local.config import config_values
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import stored_report, stored_sittings
-from caliper.local.setup import RunSetup
+from caliper.local.setup import CaptionedRuleOf, RunSetup
 from caliper.local.stages import planning, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks
@@ -50,6 +52,7 @@ from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
+from caliper.ports.stages import StopRule
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.ports.watcher import Watcher
@@ -93,8 +96,8 @@ class LocalRun:
         )
         advance = None
         if setup.rule_of is not None:
-            codec, rule_of = self._ground.codec, setup.rule_of
-            advance = DrawnBlocks(codec, rule_of, self._known, self._publish_block).advance
+            ways = partial(self._rule_of, setup.rule_of), self._known, self._publish_block
+            advance = DrawnBlocks(self._ground.codec, *ways).advance
         outlets = Outlets(self._on_run_ended, _refuse, advance=advance)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
@@ -102,6 +105,7 @@ class LocalRun:
         self._written: dict[str, dict[str, str]] = {}
         self._planned: Captions | None = None
         self._sittings: Sittings | None = None
+        self._writing: CaptionWriting | None = None
         self.warnings: list[str] = []
         self.jobs, self.known = 0, False
 
@@ -191,6 +195,12 @@ class LocalRun:
             await anchors.close()
             await decoders.close()
 
+    async def _rule_of(self, rule_of: CaptionedRuleOf, run: RunLedger) -> StopRule:
+        """The rule that ends the run early, after all captions are written."""
+        if self._writing is not None and self._setup.models.captioners:
+            await self._writing.complete(run, self._captions)
+        return await rule_of(run, self._captions)
+
     async def _known(
         self, _: RunSpec, samples: Iterable[tuple[str, str]]
     ) -> Mapping[tuple[str, str], str]:
@@ -236,6 +246,7 @@ class LocalRun:
         )
         holding = MemoryLimit(options.held_bytes, options.workers)
         checkpoint = Checkpoint(models.captioners, models.pack, media_of, holding)
+        self._writing = CaptionWriting(stages, checkpoint, self._keep_caption)
         examining = [stages.examining(name, models_of, anchors) for name in (JUDGE_JOBS, QA_JOBS)]
         return [stages.captioning(checkpoint, self._keep_caption), *examining]
 
@@ -274,9 +285,8 @@ class LocalRun:
         return self._captions.get(part.name, {})
 
     def _complete(self, report: Report) -> Report:
-        self._report = report
-        if self._sittings is not None:
-            self._report = with_checks(report, self._sittings)
+        known = self._sittings
+        self._report = report if known is None else with_checks(report, known)
         return self._report
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,16 +20,19 @@ from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.request import part_request, run_request
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
-from caliper.pipeline.aggregation.drawn_blocks import RuleOf
 from caliper.pipeline.asking.examiner import Models
+from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.resolution import BenchmarkRequest, LocalStages, resolve
-from caliper.pipeline.store.plan import qa_layout
+from caliper.pipeline.store.plan import Captions, qa_layout
 from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger
 from caliper.ports.prompts import PromptPack
-from caliper.ports.stages import StageDescription
+from caliper.ports.stages import StageDescription, StopRule
 from caliper.ports.storage import Sources
 from caliper.wiring.models import Access, ModelRoom
+
+CaptionedRuleOf = Callable[[RunLedger, Captions], Awaitable[StopRule]]
+"""Makes the rule that ends a run early, of its ledger and its captions."""
 
 
 @dataclass(slots=True)
@@ -71,7 +74,7 @@ class RunSetup:
     spec: RunSpec
     supplies: FileSupplies
     models: RunModels
-    rule_of: RuleOf | None = None
+    rule_of: CaptionedRuleOf | None = None
 
 
 @asynccontextmanager

@@ -200,9 +200,7 @@ class LocalEvaluator:
 
 
 def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
-    spec = replace(setup.spec, judging=plan.digest)
-    rule_of = partial(plan.rule_of, captions=setup.supplies.captions)
-    return replace(setup, spec=spec, rule_of=rule_of)
+    return replace(setup, spec=replace(setup.spec, judging=plan.digest), rule_of=plan.rule_of)
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:

@@ -20,6 +20,7 @@ from caliper.pipeline.aggregation.known_questions import (
     draw_blocks,
     reused_questions,
     rule_scores,
+    settled,
     supplied,
 )
 from caliper.pipeline.aggregation.sequential import SequentialPlan
@@ -85,6 +86,12 @@ async def test_captions_that_are_still_to_be_written_are_not_known() -> None:
     written = runs.spec(runs.part(captions=None), runs.part("capability"))
     captions = {"captionqa": {"a": "x"}, "capability": {"b": "y"}}
     assert supplied(written, captions) == {"capability": {"b": "y"}}
+    found = [
+        CaptionQuestion(Unit(index, "natural", sample), sample, ("captionqa", sample))
+        for index, sample in enumerate("ab")
+    ]
+    assert settled(written, captions, found) == {"capability": {"b": "y"}}
+    assert settled(written, captions, found[:1]) == captions
 
 
 def test_every_block_has_its_share_of_reused_questions() -> None:

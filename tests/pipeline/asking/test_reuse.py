@@ -16,7 +16,7 @@ from caliper.core.report import BenchmarkReport, Coverage, Report, Reuse
 from caliper.core.run import Identity, RunSpec
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.memory_limit import LimitedMedia
-from caliper.pipeline.asking.reuse import with_reuse
+from caliper.pipeline.asking.reuse import reused_jobs, with_reuse
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.models import Completion, Image
 
@@ -105,6 +105,16 @@ async def test_a_job_that_two_runs_asked_in_part_counts_what_is_the_others() -> 
     third = spec_of("third", reader)
     await examined(reader, store, third)
     assert await reused(store, third) == (0, ASKED)
+
+
+async def test_blocks_of_questions_about_one_caption_add_up() -> None:
+    store, reader = MemoryStore(), model()
+    await examined(reader, store, spec_of("first", reader))
+    second = spec_of("second", reader)
+    for drawn in ({0, 3}, {1}, {1}, {2, 4}):
+        await examined(reader, store, second, drawn=drawn)
+    assert await reused(store, second) == (0, ASKED)
+    assert len(await reused_jobs(run_store(store, second.run_id))) == 1
 
 
 async def test_replies_that_an_earlier_commit_kept_are_another_runs() -> None:

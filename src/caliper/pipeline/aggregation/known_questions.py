@@ -69,9 +69,20 @@ def is_deterministic(spec: RunSpec) -> bool:
 
 
 def supplied(spec: RunSpec, captions: Captions) -> Captions:
-    """The captions that exist before anything is drawn: those that a captioner writes do not."""
+    """The captions that exist before anything is drawn, where others are written meanwhile."""
     known = {part.name for part in spec.benchmarks if part.captions is not None}
     return {name: texts for name, texts in captions.items() if name in known}
+
+
+def settled(spec: RunSpec, captions: Captions, questions: Sequence[CaptionQuestion]) -> Captions:
+    """The captions that stay as they are: supplied ones, and those of a captioner that has written
+    all. With a part of the captions, rules would know more of what is drawn than of the rest.
+    """
+    lacking = {
+        one.sample[0] for one in questions if one.sample[1] not in captions.get(one.sample[0], {})
+    }
+    given = supplied(spec, captions)
+    return {name: texts for name, texts in captions.items() if name in given or name not in lacking}
 
 
 def reused_questions(

@@ -50,4 +50,4 @@ class Looks:
         elif own.base != base:
             raise NotReady(f"run {run} was compared with {own.base}: give the checks for {base}")
         plan = await sequential.SequentialPlan.stored(criterion, self._store, self._rules)
-        return await plan.look(ledger, await sequential.stored_captions(self._store, ledger))
+        return await plan.look(ledger, await sequential.supplied_captions(self._store, ledger))

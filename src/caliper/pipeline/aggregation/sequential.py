@@ -32,6 +32,7 @@ from caliper.pipeline.aggregation.known_questions import (
     caption_questions,
     draw_blocks,
     known_scores,
+    settled,
     supplied,
 )
 from caliper.pipeline.comparing.figure_strata import stratum_weights
@@ -149,13 +150,13 @@ class SequentialPlan:
         return not incomparable(setup_differences(*reports))
 
     async def rule_of(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> ComparisonRule:
-        """The rule for a planned run; `captions` are the candidate's, as far as they exist.
+        """The rule for a planned run; `captions` are the candidate's, before anything is drawn.
 
         Raises InvalidInput for a figure that cannot be decided, and what `StoredRun.open` raises.
         """
         base = await self.base.open()
         questions = await caption_questions(run)
-        texts = await self.base.captions(base), supplied(run.spec, captions)
+        texts = await self.base.captions(base), settled(run.spec, captions, questions)
         again = None if self.repeats is None else await self.repeats.open()
         known = await known_scores((run, base, again), questions, texts, self.rules)
         blocks = draw_blocks(questions, known.reused, _seed(run.spec))
@@ -189,7 +190,9 @@ class SequentialPlan:
     async def look(self, run: RunLedger, captions: Captions = NO_CAPTIONS) -> Look:
         """The last look at a run that has ended. Takes and raises what `rule_of` does."""
         rule = await self.rule_of(run, captions)
-        await decide_again(run, rule)
+        if not await decide_again(run, rule):
+            # Where the last of the captions came late, it was drawn without them.
+            await decide_again(run, rule := await self.rule_of(run))
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
         return rule.last
@@ -202,7 +205,12 @@ async def stored_rule(store: ObjectStore, rules: Answerer, run: RunLedger) -> Co
     """
     criterion = await read_criterion(run.store, run.spec)
     plan = await SequentialPlan.stored(criterion, store, rules)
-    return await plan.rule_of(run, await stored_captions(store, run))
+    return await plan.rule_of(run, await supplied_captions(store, run))
+
+
+async def supplied_captions(store: ObjectStore, run: RunLedger) -> Captions:
+    """The captions that a run in a store was given. Raises what `stored_texts` raises."""
+    return supplied(run.spec, await stored_captions(store, run))
 
 
 async def stored_captions(store: ObjectStore, run: RunLedger) -> Captions:

@@ -2,7 +2,10 @@
 
 A job counts once, however often it is delivered:
 
-    runs/<id>/reused/<captions or verdicts>/<job>/<count>   (marks: empty objects)
+    runs/<id>/reused/<captions or verdicts>/<job><part>/<count>   (marks: empty objects)
+
+Where questions are drawn block by block, every block has a job of the same name: its part is the
+first index that it asks, in hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from dataclasses import replace
 
 from caliper.core.keys import digest
 from caliper.core.messages import CaptionJob, ExamineJob
+from caliper.core.outcome import Reason
 from caliper.core.report import Report, Reuse
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.plan import Captions
@@ -19,6 +23,7 @@ from caliper.ports.storage import ObjectStore
 
 CAPTIONS, VERDICTS = "captions", "verdicts"
 _PREFIX = "reused/"
+_DIGITS = 32
 
 
 async def note_reuse(
@@ -29,17 +34,24 @@ async def note_reuse(
     `store` is the store of the replies. Raises StoreUnavailable or StoreFull.
     """
     if count:
-        await store.put(f"runs/{job.run}/{_PREFIX}{kind}/{job_name(job)}/{count}", b"")
+        name = job_name(job) + (_part(job) if kind == VERDICTS else "")
+        await store.put(f"runs/{job.run}/{_PREFIX}{kind}/{name}/{count}", b"")
 
 
 def job_name(job: CaptionJob | ExamineJob) -> str:
     """The name of a job, which runs with the same samples share."""
-    return digest([job.benchmark, job.sample, job.items[0].source])[:32]
+    return digest([job.benchmark, job.sample, job.items[0].source])[:_DIGITS]
+
+
+def _part(job: CaptionJob | ExamineJob) -> str:
+    questions = [each for item in job.items for each in item.positions()]
+    drawn = [index for index, each, _ in questions if each.unscored is not Reason.NOT_DRAWN]
+    return "" if len(drawn) == len(questions) else f"{min(drawn, default=0):x}"
 
 
 async def reused_jobs(run: ObjectStore) -> set[str]:
     """The names of the jobs of a run whose verdicts reuse replies. Raises StoreUnavailable."""
-    return {key.split("/")[2] async for key in run.list(f"{_PREFIX}{VERDICTS}/")}
+    return {key.split("/")[2][:_DIGITS] async for key in run.list(f"{_PREFIX}{VERDICTS}/")}
 
 
 async def with_reuse(report: Report, spec: RunSpec, captions: Captions, run: ObjectStore) -> Report:
