@@ -107,6 +107,23 @@ def test_balance(found: list[Candidate], most: int, seed: int) -> None:
         assert len(kept_images) == min(len(images), count)
 
 
+@given(distinct(), st.integers(1, 5), st.data())
+def test_what_comes_later_only_fills_what_is_left(
+    found: list[Candidate], most: int, data: st.DataObject
+) -> None:
+    tiers = st.sampled_from([0, 1, 2])
+    later = {each.id: data.draw(tiers) for each in found}
+    kept = {
+        fate.candidate.id
+        for fate in balance(keep_all(found), most, 0, later=later)
+        if not fate.dropped
+    }
+    for name in {each.category for each in found}:
+        own = sorted(later[each.id] for each in found if each.category == name)
+        stay = [later[each.id] for each in found if each.category == name and each.id in kept]
+        assert sorted(stay) == own[:most]
+
+
 def test_no_limit_keeps_everything() -> None:
     assert balance(keep_all([asked()]), None, 0) == (Fate(asked()),)
 

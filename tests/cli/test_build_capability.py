@@ -174,22 +174,51 @@ def test_a_list_of_media_with_tags_and_dimensions(
     assert (told.told["accept"], told.told["review"]) == (1, 0)
 
 
+def annotate_twice(folder: Path, media: Path, *styles: str) -> None:
+    """given.jsonl: two annotators say of each picture that it has its style."""
+    given = []
+    for number, style in enumerate(styles):
+        shutil.copy(media / "coffee.jpg", media / f"{number}.jpg")
+        row = {"file_path": f"{number}.jpg", "task": "style", "annotation": style}
+        given += [{**row, "annotator": who} for who in ("a", "b")]
+    (folder / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+
+
 def test_annotations_that_were_left_out_take_the_place_of_rejected_ones(
     caliper: Command, tmp_path: Path, media: Path
 ) -> None:
-    given = []
-    for name in ("one.jpg", "other.jpg", "third.jpg"):
-        shutil.copy(media / "coffee.jpg", media / name)
-        row = {"file_path": name, "task": "style", "annotation": "realistic"}
-        given += [{**row, "annotator": who} for who in ("a", "b")]
-    (tmp_path / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    annotate_twice(tmp_path, media, *["realistic"] * 3)
     flags = ("--annotations", "given.jsonl", "--per-task", "2", "--json")
     assert caliper(*words(media, *flags), code=0).told["accept"] == 2
     accept_all(tmp_path / "out", but="style", first=1)
     told = caliper("build", "finish", "out", "--json", code=0).told
     assert (told["accept"], told["reject"], told["kept"]) == (1, 1, 2)
+    assert told["unreviewed"] == 1
     assert told["balance"]["remarks"][0].startswith("1 of them had been left out before the review")
     assert len(lines(tmp_path / "out" / "capability" / "style.jsonl")) == 2
+
+
+def test_what_people_accepted_gives_way_to_nothing_unseen(
+    caliper: Command, tmp_path: Path, media: Path
+) -> None:
+    annotate_twice(tmp_path, media, *["realistic"] * 3, "sketch art", "pixel art")
+    flags = ("--annotations", "given.jsonl", "--per-task", "4", "--json")
+    caliper(*words(media, *flags), code=0)
+    accept_all(tmp_path / "out")
+    reviews = tmp_path / "out" / "reviews" / "ana.jsonl"
+    accepted = lines(reviews)
+    for row in accepted:
+        # All have another style than the one that is left out.
+        row |= {"verdict": "edit", "answer": "old-fashioned"}
+    reviews.write_text("".join(json.dumps(row) + "\n" for row in accepted))
+    told = caliper("build", "finish", "out", "--json", code=0).told
+    assert (told["kept"], told["unreviewed"]) == (4, 0)
+    # Fewer than there are: what people saw comes first.
+    reviews.write_text(json.dumps(accepted[-1]) + "\n")
+    told = caliper("build", "finish", "out", "--per-category", "1", "--json", code=0).told
+    assert (told["kept"], told["unreviewed"]) == (1, 0)
+    (row,) = lines(tmp_path / "out" / "capability" / "style.jsonl")
+    assert row["annotation"] == "old-fashioned"
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,12 @@ async def test_the_walk(tmp_path: Path) -> None:
         json.dumps(dict.fromkeys(("coffee", "tea_box", "wine_room"), "A red saucer."))
     )
     told, scored = await asyncio.to_thread(follow, tmp_path, ending, server)
-    assert told.startswith("50 questions; left out: 0 rejected, 0 not reviewed, 1 disputed")
+    assert told.startswith("50 questions, 48 of which nobody reviewed; left out: 0 rejected")
     assert "Household" in scored
     card = (tmp_path / "built" / "card.md").read_text()
     assert "- 3-blind: fake/judge-8b (tgi, 0123456789ab)" in card
     assert "prompt building/validate: SHA-256" in card
+    assert "Of the 50 questions that are here, nobody reviewed 48." in card
     assert "Agreement on 3 questions, with 95% intervals: share 0.67" in card
 
 
@@ -78,7 +79,8 @@ async def test_annotations_of_the_examples(tmp_path: Path) -> None:
     assert "6-balance: 118 in, 52 stay, 66 dropped" in told
     review(tmp_path / "elements")
     (finished,) = follow(tmp_path, "caliper build finish elements", server)
-    assert finished.startswith("51 annotations; left out: 0 rejected, 0 not reviewed, 1 disputed")
+    assert finished.startswith("51 annotations, 0 of which nobody reviewed; left out: 0 rejected")
+    assert "0 not reviewed, 1 disputed" in finished
 
 
 async def test_scene_graphs_of_the_examples(tmp_path: Path) -> None:

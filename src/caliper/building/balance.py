@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from caliper.building.candidates import Candidate
 from caliper.building.steps import Fate
@@ -22,31 +23,32 @@ def balance(
     most: int | None,
     seed: int,
     share: Callable[[Candidate], str] = _image,
-    spare: Collection[str] = (),
+    later: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Fate, ...]:
     """Keep at most `most` candidates per category, spread over their shares, drawn by `seed`.
 
     Each share, by default a picture, gives its first candidate of a category before any gives its
-    second. Which ones, depends on the seed and the ids alone. Candidates with an id among `spare`
-    come after the others of their share.
+    second. Which ones, depends on the seed and the ids alone. Candidates whose ids are in `later`
+    only fill what the others leave of a category, those with the lower number first.
     """
     if most is None:
         return tuple(fates)
     drawn = sorted(
         (fate.candidate for fate in fates),
-        key=lambda each: (each.id in spare, _rank(seed, each)),
+        key=lambda each: (later.get(each.id, 0), _rank(seed, each)),
     )
     turns = Counter[tuple[str, str]]()
-    queues: dict[str, list[tuple[int, int, Candidate]]] = {}
+    queues: dict[str, list[tuple[int, int, int, Candidate]]] = {}
     for place, candidate in enumerate(drawn):
         part = candidate.category, share(candidate)
         turn = turns[part]
         turns[part] += 1
-        queues.setdefault(candidate.category, []).append((turn, place, candidate))
+        order = later.get(candidate.id, 0), turn, place
+        queues.setdefault(candidate.category, []).append((*order, candidate))
     kept = {
         candidate.id
         for queue in queues.values()
-        for _, _, candidate in sorted(queue, key=lambda entry: entry[:2])[:most]
+        for *_, candidate in sorted(queue, key=lambda entry: entry[:3])[:most]
     }
     return tuple(
         fate

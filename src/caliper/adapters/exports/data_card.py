@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +26,9 @@ _LONGEST_EXAMPLE = 200
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What a data card is about. `agreement` is None for fewer than two reviewers, `balance` for
-    builds that are not balanced after the review.
+    """What a data card is about. `reviewed` are the ids of candidates with a verdict. There is no
+    `agreement` of fewer than two reviewers, and no `balance` if builds are not balanced after the
+    review.
     """
 
     kind: BuildKind
@@ -36,6 +37,7 @@ class CardFacts:
     settings: Mapping[str, Any]
     steps: Sequence[StepResult]
     decisions: Sequence[ReviewDecision]
+    reviewed: Collection[str]
     agreement: ReviewAgreement | None
     balance: StepResult | None = None
 
@@ -45,6 +47,10 @@ class CardFacts:
         if self.balance is None:
             return accepted_candidates(self.decisions)
         return self.balance.stayed
+
+    def unseen(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Those of the candidates that nobody reviewed."""
+        return [each for each in candidates if each.id not in self.reviewed]
 
 
 def card_text(facts: CardFacts) -> str:
@@ -130,7 +136,8 @@ def _reviews(facts: CardFacts) -> Iterator[str]:
     yield (
         f"{states[ReviewState.ACCEPT]} accepted ({edits} edited), {states[ReviewState.REJECT]} "
         f"rejected. Left out: {states[ReviewState.PENDING]} that nobody reviewed, "
-        f"{states[ReviewState.DISPUTED]} disputed."
+        f"{states[ReviewState.DISPUTED]} disputed. Of the {len(facts.kept)} {facts.kind.noun}s "
+        f"that are here, nobody reviewed {len(facts.unseen(facts.kept))}."
     )
     verdicts: dict[str, Counter[str]] = {}
     for each in facts.decisions:

@@ -40,17 +40,19 @@ def command(
     finished = finish(BuildDirectory(directory), per_category)
     facts = finished.facts
     states = Counter(each.state for each in facts.decisions)
+    unseen = len(facts.unseen(facts.kept))
     if json:
+        kept = {"kept": len(facts.kept), "unreviewed": unseen}
         counts = {str(state): states[state] for state in ReviewState}
         files = {"data": [str(path) for path in finished.data], "card": str(finished.card)}
         steps = {"balance": facts.balance.summary()} if facts.balance else {}
-        write_json({"domain": facts.domain, "kept": len(facts.kept), **counts, **steps, **files})
+        write_json({"domain": facts.domain, **kept, **counts, **steps, **files})
     elif not quiet:
         left = (
             f"{states[ReviewState.PENDING]} not reviewed, {states[ReviewState.DISPUTED]} disputed"
         )
         OUT.print(
-            f"{len(facts.kept)} {facts.kind.noun}s; left out: "
+            f"{len(facts.kept)} {facts.kind.noun}s, {unseen} of which nobody reviewed; left out: "
             f"{states[ReviewState.REJECT]} rejected, {left}",
             highlight=False,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from caliper.adapters.datasets.jsonrows import line_rows
@@ -12,7 +13,12 @@ from caliper.adapters.files import write_text
 from caliper.building.balance import FULL, balance
 from caliper.building.candidates import Candidate, CandidateDecision
 from caliper.building.registry import kind_of
-from caliper.building.reviews import accepted_candidates, merge, review_agreement
+from caliper.building.reviews import (
+    accepted_candidates,
+    last_reviews,
+    merge,
+    review_agreement,
+)
 from caliper.building.steps import Fate, StepResult, assess, keep_all, read_fates, restore_step
 from caliper.core.errors import InvalidInput
 from caliper.local.building.directory import BuildDirectory
@@ -34,7 +40,7 @@ class FinishedBuild:
 def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
     """Write the files of the benchmark and card.md. What nobody reviewed, or reviewers disagree
     about, is left out. Categories are balanced again, with at most `most` candidates each, by
-    default as many as in the build.
+    default as many as in the build: what people accepted comes first.
 
     Raises InvalidInput if there is no build or nothing is accepted, RunInUse, StoreUnavailable.
     """
@@ -54,6 +60,7 @@ def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
             settings=build["settings"],
             steps=steps,
             decisions=merge(assessed, reviews),
+            reviewed=frozenset(chain.from_iterable(map(last_reviews, reviews.values()))),
             agreement=review_agreement(assessed, reviews) if len(reviews) > 1 else None,
         )
         if most is not None and not kind.bound:
@@ -80,10 +87,14 @@ def _spare(last: StepResult) -> list[Fate]:
 
 
 def _balance(facts: CardFacts, spare: Sequence[Candidate], most: int) -> StepResult:
-    """Balance what people left, with spare candidates where they left less than there may be."""
+    """Balance what people accepted, then what only validators did, then, where there may be more,
+    spare candidates.
+    """
+    found = [*accepted_candidates(facts.decisions), *spare]
     names = {each.id for each in spare}
-    found = keep_all([*accepted_candidates(facts.decisions), *spare])
-    fates = balance(found, most, int(facts.settings["seed"]), facts.kind.share, names)
+    later = {each.id: 2 if each.id in names else 1 for each in facts.unseen(found)}
+    seed = int(facts.settings["seed"])
+    fates = balance(keep_all(found), most, seed, facts.kind.share, later)
     # An earlier step has told that the others are left out.
     told = tuple(fate for fate in fates if not (fate.dropped and fate.candidate.id in names))
     count = sum(fate.candidate.id in names for fate in told)
