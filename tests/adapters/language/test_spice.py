@@ -49,6 +49,14 @@ async def test_another_jar(tmp_path: Path, other: str, message: str) -> None:
     assert message in str(error.value)
 
 
+async def test_a_class_path_names_no_other_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "a:b"
+    folder.mkdir()
+    (folder / "spice-1.0.jar").touch()
+    with pytest.raises(InvalidInput, match="--spice: ':' in the path would split the class path"):
+        await measure_spice(java_stand_in(tmp_path), folder / "spice-1.0.jar", {"m": OTHER})
+
+
 async def test_no_jar(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="--spice: no such file; expected spice"):
         await measure_spice("java", tmp_path / "spice-1.0.jar", {"m": OTHER})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,8 +38,11 @@ async def measure_spice(
     Raises InvalidInput if there is no such jar, it ends with an error, or Java cannot be run.
     """
     whole = find_jar(jar, "spice-1.0.jar", _FIELD)
+    if os.pathsep in str(whole):
+        message = f"{os.pathsep!r} in the path would split the class path: move it"
+        raise InvalidInput(message, file=str(jar), field=_FIELD)
     # Not -jar: what its manifest does not name, such as a JavaScript engine, is in lib, too.
-    words = ("-cp", f"{whole}:{whole.parent}/lib/*", _MAIN)
+    words = ("-cp", f"{whole}{os.pathsep}{whole.parent}/lib/*", _MAIN)
     each = [(model, image) for model, images in models.items() for image in images]
     rows = [_row(place, models[model][image]) for place, (model, image) in enumerate(each)]
     scores: dict[str, dict[str, float]] = {model: {} for model in models}
