@@ -158,6 +158,22 @@ def test_what_only_a_model_holds_for_the_same_is_for_people() -> None:
     assert (kept.decision, kept.reasons[0]) == ("review", "ana: cup: 2")
 
 
+def test_no_model_merges_what_one_annotator_holds_apart() -> None:
+    found = [
+        said("object_category", "cup"),
+        said("object_category", "saucer"),
+        said("object_category", "mug", who="ben"),
+        said("object_category", "saucer", who="ben"),
+        said("object_category", "plate", who="cem"),
+    ]
+    reply = '{"groups": [{"same": ["cup", "saucer", "mug", "plate", "unicorn"]}]}'
+    listed = read_synonyms(reply, "a.jpg", "object_category", 9)
+    assert listed
+    fates = merge_annotations(found, same_elements(found, listed.candidates), "m")
+    stay = [fate.candidate.answer for fate in fates if not fate.dropped]
+    assert stay == ["cup", "saucer"]
+
+
 @given(SETS, st.integers(0, 3))
 def test_one_element_represents_all(found: list[Candidate], seed: int) -> None:
     drawn = kept(found, seed)

@@ -10,9 +10,9 @@ from tests.fakes.chat_server import ChatServer, Step, answer
 from tests.fakes.question_writer import words
 
 
-def annotating(color: str) -> Step:
-    """A model that sees three objects, of which the cup has this color, and cannot tell styles. Of
-    a list, it holds the first two names for the same.
+def annotating(color: str, cup: str = "cup") -> Step:
+    """A model that sees three objects, of which the cup, as it calls it, has this color, and cannot
+    tell styles. Of a list, it holds the last two names for the same.
     """
 
     async def step(
@@ -22,16 +22,16 @@ def annotating(color: str) -> Step:
         assert bool(pictures) != ("you do not see" in text)
         if not pictures:
             names = [line[2:] for line in text.rpartition("\n\n")[2].splitlines()[1:]]
-            said = json.dumps({"groups": [{"same": [*names[:2], "moon"]}]})
+            said = json.dumps({"groups": [{"same": [*names[-2:], "moon"]}]})
         else:
-            said = listed(text.rpartition("The aspect: ")[2], color)
+            said = listed(text.rpartition("The aspect: ")[2], (cup, color))
         return await answer(said)(server, request, body)
 
     return step
 
 
-def listed(aspect: str, color: str) -> str:
-    pairs = [("cup", color), ("saucer", "white"), ("spoon", "silver")]
+def listed(aspect: str, cup: tuple[str, str]) -> str:
+    pairs = [("saucer", "white"), ("spoon", "silver"), cup]
     if aspect.startswith("every object with a clear color"):
         entries = [{"object": name, "value": value} for name, value in pairs]
     elif aspect.startswith("every object"):

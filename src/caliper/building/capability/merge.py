@@ -48,14 +48,25 @@ def same_elements(
 ) -> dict[Element, Element]:
     """The element that stands for each one of a group of synonyms (`read_synonyms`).
 
-    Names that no annotator gave do not count, nor do those that another group has.
+    Names that no annotator gave do not count, nor do those that another group has, or whose
+    annotator listed an earlier one of the group too: to that annotator, they are two elements.
     """
-    known = {(each.image, each.category, _element(each)[-1]): _element(each) for each in candidates}
+    known: dict[tuple[str, str, str], Element] = {}
+    annotators: dict[Element, set[str]] = {}
+    for each in candidates:
+        element = _element(each)
+        known[each.image, each.category, element[-1]] = element
+        annotators.setdefault(element, set()).update(each.flags)
     same: dict[Element, Element] = {}
     for group in synonyms:
         names = dict.fromkeys(map(text_key, group.choices))
         found = [known.get((group.image, group.category, name)) for name in names]
-        alike = [each for each in found if each is not None and each not in same]
+        alike: list[Element] = []
+        heard: set[str] = set()
+        for one in found:
+            if one is not None and one not in same and heard.isdisjoint(annotators[one]):
+                alike.append(one)
+                heard |= annotators[one]
         if len(alike) > 1:
             same |= dict.fromkeys(alike, alike[0])
     return same
