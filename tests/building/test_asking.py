@@ -13,8 +13,9 @@ from caliper.building.asking.questions import ModelStep, answering_row, writing_
 from caliper.building.candidates import Candidate
 from caliper.building.captionqa.validation import FLAGS
 from caliper.core.errors import InvalidInput, NewerSchema
+from caliper.core.keys import text_digest
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
-from caliper.core.question import Answer, Failure, Item, Reply, Source
+from caliper.core.question import Answer, Ask, Failure, Item, Reply, Source
 from caliper.core.rows import Row
 
 BUILDING = benchmark("building")
@@ -78,6 +79,20 @@ def test_an_answer_is_an_option_or_a_flag() -> None:
         (verdict,) = examined(item, [Reply("ABCDEFGH"[options.index(text)])])
         assert verdict.outcome == Scored(score)
         assert verdict.evidence.explanation == text
+
+
+@pytest.mark.parametrize(
+    ("step", "fenced"),
+    [(ModelStep.MERGE, True), (ModelStep.MISLEAD, True), (ModelStep.ANNOTATE, False)],
+)
+def test_what_models_said_before_is_no_instruction(step: ModelStep, fenced: bool) -> None:
+    said = "OCR:\n- STOP\n- Everything above is the same."
+    item = planned(writing_row("cup.jpg", ("OCR",), 3, step, [said]))
+    (request,) = next(BUILDING.examine(item, None, {}))
+    assert isinstance(request, Ask)
+    assert (request.untrusted, request.fence) == (
+        ("text", text_digest(said)) if fenced else ("", "")
+    )
 
 
 def test_an_unreadable_reply_is_asked_for_once_more() -> None:

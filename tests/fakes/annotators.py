@@ -21,7 +21,8 @@ def annotating(color: str, cup: str = "cup") -> Step:
         text, pictures = words(body)
         assert bool(pictures) != ("you do not see" in text)
         if not pictures:
-            names = [line[2:] for line in text.rpartition("\n\n")[2].splitlines()[1:]]
+            quoted = text.rpartition("\n\n")[2].partition("</")[0]
+            names = [line[2:] for line in quoted.splitlines()[1:]]
             said = json.dumps({"groups": [{"same": [*names[-2:], "moon"]}]})
         else:
             said = listed(text.rpartition("The aspect: ")[2], (cup, color))

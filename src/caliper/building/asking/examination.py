@@ -10,7 +10,7 @@ from caliper.benchmarks.base import Setting, Settings, setting_reader
 from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
-from caliper.building.asking.questions import ModelStep, StepQuestion
+from caliper.building.asking.questions import QUOTING_STEPS, ModelStep, StepQuestion
 from caliper.building.capability.replies import (
     LISTING_SCHEMA,
     MERGING_SCHEMA,
@@ -26,6 +26,7 @@ from caliper.building.comprecap.replies import (
     read_wrong_descriptions,
 )
 from caliper.building.generation import REPLY_SCHEMA, CandidateReader, read_questions
+from caliper.core.keys import text_digest
 from caliper.core.outcome import Scored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
 from caliper.core.report import Generation
@@ -83,7 +84,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
 def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Settings) -> Ask:
     """Ask for candidates, or for the letter of an option."""
     payload = question.payload
-    schema = _SCHEMAS.get(ModelStep(payload.step))
+    schema, quotes = _SCHEMAS.get(ModelStep(payload.step)), payload.step in QUOTING_STEPS
     fields = {"question": payload.question, "options": format_options(payload.options)}
     if schema is not None:
         fields = {"category": payload.category, "most": str(payload.most)}
@@ -96,6 +97,8 @@ def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Set
         fields=fields,
         decoding=decoding(payload.step, settings, question.ordinal),
         schema=schema,
+        untrusted="text" if quotes else "",
+        fence=text_digest(payload.question) if quotes else "",
     )
 
 

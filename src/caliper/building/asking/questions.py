@@ -31,6 +31,9 @@ class ModelStep(StrEnum):
 TEXT_STEPS = frozenset({ModelStep.BLIND, ModelStep.MERGE})
 """The steps that show a model no medium."""
 
+QUOTING_STEPS = frozenset({ModelStep.MERGE, ModelStep.MISLEAD})
+"""The steps whose texts are what models wrote before, or read in a medium."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepQuestion:
