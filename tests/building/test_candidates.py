@@ -10,7 +10,6 @@ from caliper.building.candidates import (
     Candidate,
     CandidateDecision,
     assessed_lines,
-    candidate_lines,
     read_assessed,
     read_candidates,
 )
@@ -33,8 +32,10 @@ def test_what_is_written_is_read(
     image: str, question: str, choices: list[str], answer: str, reason: str
 ) -> None:
     candidate = Candidate.of(image, question, choices, answer, "Top - Sub")
-    assert list(read_candidates(rows(candidate_lines([candidate])))) == [candidate]
-    assessed = [AssessedCandidate(candidate, CandidateDecision.REVIEW, (reason,))]
+    row = Row("asked.jsonl", 1, {**asdict(candidate), "id": "q 1"})
+    (found,) = read_candidates([row])
+    assert (found.id, found.given) == ("q 1", "q 1")
+    assessed = [AssessedCandidate(found, CandidateDecision.REVIEW, (reason,))]
     assert read_assessed(rows(assessed_lines(assessed))) == assessed
 
 
@@ -48,6 +49,7 @@ def test_the_file_for_review_has_exactly_these_fields() -> None:
         "answer": "red",
         "category": "Attribute - Color",
         "flags": [],
+        "given": "",
         "decision": "accept",
         "reasons": [],
     }

@@ -176,6 +176,8 @@ def test_a_verdict_is_about_the_picture_that_was_shown(
     caliper(*build, code=0)
     review(tmp_path, "accept")
     caliper("build", "finish", "out", code=0)
+    (row,) = json.loads((tmp_path / "out" / "captionqa.json").read_text())
+    assert [each["id"] for each in row["questions"]] == ["q1"]
     shutil.copy(EXAMPLES / "media" / "images" / "tea_box.png", images / PICTURE)
     shown = ("build", "review", "out", "--reviewer", "ann", "--images", "pictures")
     assert f"pictures/{PICTURE}: not the medium of the build" in caliper(*shown, code=2).err

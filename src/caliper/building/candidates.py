@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from caliper.core.keys import digest
 from caliper.core.rows import Row
@@ -29,7 +28,8 @@ class Candidate:
 
     `image` is the picture's path in the folder of pictures, `answer` the text of the right choice,
     and `category` its taxonomy node, "Top - Sub". `flags` say what earlier steps noticed. Without
-    `choices`, `question` names the element and `answer` is any text.
+    `choices`, `question` names the element and `answer` is any text. `given` is the id that a file
+    gave it, for people: `id` follows from its texts.
     """
 
     id: str
@@ -39,6 +39,7 @@ class Candidate:
     answer: str
     category: str
     flags: tuple[str, ...] = ()
+    given: str = ""
 
     @classmethod
     def of(
@@ -70,27 +71,20 @@ def spelling_key(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .,;:!?\"'")
 
 
-def candidate_lines(candidates: Iterable[Candidate]) -> str:
-    """Candidates as JSON Lines, for `read_candidates`."""
-    return "".join(_line(asdict(candidate)) for candidate in candidates)
-
-
 def assessed_lines(assessed: Iterable[AssessedCandidate]) -> str:
     """Candidates and their decisions as JSON Lines, for `read_assessed`."""
-    return "".join(
-        _line(asdict(each.candidate) | {"decision": each.decision, "reasons": each.reasons})
+    fields = (
+        asdict(each.candidate) | {"decision": each.decision, "reasons": each.reasons}
         for each in assessed
     )
-
-
-def _line(fields: Mapping[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False) + "\n"
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in fields)
 
 
 def read_candidates(
     rows: Iterable[Row], images: Container[str] | None = None
 ) -> Iterator[Candidate]:
-    """Candidates from rows with the fields of `Candidate`; `id` and `flags` may be left out.
+    """Candidates from rows with the fields of `Candidate`; `id`, which becomes `given`, and
+    `flags` may be left out.
 
     Raises InvalidInput naming file, line and field, also for a candidate that appears twice, and
     for one whose picture is none of `images`, if given.
@@ -100,7 +94,7 @@ def read_candidates(
             raise row.error("choices", _few_choices(0))
         if images is not None and candidate.image not in images:
             raise row.error("image", f"no such picture: {candidate.image!r:.80}")
-        yield candidate
+        yield replace(candidate, given=row.fields.get("id") or "")
 
 
 def read_assessed(rows: Iterable[Row]) -> list[AssessedCandidate]:
@@ -142,6 +136,7 @@ def candidate_of(row: Row) -> Candidate:
         answer=answer,
         category=_short(row, "category"),
         flags=_texts(row, "flags"),
+        given=str(row.fields.get("given", "")),
     )
 
 

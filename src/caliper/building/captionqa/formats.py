@@ -65,7 +65,7 @@ def tidied(candidate: Candidate) -> Candidate:
     question = " ".join(candidate.question.split())
     category = candidate.category.strip()
     tidy = Candidate.of(candidate.image, question, choices, answer, category)
-    return replace(tidy, flags=candidate.flags)
+    return replace(tidy, flags=candidate.flags, given=candidate.given)
 
 
 def strip_prefixes(choices: Sequence[str]) -> tuple[str, ...]:

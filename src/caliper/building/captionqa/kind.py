@@ -93,6 +93,7 @@ def _stem(image: str) -> str:
 
 def _question(candidate: Candidate) -> dict[str, Any]:
     return {
+        **({"id": candidate.given} if candidate.given else {}),
         "question": candidate.question,
         "choices": list(candidate.choices),
         "answer": candidate.answer,
