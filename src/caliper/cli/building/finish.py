@@ -54,6 +54,7 @@ def command(
         OUT.print(
             f"{len(facts.kept)} {facts.kind.noun}s, {unseen} of which nobody reviewed; left out: "
             f"{states[ReviewState.REJECT]} rejected, {left}",
+            soft_wrap=True,
             highlight=False,
         )
         for line in step_lines(facts.balance, known=False) if facts.balance else ():
