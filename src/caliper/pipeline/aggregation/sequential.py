@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.aggregation.known_questions import (
+    RuleScores,
     caption_questions,
     draw_blocks,
     known_scores,
@@ -97,6 +98,7 @@ class SequentialPlan:
     repeats: StoredRun | None = None
     rules: Answerer | None = None
     alarm_level: float | None = None
+    _rule_scores: RuleScores = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     async def stored(
@@ -132,12 +134,9 @@ class SequentialPlan:
     def criterion(self) -> StopCriterion:
         """The plan as it is stored."""
         repeats = "" if self.repeats is None else self.repeats.spec.run_id
-        base = self.base.spec.run_id
         rules = self.rules.identity.revision if self.rules is not None else ""
-        alarm_level = self.alarm_level
-        return StopCriterion(
-            base, self.policy, self.margin, self.level, repeats, rules, alarm_level
-        )
+        more = self.margin, self.level, repeats, rules, self.alarm_level
+        return StopCriterion(self.base.spec.run_id, self.policy, *more)
 
     @property
     def digest(self) -> str:
@@ -158,7 +157,8 @@ class SequentialPlan:
         questions = await caption_questions(run)
         texts = await self.base.captions(base), settled(run.spec, captions, questions)
         again = None if self.repeats is None else await self.repeats.open()
-        known = await known_scores((run, base, again), questions, texts, self.rules)
+        rules = self.rules, self._rule_scores
+        known = await known_scores((run, base, again), questions, texts, rules)
         blocks = draw_blocks(questions, known.reused, _seed(run.spec))
         scored = (one.unit for one in questions if known.baseline[one.unit.index] is not None)
         sizes = Counter(unit.stratum for unit in scored)
