@@ -34,7 +34,8 @@ async def applied(there: Installed, folder: Path, chat: ChatServer) -> Suite:
     tiny.write_pictures(folder, 3)
     part = {"data": str(folder / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
     serve = {"endpoint": chat.url}
-    return await there.applied(folder, benchmarks={"capability": part}, serve=serve, margin=None)
+    more = {"budget": {"tokens": 1_000}, "margin": None}
+    return await there.applied(folder, benchmarks={"capability": part}, serve=serve, **more)
 
 
 def revision(step: int) -> CheckpointRevision:
@@ -47,7 +48,7 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
     """A run that was begun goes on without its server."""
     async with (
         ChatServer(kind="openai", models=("rev1", "rev2"), otherwise=said("A park.")) as chat,
-        installed(tmp_path, served=(chat.url,)) as there,
+        installed(tmp_path, served=(chat.url,), prices={"rev1": (1000.0, 2000.0)}) as there,
     ):
         suite = await applied(there, tmp_path, chat)
         registry = SuiteRegistry(there.ground.store, there.ground.clock)
@@ -57,6 +58,7 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         entries = await there.decided()
         assert [str(each.state) for each in entries] == ["evaluated", "evaluated"]
         assert [each.calls for each in entries] == [3, 3]
+        assert [(each.tokens, each.money) for each in entries] == [(30, 0.039), (30, 0.0)]
         assert len(chat.requests) == 6
         (slot,) = await slot_states(there.ground.store)
         assert (slot.served, slot.queue) == ("", ())

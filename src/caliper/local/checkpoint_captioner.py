@@ -46,7 +46,7 @@ from caliper.ports.stages import StageDescription
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access, ModelRoom
-from caliper.wiring.prices import spending
+from caliper.wiring.prices import Prices, spending
 from caliper.wiring.roles import StoredMedia
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
@@ -102,7 +102,7 @@ class CheckpointModels:
 @dataclass(frozen=True, slots=True)
 class CheckpointCaptioner:
     """Has checkpoints caption samples whose data and media are in the store. `access` says how
-    checkpoints are reached, and `pack` is what they are asked with.
+    checkpoints are reached, `pack` is what they are asked with, and `prices` what they cost.
     """
 
     ground: Ground
@@ -110,6 +110,7 @@ class CheckpointCaptioner:
     pack: PromptPack
     decoders: Decoders
     memory_limit: MemoryLimit
+    prices: Prices
 
     async def write(
         self,
@@ -142,7 +143,7 @@ class CheckpointCaptioner:
             captions.charge(spending(room.costs, {}).tokens)
             return captions
         finally:
-            cost = spending(room.costs, {})
+            cost = spending(room.costs, self.prices)
             # Tokens of the run are counted with a cap only: half of a sum would be none.
             pay(cost if request.terms.tokens is not None else Spending(cost.calls))
             await room.close()
