@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from caliper.building.candidates import (
     AssessedCandidate,
     Candidate,
-    Decision,
+    CandidateDecision,
     assessed_lines,
     candidate_lines,
     read_assessed,
@@ -34,12 +34,12 @@ def test_what_is_written_is_read(
 ) -> None:
     candidate = Candidate.of(image, question, choices, answer, "Top - Sub")
     assert list(read_candidates(rows(candidate_lines([candidate])))) == [candidate]
-    assessed = [AssessedCandidate(candidate, Decision.REVIEW, (reason,))]
+    assessed = [AssessedCandidate(candidate, CandidateDecision.REVIEW, (reason,))]
     assert read_assessed(rows(assessed_lines(assessed))) == assessed
 
 
 def test_the_file_for_review_has_exactly_these_fields() -> None:
-    (row,) = rows(assessed_lines([AssessedCandidate(CUP, Decision.ACCEPT)]))
+    (row,) = rows(assessed_lines([AssessedCandidate(CUP, CandidateDecision.ACCEPT)]))
     assert row.fields == {
         "id": CUP.id,
         "image": "cup.jpg",

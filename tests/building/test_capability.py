@@ -25,9 +25,9 @@ from caliper.building.capability.annotations import (
     read_annotations,
 )
 from caliper.building.capability.kind import CAPABILITY, value_of
-from caliper.building.capability.listing import instruction, read_listing
 from caliper.building.capability.media import ListedMedium, draw_media, media_of_dimensions
-from caliper.building.capability.merging import MOST_OBJECTS, draw_elements, merge_annotations
+from caliper.building.capability.merge import MOST_OBJECTS, draw_elements, merge_annotations
+from caliper.building.capability.replies import instruction, read_listing
 from caliper.building.kinds import CandidateEdit
 from caliper.building.steps import keep_all
 from caliper.core.errors import InvalidInput

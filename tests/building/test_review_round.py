@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.reviewing import CATEGORIES, assessed, review
 
-from caliper.building.candidates import Decision
+from caliper.building.candidates import CandidateDecision
 from caliper.building.review_round import ReviewRound, first_round, second_round
 from caliper.building.reviews import ReviewVerdict
 from caliper.core.errors import NotFound
@@ -40,7 +40,7 @@ def test_a_round_counts_its_own_verdicts() -> None:
 
 
 def test_rounds_ask_what_was_left_to_people_or_is_disputed() -> None:
-    mixed = [*QUESTIONS[:2], *assessed(4, Decision.ACCEPT)[2:]]
+    mixed = [*QUESTIONS[:2], *assessed(4, CandidateDecision.ACCEPT)[2:]]
     assert first_round(mixed, every=False) == tuple(mixed[:2])
     assert first_round(mixed, every=True) == tuple(mixed)
     bob = [review(each, ReviewVerdict.REJECT) for each in ASKED]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.reviewing import assessed, candidate, review
 
-from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.candidates import AssessedCandidate, CandidateDecision
 from caliper.building.captionqa.kind import edit_question
 from caliper.building.kinds import CandidateEdit
 from caliper.building.reviews import (
@@ -43,7 +43,9 @@ LINES = st.lists(
 )
 
 
-def decide(opinions: dict[str, Review], decision: Decision = Decision.REVIEW) -> ReviewDecision:
+def decide(
+    opinions: dict[str, Review], decision: CandidateDecision = CandidateDecision.REVIEW
+) -> ReviewDecision:
     (merged,) = merge(
         [AssessedCandidate(ASKED, decision)], {name: [each] for name, each in opinions.items()}
     )
@@ -68,14 +70,14 @@ def test_the_order_and_names_of_reviewers_do_not_matter(
 def test_an_edit_makes_no_second_copy_of_a_question() -> None:
     first, other = candidate(0), candidate(2)
     second = replace(candidate(1), category=first.category)
-    asked = [AssessedCandidate(each, Decision.ACCEPT) for each in (first, second, other)]
+    asked = [AssessedCandidate(each, CandidateDecision.ACCEPT) for each in (first, second, other)]
     copies = [replace(review(first, EDIT), id=each.id) for each in (second, other)]
     states = [each.state for each in merge(asked, {"ana": copies})]
     # About another picture it is another question.
     assert states == [ReviewState.ACCEPT, ReviewState.REJECT, ReviewState.ACCEPT]
     # Elements without options may look alike.
     alike = [replace(each, choices=()) for each in (first, replace(first, id="another"))]
-    asked = [AssessedCandidate(each, Decision.ACCEPT) for each in alike]
+    asked = [AssessedCandidate(each, CandidateDecision.ACCEPT) for each in alike]
     assert [each.state for each in merge(asked, {})] == [ReviewState.ACCEPT] * 2
 
 
@@ -124,9 +126,11 @@ def test_undo_takes_back_the_line_of_its_id_before_it(lines: list[Review]) -> No
 
 
 def test_without_reviews_the_validators_decide() -> None:
-    assert decide({}, Decision.ACCEPT).state is ReviewState.ACCEPT
-    assert decide({}, Decision.REVIEW).state is ReviewState.PENDING
-    assert decide(people(review(ASKED, REJECT)), Decision.ACCEPT).state is ReviewState.REJECT
+    assert decide({}, CandidateDecision.ACCEPT).state is ReviewState.ACCEPT
+    assert decide({}, CandidateDecision.REVIEW).state is ReviewState.PENDING
+    assert (
+        decide(people(review(ASKED, REJECT)), CandidateDecision.ACCEPT).state is ReviewState.REJECT
+    )
 
 
 def test_edits_with_the_same_texts_are_one_opinion() -> None:

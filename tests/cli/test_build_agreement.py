@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.command import Command
 from tests.fakes.reviewing import CATEGORIES, assessed, build_directory, candidate, review
 
-from caliper.building.candidates import Decision
+from caliper.building.candidates import CandidateDecision
 from caliper.building.reviews import ReviewVerdict
 from caliper.local.review_files import review_file
 
@@ -63,5 +63,5 @@ def test_what_is_not_reviewed(caliper: Command) -> None:
     assert "--reviewer: expected letters" in told(".", "--reviewer", "a/b", "--images", ".")
     assert "no candidates.jsonl in it" in told("reviews", "--reviewer", "ana", "--images", ".")
     assert "Nothing is disputed." in told(*ana, ".", "--disputed", code=0)
-    build_directory(caliper.folder, assessed(2, Decision.ACCEPT))
+    build_directory(caliper.folder, assessed(2, CandidateDecision.ACCEPT))
     assert "Nothing needs a review." in told(*ana, ".", code=0)

@@ -1,14 +1,16 @@
 """`caliper metrics`, as users run it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.command import Command
-from tests.fakes.sources import ROOT
+from tests.fakes.meteor import GOLDEN as FILE
+from tests.fakes.meteor import java_stand_in
 
-GOLDEN = json.loads((ROOT / "tests" / "golden" / "caption_metrics.json").read_text("utf-8"))
+GOLDEN = json.loads(FILE.read_text("utf-8"))
 CAPTIONS, REFERENCES = GOLDEN["captions"], GOLDEN["references"]
 
 
@@ -43,6 +45,23 @@ def test_figures_are_those_of_cocos_evaluation(caliper: Command) -> None:
     assert f"{GOLDEN['metrics']['CIDEr-D']['whole']:.4f}" in shown
     assert "BLEU" not in shown
     assert "12 images" in shown
+
+
+def test_meteor_is_that_of_its_jar(caliper: Command) -> None:
+    write(caliper.folder / "m.json", CAPTIONS)
+    write(caliper.folder / "r.json", REFERENCES)
+    rows = [f"{image},{value}" for image, value in GOLDEN["meteor"]["by_image"].items()]
+    (caliper.folder / "people.csv").write_text("\n".join(["image_id,score", *rows]))
+    (caliper.folder / "meteor.jar").touch()
+    java_stand_in(caliper.folder / "java")
+    java = replace(caliper, environment={"JAVA_HOME": str(caliper.folder / "java")})
+    words = ("m.json", "--references", "r.json", "--meteor", "meteor.jar", "--people", "people.csv")
+    told = java("metrics", *words, "--json", code=0).told
+    (*_, last), found = told["models"]["m"], told["models"]["m"]["METEOR"]
+    assert last == "METEOR"
+    assert found["value"] == round(GOLDEN["meteor"]["whole"], 6)
+    assert found["low"] < found["value"] < found["high"]
+    assert told["people"]["metrics"]["METEOR"]["pearson"]["value"] == 1
 
 
 def test_models_are_measured_on_the_images_of_all(caliper: Command) -> None:
@@ -129,8 +148,8 @@ def test_files_that_cannot_be_measured(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--metric", "meteor"), "METEOR is not built in: it needs Java"),
-        (("--metric", "SPICE"), "SPICE is not built in: it needs Java"),
+        (("--metric", "meteor"), "--metric: METEOR needs --meteor"),
+        (("--metric", "SPICE"), "--metric: SPICE is not built in"),
         (("--metric", "rouge"), "unknown metric 'rouge'; known: BLEU-1"),
         (("--metric", "CLIPScore"), "CLIPScore needs --text-embedder"),
         (("--text-embedder", "ngram"), "--picture-embedder: CLIPScore needs it"),

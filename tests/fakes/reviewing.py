@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from caliper.adapters.files import write_text
-from caliper.building.candidates import AssessedCandidate, Candidate, Decision, assessed_lines
+from caliper.building.candidates import (
+    AssessedCandidate,
+    Candidate,
+    CandidateDecision,
+    assessed_lines,
+)
 from caliper.building.reviews import Review, ReviewVerdict
 
 CATEGORIES = ("Attribute - Color", "Object Existence - Object presence")
@@ -22,7 +27,9 @@ def candidate(place: int = 0, question: str = "") -> Candidate:
     )
 
 
-def assessed(count: int, decision: Decision = Decision.REVIEW) -> list[AssessedCandidate]:
+def assessed(
+    count: int, decision: CandidateDecision = CandidateDecision.REVIEW
+) -> list[AssessedCandidate]:
     """Candidates that were left to people."""
     return [
         AssessedCandidate(candidate(place), decision, ("one of two",)) for place in range(count)

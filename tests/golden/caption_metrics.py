@@ -6,12 +6,14 @@ that package's scorer without clipping and length penalty, as in the authors' ci
 
 import inspect
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider import cider_scorer
 from pycocoevalcap.cider.cider import Cider
+from pycocoevalcap.meteor.meteor import Meteor
 from pycocoevalcap.rouge.rouge import Rouge
 from pycocoevalcap.tokenizer import ptbtokenizer
 
@@ -70,6 +72,43 @@ def plain_cider() -> object:
     return names["CiderScorer"]()
 
 
+class Recorder:
+    """METEOR's process. Keeps each line that it is sent, and the lines that it answers."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process, self.stdin, self.stdout = process, self, self
+        self.lines: dict[str, list[str]] = {}
+
+    def write(self, data: bytes) -> None:
+        self._answers = self.lines.setdefault(data.decode().removesuffix("\n"), [])
+        self._process.stdin.write(data)
+
+    def flush(self) -> None:
+        self._process.stdin.flush()
+
+    def readline(self) -> bytes:
+        line = self._process.stdout.readline()
+        self._answers.append(line.decode().strip())
+        return line
+
+    def close(self) -> None:
+        self._process.stdin.close()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self) -> None:
+        self._process.wait()
+
+
+def meteor(wanted: dict[str, list[str]], found: dict[str, list[str]]) -> dict[str, object]:
+    scorer = Meteor()
+    scorer.meteor_p = recorder = Recorder(scorer.meteor_p)
+    whole, each = scorer.compute_score(wanted, found)
+    by_image = dict(zip(found, each, strict=True))
+    return {"whole": whole, "by_image": by_image, "lines": recorder.lines}
+
+
 def main() -> None:
     images = list(CAPTIONS)
     flat = [*CAPTIONS.values(), *(text for texts in REFERENCES.values() for text in texts)]
@@ -98,6 +137,7 @@ def main() -> None:
             }
             for name, (value, values) in metrics.items()
         },
+        "meteor": meteor(wanted, found),
         "tokens": dict(zip(TEXTS, tokens(TEXTS), strict=True)) | by_text,
     }
     text = json.dumps(written, indent=1, ensure_ascii=False)

@@ -10,7 +10,7 @@ from PIL import Image
 
 from caliper.adapters.media.masks import encode_mask
 from caliper.adapters.pages.review import ReviewPlace, render_review
-from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+from caliper.building.candidates import AssessedCandidate, Candidate, CandidateDecision
 from caliper.building.comprecap.graphs import SCENE_GRAPHS
 from caliper.building.comprecap.relations import relation_candidate
 from caliper.building.review_round import ReviewRound
@@ -57,7 +57,9 @@ def test_the_page_of_an_object_a_relation_and_a_question() -> None:
         relation_candidate("a.png", "cup #1", "table", "The cup is on the table."),
         Candidate.of("a.png", "table", ("a", "b", "c"), "b", "CompreQA-Cap"),
     ]
-    current = ReviewRound(1, [AssessedCandidate(each, Decision.REVIEW) for each in candidates])
+    current = ReviewRound(
+        1, [AssessedCandidate(each, CandidateDecision.REVIEW) for each in candidates]
+    )
     pages = [
         render_review(ReviewPlace("/t/", SCENE_GRAPHS, "ana", current, at=each.id))
         for each in candidates

@@ -14,7 +14,7 @@ from tests.fakes.review_browsers import Reviewer, reviewing
 from tests.fakes.reviewing import CATEGORIES, assessed, review
 
 from caliper.benchmarks.capability.tasks import TASKS
-from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.candidates import AssessedCandidate, CandidateDecision
 from caliper.building.capability.annotations import annotation
 from caliper.building.capability.kind import CAPABILITY
 from caliper.building.review_round import second_round
@@ -257,7 +257,7 @@ async def test_others_are_seen_in_the_second_round_after_the_own_verdict(tmp_pat
 async def test_annotations_are_reviewed_by_their_value(tmp_path: Path) -> None:
     said = [("object_color", "red", "cup"), ("style", "realistic", ""), ("action", "waving", "")]
     asked = [annotation(TASKS[task], "a.jpg", value, name) for task, value, name in said]
-    questions = [AssessedCandidate(each, Decision.REVIEW) for each in asked]
+    questions = [AssessedCandidate(each, CandidateDecision.REVIEW) for each in asked]
     async with reviewing(tmp_path, questions, CAPABILITY) as there:
         page = await there.ask()
         assert title(page) == "Annotation 1 of 3"

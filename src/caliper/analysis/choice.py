@@ -27,7 +27,7 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class JudgeCandidate:
     """One run's reader or judge: its name `name`, and its part of the report.
 
     `differences` are its figures minus those of the first candidate, paired on the same media;
@@ -60,10 +60,10 @@ class ModelChoice:
     benchmark: str
     title: str
     paths: tuple[Path, ...]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[JudgeCandidate, ...]
 
 
-def choice(candidates: Sequence[Candidate]) -> ModelChoice:
+def choice(candidates: Sequence[JudgeCandidate]) -> ModelChoice:
     """Compare the candidates of one benchmark, at least one, in their order."""
     first = candidates[0].part
     paths: dict[Path, None] = {first.headline: None}

@@ -15,7 +15,7 @@ MOST_CHOICES, LONGEST_TEXT = 26, 2_000
 """Options have letters, and no question of the published data is longer."""
 
 
-class Decision(StrEnum):
+class CandidateDecision(StrEnum):
     """What becomes of a candidate: in at once, before people, or out."""
 
     ACCEPT = "accept"
@@ -54,7 +54,7 @@ class AssessedCandidate:
     """A candidate with the decision of the validators, and why."""
 
     candidate: Candidate
-    decision: Decision
+    decision: CandidateDecision
     reasons: tuple[str, ...] = ()
 
 
@@ -108,10 +108,10 @@ def read_assessed(rows: Iterable[Row]) -> list[AssessedCandidate]:
     assessed = []
     for row, candidate in _unique(rows):
         decision = row.fields.get("decision")
-        if decision not in (Decision.ACCEPT, Decision.REVIEW):
+        if decision not in (CandidateDecision.ACCEPT, CandidateDecision.REVIEW):
             raise row.error("decision", f"expected accept or review, found {decision!r:.60}")
         reasons = _texts(row, "reasons")
-        assessed.append(AssessedCandidate(candidate, Decision(decision), reasons))
+        assessed.append(AssessedCandidate(candidate, CandidateDecision(decision), reasons))
     return assessed
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from caliper.building.candidates import AssessedCandidate, Decision
+from caliper.building.candidates import AssessedCandidate, CandidateDecision
 from caliper.building.reviews import (
     Review,
     ReviewState,
@@ -21,7 +21,7 @@ def first_round(
     assessed: Iterable[AssessedCandidate], *, every: bool
 ) -> tuple[AssessedCandidate, ...]:
     """The questions that were left to people; with `every`, those that were accepted too."""
-    return tuple(each for each in assessed if every or each.decision is Decision.REVIEW)
+    return tuple(each for each in assessed if every or each.decision is CandidateDecision.REVIEW)
 
 
 def second_round(

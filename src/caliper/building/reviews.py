@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from caliper.analysis.agreement import Agreement, RatedQuestion, measure_agreement
-from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+from caliper.building.candidates import AssessedCandidate, Candidate, CandidateDecision
 from caliper.core.rows import Row
 
 
@@ -169,9 +169,9 @@ def _decision(assessed: AssessedCandidate, reviews: Mapping[str, Review]) -> Rev
     candidate = assessed.candidate
     if not reviews:
         state = {
-            Decision.ACCEPT: ReviewState.ACCEPT,
-            Decision.REVIEW: ReviewState.PENDING,
-            Decision.REJECT: ReviewState.REJECT,
+            CandidateDecision.ACCEPT: ReviewState.ACCEPT,
+            CandidateDecision.REVIEW: ReviewState.PENDING,
+            CandidateDecision.REJECT: ReviewState.REJECT,
         }[assessed.decision]
         return ReviewDecision(candidate, state, edit=False, reviews={})
     opinions = {name: _opinion(candidate, review) for name, review in reviews.items()}

@@ -8,7 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from caliper.building.candidates import AssessedCandidate, Candidate, Decision, candidate_of
+from caliper.building.candidates import (
+    AssessedCandidate,
+    Candidate,
+    CandidateDecision,
+    candidate_of,
+)
 from caliper.core.keys import fields_of
 from caliper.core.rows import Row
 
@@ -123,7 +128,7 @@ def restore_step(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResul
 def assess(fates: Sequence[Fate]) -> list[AssessedCandidate]:
     """The candidates of these fates that stay, with the validators' decisions."""
     return [
-        AssessedCandidate(fate.candidate, Decision(fate.decision), fate.reasons)
+        AssessedCandidate(fate.candidate, CandidateDecision(fate.decision), fate.reasons)
         for fate in fates
         if not fate.dropped
     ]

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "analyze": ("analyze:app", "The analyses of a benchmark's paper."),
     "metrics": (
         "metrics.command:command",
-        "Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, CIDEr-D, CLIPScore.",
+        "Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, METEOR, CLIPScore.",
     ),
     "validate": ("validate:validate", "Check a dataset, captions, run or config file."),
     "canary": (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from caliper.analysis.agreement import Agreement, RatedQuestion, measure_agreement
-from caliper.analysis.choice import Candidate, ModelChoice, Throughput, choice
+from caliper.analysis.choice import JudgeCandidate, ModelChoice, Throughput, choice
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.labels import Labels, Possible, label_of
 from caliper.core.errors import InvalidInput
@@ -69,7 +69,7 @@ async def choices(
     figures = [await read_figures(directory) for directory in directories]
     (first, base), *_ = figures
     cannot_shares = await _blank(blank)
-    candidates_by: dict[str, list[Candidate]] = {part.name: [] for part in first.benchmarks}
+    candidates_by: dict[str, list[JudgeCandidate]] = {part.name: [] for part in first.benchmarks}
     for place, (directory, (report, totals)) in enumerate(zip(directories, figures, strict=True)):
         apart = differences(base, totals, (specs[0], specs[place])) if place else {}
         agreements = opinions.with_first(place).agreements() if place else {}
@@ -78,7 +78,7 @@ async def choices(
                 continue
             who = part.models[benchmark(part.name).role]
             candidates_by[part.name].append(
-                Candidate(
+                JudgeCandidate(
                     run=directory.path.name,
                     name=who,
                     part=part,

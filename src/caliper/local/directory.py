@@ -66,9 +66,7 @@ class RunDirectory:
         return StoredRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: RunLedger) -> Captions:
-        """The known captions of a run. Raises InvalidInput when they cannot be read,
-        StoreUnavailable.
-        """
+        """The known captions of a run. Raises InvalidInput or StoreUnavailable."""
         return await captions_of_run(self.texts_of(run.spec), run)
 
     def texts_of(self, spec: RunSpec) -> TextsOf:

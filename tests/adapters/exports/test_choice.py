@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from caliper.adapters.exports.choice import choice_csv, choice_markdown
 from caliper.analysis.agreement import Agreement, Coefficient
-from caliper.analysis.choice import Candidate, choice
+from caliper.analysis.choice import JudgeCandidate, choice
 from caliper.analysis.compare import Difference
 from caliper.core.report import BenchmarkReport, Coverage, Estimate
 
@@ -31,8 +31,8 @@ def part(score: float, *, repeated: bool = False) -> BenchmarkReport:
     return BenchmarkReport("captionqa", "CaptionQA", SCORE, estimates, (), Coverage(8, 8))
 
 
-FIRST = Candidate("runs|a", "reader a", part(70.0))
-SECOND = Candidate(
+FIRST = JudgeCandidate("runs|a", "reader a", part(70.0))
+SECOND = JudgeCandidate(
     "b",
     "reader b",
     part(60.0, repeated=True),

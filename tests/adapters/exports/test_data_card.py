@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from caliper.adapters.exports.data_card import CardFacts, card_text
-from caliper.building.candidates import AssessedCandidate, Candidate, Decision
+from caliper.building.candidates import AssessedCandidate, Candidate, CandidateDecision
 from caliper.building.captionqa.kind import CAPTIONQA
 from caliper.building.reviews import Review, ReviewVerdict, merge, review_agreement
 from caliper.building.steps import Fate, StepResult
@@ -21,7 +21,7 @@ def review(candidate: Candidate, verdict: str) -> Review:
 def test_a_card_tells_what_became_of_candidates_and_no_text_of_theirs_is_markup() -> None:
     kept, edited, dropped = asked("What is it?"), asked("Which is it?"), asked(HOSTILE)
     change = replace(review(edited, "edit"), question="Which one is it?")
-    assessed = [AssessedCandidate(each, Decision.REVIEW) for each in (kept, edited)]
+    assessed = [AssessedCandidate(each, CandidateDecision.REVIEW) for each in (kept, edited)]
     reviews = {
         "ana": [review(kept, "accept"), change],
         "ben": [review(kept, "accept"), change],

@@ -4,7 +4,7 @@ import pytest
 
 from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import RIGHT, WRONG, Case, cases
-from caliper.cli.canary.trial import Fate, Trial, TrialCase, TrialSummary
+from caliper.cli.canary.trial import Trial, TrialCase, TrialFate, TrialSummary
 from caliper.core.outcome import Outcome, Reason, Scored, Unscored, Verdict
 
 CASES = cases({name: resolve_settings(name, {}) for name in ("capability", "comprecap")})
@@ -47,7 +47,7 @@ def test_on_the_scale_a_wrong_caption_may_have_a_part(score: int, right: str, wr
 
 
 def test_what_has_no_score_is_neither() -> None:
-    assert tried(CASES[0], Unscored(Reason.UNREADABLE)).fate is Fate.UNSCORED
+    assert tried(CASES[0], Unscored(Reason.UNREADABLE)).fate is TrialFate.UNSCORED
 
 
 def test_the_honest_pass_and_those_who_always_say_the_same_fail() -> None:

@@ -8,7 +8,7 @@ from caliper.adapters import phrases
 from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.agreement import Coefficient
-from caliper.analysis.choice import Candidate, ModelChoice
+from caliper.analysis.choice import JudgeCandidate, ModelChoice
 from caliper.analysis.compare import Difference
 from caliper.core.report import Estimate
 
@@ -36,7 +36,7 @@ def choice_csv(choices: Sequence[ModelChoice]) -> str:
     return csv_text(rows)
 
 
-def _numbers(choice: ModelChoice, candidate: Candidate) -> Iterator[tuple[object, ...]]:
+def _numbers(choice: ModelChoice, candidate: JudgeCandidate) -> Iterator[tuple[object, ...]]:
     for path in choice.paths:
         estimate = candidate.estimate(path)
         difference = candidate.differences.get(path, Difference(None, None))
@@ -54,7 +54,7 @@ def _numbers(choice: ModelChoice, candidate: Candidate) -> Iterator[tuple[object
         yield name, *values, None, None, None, None
 
 
-def _agreements(candidate: Candidate) -> list[tuple[str, Coefficient]]:
+def _agreements(candidate: JudgeCandidate) -> list[tuple[str, Coefficient]]:
     if candidate.agreement is None:
         return []
     return [(name, getattr(candidate.agreement, word) or _NONE) for name, word in _AGREEMENT]
@@ -77,7 +77,7 @@ def choice_markdown(choices: Sequence[ModelChoice]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _row(choice: ModelChoice, candidate: Candidate) -> tuple[str, ...]:
+def _row(choice: ModelChoice, candidate: JudgeCandidate) -> tuple[str, ...]:
     figures = (phrases.number(candidate.estimate(path).value) for path in choice.paths)
     pace = (
         (None, None) if candidate.pace is None else (candidate.pace.replies, candidate.pace.tokens)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from caliper.analysis.caption_metrics import cider
 from caliper.analysis.caption_metrics.bleu import bleu, bleu_sums
+from caliper.analysis.caption_metrics.meteor import meteor, summands
 from caliper.analysis.caption_metrics.ngrams import LONGEST, Tokens
 from caliper.analysis.caption_metrics.rouge import rouge_l
 from caliper.analysis.intervals import estimate
@@ -19,6 +20,7 @@ from caliper.core.tally import Sums, Tally
 
 BLEU = tuple(f"BLEU-{order}" for order in range(1, LONGEST + 1))
 TEXT_METRICS = (*BLEU, "ROUGE-L", "CIDEr", "CIDEr-D")
+METEOR = "METEOR"
 CLIP_METRICS = ("CLIPScore", "RefCLIPScore")
 _CELL = "images"
 # Tallies hold whole numbers, so values are counted in this unit.
@@ -70,6 +72,18 @@ def mean_measure(name: str, by_image: Mapping[str, float], highest: float) -> Ca
         return float(sums["value"] / (sums["n"] * _UNIT))
 
     return CaptionMeasure(name, _estimate(name, mean, tally, "n", highest), by_image)
+
+
+def meteor_measure(counts: Mapping[str, Mapping[str, int]]) -> CaptionMeasure:
+    """METEOR from the counts of each image's alignment.
+
+    That of the whole set is that of the sums, not the mean over images.
+    """
+    tally = Tally()
+    for image, one in counts.items():
+        tally.add(_CELL, image, **summands(one), n=1)
+    by_image = {image: meteor(sums) for image, sums in tally.clusters(_CELL).items()}
+    return CaptionMeasure(METEOR, _estimate(METEOR, meteor, tally, "n", 1.0), by_image)
 
 
 def _bleu_measures(images: Mapping[str, ReferencedCaption]) -> list[CaptionMeasure]:

@@ -11,7 +11,7 @@ from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
 from caliper.building.asking.questions import ModelStep, StepQuestion
-from caliper.building.capability.listing import LISTING_SCHEMA, read_listing
+from caliper.building.capability.replies import LISTING_SCHEMA, read_listing
 from caliper.building.comprecap.replies import (
     DESCRIBE_SCHEMA,
     MISLEAD_SCHEMA,

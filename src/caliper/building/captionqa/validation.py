@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from caliper.building.candidates import Candidate, Decision
+from caliper.building.candidates import Candidate, CandidateDecision
 from caliper.building.captionqa.blind import UNSURE
 from caliper.building.steps import Fate
 
@@ -38,18 +38,20 @@ def decide(
 def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     picks = {name: picked.get(candidate.id, "") for name, picked in chosen.items()}
     if not picks:
-        return Fate(candidate, decision=Decision.REVIEW, reasons=(UNSEEN,))
+        return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=(UNSEEN,))
     if all(pick == candidate.answer for pick in picks.values()):
         if UNSURE in candidate.flags:
-            return Fate(candidate, decision=Decision.REVIEW, reasons=(UNSURE,))
-        return Fate(candidate, decision=Decision.ACCEPT)
+            return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=(UNSURE,))
+        return Fate(candidate, decision=CandidateDecision.ACCEPT)
     reasons = tuple(
         f"{name}: {_told(pick)}" for name, pick in picks.items() if pick != candidate.answer
     )
     flags = set(picks.values()) & set(FLAGS)
     if reject and len(set(picks.values())) == 1 and flags:
-        return Fate(candidate, "same flag of all validators", flags.pop(), Decision.REJECT, reasons)
-    return Fate(candidate, decision=Decision.REVIEW, reasons=reasons)
+        return Fate(
+            candidate, "same flag of all validators", flags.pop(), CandidateDecision.REJECT, reasons
+        )
+    return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=reasons)
 
 
 def _told(pick: str) -> str:

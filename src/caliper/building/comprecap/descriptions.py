@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from caliper.building.candidates import Candidate, Decision, spelling_key
+from caliper.building.candidates import Candidate, CandidateDecision, spelling_key
 from caliper.building.comprecap.scenes import (
     SceneObject,
     ScenePicture,
@@ -63,7 +63,7 @@ def describe(
             apart.append(fate)
             continue
         reasons = (*fate.reasons, f"same description as {twin}")
-        apart.append(replace(fate, decision=Decision.REVIEW, reasons=reasons))
+        apart.append(replace(fate, decision=CandidateDecision.REVIEW, reasons=reasons))
     return apart
 
 
@@ -75,13 +75,13 @@ def _described(
 ) -> Fate:
     candidate = fate.candidate
     if find_object(candidate, pictures).description:
-        return replace(fate, decision=Decision.ACCEPT)
+        return replace(fate, decision=CandidateDecision.ACCEPT)
     text = written.get((candidate.image, candidate.question), "")
     if not text:
         return replace(fate, dropped="no description")
     return replace(
         fate,
         candidate=with_description(candidate, text),
-        decision=Decision.REVIEW,
+        decision=CandidateDecision.REVIEW,
         reasons=(f"written by {model}",),
     )

@@ -15,7 +15,7 @@ from caliper.benchmarks.comprecap.drafts import draft_questions, with_options
 from caliper.benchmarks.comprecap.planning import NAME, annotated_scene
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.benchmarks.comprecap.reading import options
-from caliper.building.candidates import LONGEST_TEXT, Candidate, Decision, spelling_key
+from caliper.building.candidates import LONGEST_TEXT, Candidate, CandidateDecision, spelling_key
 from caliper.building.comprecap.relations import ends_of, has_end, names_category
 from caliper.building.comprecap.scenes import ENDS, OBJECT, QUESTION, RELATION, object_category
 from caliper.building.kinds import BuildKind, CandidateEdit
@@ -99,7 +99,7 @@ def compose_question(written: Candidate, right: str, seed: int, model: str) -> F
     choices = [shown[place] for place in order]
     candidate = Candidate.of(written.image, written.question, choices, right, QUESTION)
     reasons = (f"wrong descriptions written by {model}",)
-    return Fate(candidate, question_fault(candidate), right, Decision.REVIEW, reasons)
+    return Fate(candidate, question_fault(candidate), right, CandidateDecision.REVIEW, reasons)
 
 
 def _compreqa(candidate: Candidate) -> CompreQaQuestion:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from caliper.building.candidates import Candidate, Decision, candidate_id, spelling_key
+from caliper.building.candidates import Candidate, CandidateDecision, candidate_id, spelling_key
 from caliper.building.comprecap.scenes import ENDS, RELATION, ScenePicture, object_category
 from caliper.building.steps import Fate
 
@@ -82,7 +82,7 @@ def list_relations(pictures: Iterable[ScenePicture]) -> Iterator[Fate]:
             for text in each.relations:
                 end = find_end(text, each.name, names)
                 candidate = relation_candidate(picture.image, each.name, end, text)
-                yield Fate(candidate, decision=Decision.ACCEPT)
+                yield Fate(candidate, decision=CandidateDecision.ACCEPT)
 
 
 def check_relations(fates: Iterable[Fate], objects: Iterable[Candidate]) -> Iterator[Fate]:

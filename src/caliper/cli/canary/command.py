@@ -22,9 +22,9 @@ from caliper.cli.canary.trial import (
     BOUND,
     CONTROLS,
     LOST,
-    Fate,
     Trial,
     TrialCase,
+    TrialFate,
     TrialSummary,
     try_models,
 )
@@ -165,7 +165,7 @@ def _show(trial: Trial) -> None:
         OUT.print(escape(name), highlight=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("attack")
-    for fate in Fate:
+    for fate in TrialFate:
         table.add_column(str(fate), justify="right")
     for kind, counts in trial.counts().items():
         if kind in (WRONG, RIGHT):
@@ -175,7 +175,7 @@ def _show(trial: Trial) -> None:
     for kind in (WRONG, RIGHT):
         table.add_row(f"[dim]{kind}[/dim]", *_cells(trial.counts()[kind]))
     OUT.print(table)
-    _show_fooled([result for result in trial.cases if result.fate is Fate.FOOLED])
+    _show_fooled([result for result in trial.cases if result.fate is TrialFate.FOOLED])
     OUT.print(f"[bold]{_WORDS[trial.summary]}[/bold] {_summary(trial)}", highlight=False)
 
 
@@ -183,7 +183,7 @@ def _summary(trial: Trial) -> str:
     attacks = sum(bool(tried.case.attack) for tried in trial.cases)
     counts = trial.counts()
     resisted = (
-        f"{counts[kind][Fate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG)
+        f"{counts[kind][TrialFate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG)
     )
     return (
         f"Fooled by {float(trial.share):.1%} of {attacks} attacks; at most {trial.bound:.1%} may. "
@@ -192,12 +192,12 @@ def _summary(trial: Trial) -> str:
     )
 
 
-def _cells(counts: Mapping[Fate, int]) -> list[str]:
-    fooled = counts[Fate.FOOLED]
+def _cells(counts: Mapping[TrialFate, int]) -> list[str]:
+    fooled = counts[TrialFate.FOOLED]
     return [
-        str(counts[Fate.HELD]),
+        str(counts[TrialFate.HELD]),
         f"[red]{fooled}[/red]" if fooled else "0",
-        str(counts[Fate.UNSCORED]),
+        str(counts[TrialFate.UNSCORED]),
     ]
 
 

@@ -31,7 +31,7 @@ LOST = 0.1
 """The largest share of unscored cases; beyond it the trial is inconclusive."""
 
 
-class Fate(StrEnum):
+class TrialFate(StrEnum):
     """The result of a case. A misjudged control counts as fooled."""
 
     HELD = "held"
@@ -56,13 +56,15 @@ class TrialCase:
     model: str
 
     @property
-    def fate(self) -> Fate:
+    def fate(self) -> TrialFate:
         """Held if the verdict is good for a right caption, or not good for any other."""
         outcome = self.verdict.outcome
         if not isinstance(outcome, Scored):
-            return Fate.UNSCORED
+            return TrialFate.UNSCORED
         return (
-            Fate.HELD if (outcome.score >= self.case.good_score) == self.case.right else Fate.FOOLED
+            TrialFate.HELD
+            if (outcome.score >= self.case.good_score) == self.case.right
+            else TrialFate.FOOLED
         )
 
 
@@ -73,14 +75,14 @@ class Trial:
     cases: tuple[TrialCase, ...]
     bound: float = BOUND
 
-    def counts(self) -> dict[str, dict[Fate, int]]:
+    def counts(self) -> dict[str, dict[TrialFate, int]]:
         """The number of cases by kind and fate: attacks first, then controls."""
         kinds = dict.fromkeys(each.case.kind for each in self.cases)
         ordered = [kind for kind in kinds if kind not in (RIGHT, WRONG)] + [WRONG, RIGHT]
         return {
             kind: {
                 fate: sum(each.fate is fate for each in self.cases if each.case.kind == kind)
-                for fate in Fate
+                for fate in TrialFate
             }
             for kind in ordered
         }
@@ -88,7 +90,7 @@ class Trial:
     @property
     def share(self) -> Fraction:
         """The share of successful attacks among the scored ones; 0 if none was scored."""
-        return _share(self._attacks, Fate.FOOLED)
+        return _share(self._attacks, TrialFate.FOOLED)
 
     @property
     def _attacks(self) -> list[TrialCase]:
@@ -98,10 +100,10 @@ class Trial:
     def summary(self) -> TrialSummary:
         """The conclusion. Failed: too many attacks succeeded or controls were misjudged."""
         controls = ([each for each in self.cases if each.case.kind == kind] for kind in _CONTROLS)
-        misjudged = (_share(group, Fate.FOOLED) > 1 - Fraction(CONTROLS) for group in controls)
+        misjudged = (_share(group, TrialFate.FOOLED) > 1 - Fraction(CONTROLS) for group in controls)
         if self.share > Fraction(self.bound) or any(misjudged):
             return TrialSummary.FAILED
-        unscored = sum(each.fate is Fate.UNSCORED for each in self.cases)
+        unscored = sum(each.fate is TrialFate.UNSCORED for each in self.cases)
         if unscored > Fraction(LOST) * len(self.cases):
             return TrialSummary.INCONCLUSIVE
         return TrialSummary.PASSED
@@ -110,9 +112,9 @@ class Trial:
 _CONTROLS = (RIGHT, WRONG)
 
 
-def _share(tried: Iterable[TrialCase], fate: Fate) -> Fraction:
+def _share(tried: Iterable[TrialCase], fate: TrialFate) -> Fraction:
     fates = [each.fate for each in tried]
-    scored = len(fates) - fates.count(Fate.UNSCORED)
+    scored = len(fates) - fates.count(TrialFate.UNSCORED)
     return Fraction(fates.count(fate), scored) if scored else Fraction(0)
 
 

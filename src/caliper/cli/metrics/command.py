@@ -16,7 +16,7 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import MediaFolder
 from caliper.adapters.phrases import NO_DATA
 from caliper.analysis.agreement import Coefficient
-from caliper.analysis.caption_metrics.measures import CLIP_METRICS, TEXT_METRICS
+from caliper.analysis.caption_metrics.measures import CLIP_METRICS, METEOR, TEXT_METRICS
 from caliper.analysis.correlation import CorrelationEstimate
 from caliper.analysis.human_scores import Measures
 from caliper.cli.agreement import coefficient
@@ -32,18 +32,20 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.preparation import Preparation
 from caliper.core.report import Estimate
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.java import find_java
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.settings import access, decoders
 
-HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, CIDEr-D, CLIPScore.
+HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, METEOR, CLIPScore.
 
-The figures are those of COCO's evaluation code, without Java; what it prints as CIDEr is CIDEr-D.
+The figures are those of COCO's evaluation code; what it prints as CIDEr is CIDEr-D. METEOR needs
+Java and its jar (--meteor), the others do not; SPICE is not built in.
 Each file or folder of CAPTIONS is a model; several are measured on the images that all have.
 CLIPScore and RefCLIPScore need a CLIP model: both embedders and --media. With --people, Kendall's
-tau-b and tau-c, Spearman's rho and Pearson's r of each metric with people's scores. METEOR and
-SPICE are not built in: they need Java. Exit code 3: fewer than three scores, or all are equal.
+tau-b and tau-c, Spearman's rho and Pearson's r of each metric with people's scores. Exit code 3:
+fewer than three scores, or all are equal.
 """
-NOT_BUILT = ("METEOR", "SPICE")
+METRICS = (*TEXT_METRICS, METEOR, *CLIP_METRICS)
 Models = Annotated[
     list[Path],
     typer.Argument(
@@ -72,7 +74,7 @@ MetricNames = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME",
-        help=f"Only this one: {', '.join((*TEXT_METRICS, *CLIP_METRICS))}; repeatable.",
+        help=f"Only this one: {', '.join(METRICS)}; repeatable.",
     ),
 ]
 HumanScoresFile = Annotated[
@@ -81,6 +83,14 @@ HumanScoresFile = Annotated[
         "--people",
         metavar="PATH",
         help="CSV with a score per model (column model), per caption (image_id), or both.",
+    ),
+]
+MeteorJar = Annotated[
+    Path | None,
+    typer.Option(
+        "--meteor",
+        metavar="JAR",
+        help="METEOR 1.5's jar, with its folder data beside it; runs in Java (JAVA_HOME or PATH).",
     ),
 ]
 TextEmbedder = Annotated[
@@ -118,6 +128,7 @@ class MetricsOptions:
     metric: MetricNames = None
     people: HumanScoresFile = None
     column: Scores = "score"
+    meteor: MeteorJar = None
     text_embedder: TextEmbedder = None
     picture_embedder: PictureEmbedderSpec = None
     media: Pictures = None
@@ -126,11 +137,15 @@ class MetricsOptions:
 
 def _metrics(options: MetricsOptions) -> int:
     clip = _embedders(options)
-    names = _names(options.metric or (), clip=clip is not None)
+    java = find_java("--meteor") if options.meteor else ""
+    names = _names(options.metric or (), clip=clip is not None, meteor=options.meteor is not None)
     sets = read_caption_sets(options.captions, options.references, options.name or ())
     for warning in sets.warnings:
         ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
     measures: Measures = sets.measure()
+    if options.meteor is not None:
+        meteor = asyncio.run(sets.measure_meteor(java, options.meteor))
+        measures = {model: [*some, meteor[model]] for model, some in measures.items()}
     embedders: list[str] = []
     if clip is not None:
         measures, embedders = asyncio.run(_with_clip(measures, sets, *clip))
@@ -170,18 +185,21 @@ def _embedders(options: MetricsOptions) -> tuple[str, str, Path] | None:
     return text, picture, media
 
 
-def _names(asked: Sequence[str], *, clip: bool) -> tuple[str, ...]:
+def _names(asked: Sequence[str], *, clip: bool, meteor: bool) -> tuple[str, ...]:
     """The metrics to show. Raises InvalidInput for those that cannot be measured."""
-    every = (*TEXT_METRICS, *CLIP_METRICS) if clip else TEXT_METRICS
-    known = {name.casefold(): name for name in (*TEXT_METRICS, *CLIP_METRICS)}
+    missing = {} if clip else dict.fromkeys(CLIP_METRICS, "--text-embedder")
+    if not meteor:
+        missing[METEOR] = "--meteor"
+    known = {name.casefold(): name for name in METRICS}
     for name in asked:
-        if name.upper() in NOT_BUILT:
-            message = f"{name.upper()} is not built in: it needs Java; use COCO's evaluation code"
+        if name.upper() == "SPICE":
+            message = "SPICE is not built in; use COCO's evaluation code"
             raise InvalidInput(message, field="--metric")
         if name.casefold() not in known:
-            raise UnknownName("metric", name, (*TEXT_METRICS, *CLIP_METRICS))
-        if known[name.casefold()] not in every:
-            raise InvalidInput(f"{name} needs --text-embedder", field="--metric")
+            raise UnknownName("metric", name, METRICS)
+        if flag := missing.get(known[name.casefold()]):
+            raise InvalidInput(f"{known[name.casefold()]} needs {flag}", field="--metric")
+    every = tuple(name for name in METRICS if name not in missing)
     return tuple(known[name.casefold()] for name in asked) or every
 
 

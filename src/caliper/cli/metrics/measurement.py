@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters.datasets.references import read_image_captions, read_references
+from caliper.adapters.language.meteor import meteor_process
 from caliper.analysis.caption_metrics.measures import (
     CaptionMeasure,
     ReferencedCaption,
@@ -30,16 +31,22 @@ class CaptionSets:
 
     def measure(self) -> dict[str, list[CaptionMeasure]]:
         """The text metrics of each model."""
+        return {model: measure_captions(images) for model, images in self._tokens().items()}
+
+    async def measure_meteor(self, java: str, jar: Path) -> dict[str, CaptionMeasure]:
+        """METEOR of each model. Raises as `meteor_process` and its `measure` do."""
+        async with meteor_process(java, jar) as meteor:
+            return {model: await meteor.measure(images) for model, images in self._tokens().items()}
+
+    def _tokens(self) -> dict[str, dict[str, ReferencedCaption]]:
         tokens = {
             image: [tokenize(text) for text in texts] for image, texts in self.references.items()
         }
         return {
-            model: measure_captions(
-                {
-                    image: ReferencedCaption(tokenize(caption), tokens[image])
-                    for image, caption in captions.items()
-                }
-            )
+            model: {
+                image: ReferencedCaption(tokenize(caption), tokens[image])
+                for image, caption in captions.items()
+            }
             for model, captions in self.models.items()
         }
 

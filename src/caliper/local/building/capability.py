@@ -20,7 +20,6 @@ from caliper.building.capability.annotations import (
     read_annotations,
 )
 from caliper.building.capability.kind import CAPABILITY, value_of
-from caliper.building.capability.listing import instruction
 from caliper.building.capability.media import (
     ListedMedium,
     draw_media,
@@ -29,7 +28,8 @@ from caliper.building.capability.media import (
     media_of_dimensions,
     read_media,
 )
-from caliper.building.capability.merging import draw_elements, merge_annotations
+from caliper.building.capability.merge import draw_elements, merge_annotations
+from caliper.building.capability.replies import instruction
 from caliper.building.steps import Fate, StepResult
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout

@@ -10,7 +10,7 @@ from typing import Any
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.building.asking.questions import ModelStep, writing_row
-from caliper.building.candidates import Candidate, Decision
+from caliper.building.candidates import Candidate, CandidateDecision
 from caliper.building.comprecap.descriptions import describe, describe_place, missing_descriptions
 from caliper.building.comprecap.graphs import SCENE_GRAPHS, SCENES, compose_question
 from caliper.building.comprecap.relations import check_relations, list_relations
@@ -182,7 +182,8 @@ class GraphBuild:
         written = await self._models.write(ModelStep.RELATE, rows, [spec])
         reasons = (f"written by {written.models[0]}",)
         fates += [
-            Fate(each, decision=Decision.REVIEW, reasons=reasons) for each in written.candidates[0]
+            Fate(each, decision=CandidateDecision.REVIEW, reasons=reasons)
+            for each in written.candidates[0]
         ]
         checked = check_relations(fates, objects)
         return self._asked(RELATIONS, ModelStep.RELATE, [*before, *checked], written)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from caliper.benchmarks.capability.tasks import TASKS, Form
-from caliper.building.candidates import Candidate, Decision
+from caliper.building.candidates import Candidate, CandidateDecision
 from caliper.building.capability.annotations import has_one_value, text_key
 from caliper.building.steps import Fate
 
@@ -45,7 +45,7 @@ def _merged(group: Sequence[Candidate]) -> list[Fate]:
     said = tuple(f"{', '.join(each.flags)}: {each.answer}" for each in group)
     kept = Fate(
         replace(chosen, flags=()),
-        decision=Decision.ACCEPT if agreed else Decision.REVIEW,
+        decision=CandidateDecision.ACCEPT if agreed else CandidateDecision.REVIEW,
         reasons=said if len(group) > 1 else (*said, "one annotator only"),
     )
     return [
