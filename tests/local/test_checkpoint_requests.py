@@ -44,6 +44,7 @@ from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Note
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.models import Access
+from caliper.wiring.prices import Prices
 
 SAMPLES = 3
 SERVED = "tgi:{endpoint}#{model}@{revision}"
@@ -69,6 +70,7 @@ class Place:
     chat: ChatServer
     store: Any = field(default_factory=MemoryStore)
     world: World = field(default_factory=World)
+    prices: Prices = field(default_factory=dict)
     paid: Spending = field(default_factory=Spending)
     told: list[dict[str, Any]] = field(default_factory=list)
 
@@ -101,8 +103,9 @@ class Place:
         claim = EntryClaim(SuiteRegistry(store, clock), StoredEntry(entry, None), lease)
         hosts: Any = self
         decoders = Decoders(DecoderOptions(workers=1))
+        reached = access or Access(retry_budget=0)
         captioner = CheckpointCaptioner(
-            self.ground, access or Access(retry_budget=0), shipped_pack(), decoders, MemoryLimit()
+            self.ground, reached, shipped_pack(), decoders, MemoryLimit(), self.prices
         )
         serving = CheckpointServing(store, clock, hosts, captioner, print)
         captions: Any = BucketCaptions(lambda _: MemoryBucket())
@@ -150,6 +153,7 @@ Places = Callable[[ChatServer], Place]
 async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places) -> None:
     async with ChatServer(kind="openai") as chat:
         place = place_of(chat)
+        place.prices = {MODEL: (1000.0, 2000.0)}
         suite = await place.applied(budget={"calls": 100, "tokens": 1000})
         for revision in ("one", "two"):
             describe(chat, f"A park, says {revision}.")
@@ -162,7 +166,8 @@ async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places
             terms = made.request.terms
             assert (terms.calls, terms.tokens) == (SAMPLES, 1000 - 10 * SAMPLES)
             await place.assert_empty()
-        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES)
+        # 7 tokens of each prompt, 3 of each reply.
+        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES, 0.026 * SAMPLES)
         assert [each["phase"] for each in place.told] == ["captioning"] * len(place.told)
         assert {(each["done"], each["whole"]) for each in place.told} == {
             (done, SAMPLES) for done in range(SAMPLES + 1)
