@@ -84,7 +84,7 @@ class GatewayEvaluator:
                 return EntryResult(EntryCause.LOSS, {"reason": reason})
         await claim.note_run(run)
         ended = await self._patient.end(run, partial(_note_progress, claim))
-        await self.costs.pay(entry, ended, self._add)
+        await self.costs.pay(ended, self._add)
         result = await self._conclusion(suite, ended, baseline)
         if shortfall := str((await self.costs.note(entry)).get("shortfall") or ""):
             told = filter(None, (result.fields.get("reason"), shortfall))
@@ -120,7 +120,9 @@ class GatewayEvaluator:
             # What was in flight is paid, too.
             async with asyncio.timeout(CANCELLATION_PATIENCE):
                 ended = await self._patient.end(run)
-                await (self.costs.pay if own else self.costs.pay_again)(entry, ended, self._add)
+                await self.costs.pay(ended, self._add)
+            if not own:
+                await self.costs.end_again(entry)
         except NotFound:
             return
         except TimeoutError:
@@ -183,8 +185,9 @@ class GatewayEvaluator:
             await self.costs.begin_again(entry, again)
         self.costs.check(suite, started.spec)
         ended = await self._patient.end(again)
+        await self.costs.pay(ended, self._add)
         if is_new:
-            await self.costs.pay_again(entry, ended, self._add)
+            await self.costs.end_again(entry)
         if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
             self.warn(f"run {again}, which judges some of {base.spec.name} again: {ended.state}")
             return None
@@ -227,6 +230,9 @@ class GatewayEvaluator:
             if is_new:
                 await self.gateway.cancel(run)
             raise InvalidInput(foreign, field="captioner")
+        if not is_new and (await self.costs.last_note(entry)).get("run") != run:
+            # Another suite's, perhaps: it goes on, whether this one can pay or not.
+            self.costs.check(suite, started.spec)
         # First the note: of a run that is refused, `abandon` cancels and pays what it names.
         await self.costs.begin(entry, run, made.shortfall)
         self.costs.check(suite, started.spec)

@@ -14,6 +14,7 @@ from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.pipeline.asking.token_budget import spent_usage
+from caliper.pipeline.store.changes import Fields, change_json
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
 from caliper.pipeline.suites.accounts import limits_of
@@ -40,10 +41,12 @@ def check_prices(suite: Suite, spec: RunSpec, prices: Prices, setting: str) -> N
 
 @dataclass(frozen=True, slots=True)
 class RunCosts:
-    """What the runs of an installation cost, and which of it was paid for an entry:
+    """What the runs of an installation cost, and what of it was paid:
 
-    suites/<suite>/begun/<version>/<revision>.json   the run that was begun last, what was paid
-                                                     for it, and the run that judges again
+    suites/<suite>/begun/<version>/<revision>.json   the run that was begun last for an entry, and
+                                                     the run that judges again
+    runs/<id>/paid.json                              what suites have paid for a run: they may share
+                                                     it, and so may versions of one suite
     """
 
     store: ObjectStore
@@ -64,32 +67,35 @@ class RunCosts:
 
     async def begin(self, entry: CheckpointEntry, run: str, shortfall: str) -> None:
         """Note the run of an entry, and which captions it lacks."""
-        before = await self.last_note(entry)
-        paid = before.get("paid") if before.get("run") == run else None
-        fields = {"run": run, "round": entry.round, "paid": paid, "shortfall": shortfall}
+        fields = {"run": run, "round": entry.round, "shortfall": shortfall}
         await write_json(self.store, _key(entry), **fields)
 
     async def begin_again(self, entry: CheckpointEntry, run: str) -> None:
         """Note the run that judges some of the baseline again."""
-        # Beside what an earlier round noted: its run may be begun once more, and is paid.
         fields = {**await self.last_note(entry), "again": run}
         await write_json(self.store, _key(entry), **fields)
 
-    async def pay(self, entry: CheckpointEntry, ended: Evaluation, add: Pay) -> None:
-        """Add what a run has cost since it was paid for this entry last, in an earlier round."""
-        spent, note = await self._spending(ended), await self.last_note(entry)
-        paid = Spending.from_json(note.get("paid") or {})
-        calls, tokens = spent.calls - paid.calls, spent.tokens - paid.tokens
-        add(Spending(max(0, calls), max(0, tokens), max(0.0, spent.money - paid.money)))
-        fields = {"run": ended.spec.run_id, "round": entry.round, "paid": spent.to_json()}
-        await write_json(self.store, _key(entry), **{**note, **fields})
-
-    async def pay_again(self, entry: CheckpointEntry, ended: Evaluation, add: Pay) -> None:
-        """Add what it has cost to judge some of the baseline again, which is over."""
-        add(await self._spending(ended))
+    async def end_again(self, entry: CheckpointEntry) -> None:
+        """Note that the run that judges again is over."""
         note = await self.last_note(entry)
         fields = {key: value for key, value in note.items() if key != "again"}
         await write_json(self.store, _key(entry), **fields)
+
+    async def pay(self, ended: Evaluation, add: Pay) -> None:
+        """Add what a run has cost since it was paid last, for whichever entry. Raises
+        StoreUnavailable.
+        """
+        spent, due = await self._spending(ended), Spending()
+
+        def settle(fields: Fields) -> Fields:
+            nonlocal due
+            paid = Spending.from_json(fields)
+            calls, tokens = spent.calls - paid.calls, spent.tokens - paid.tokens
+            due = Spending(max(0, calls), max(0, tokens), max(0.0, spent.money - paid.money))
+            return fields if due == Spending() else (paid + due).to_json()
+
+        await change_json(self.store, f"runs/{ended.spec.run_id}/paid.json", settle)
+        add(due)
 
     async def _spending(self, ended: Evaluation) -> Spending:
         """What a run has cost so far."""
