@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from caliper.cli.submission import push_suite
 from caliper.core.caption import CutShort
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.core.outcome import Reason
+from caliper.core.question import Failure
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
@@ -36,7 +38,7 @@ from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.asking.memory_limit import MemoryLimit
-from caliper.pipeline.store.supplies import read_captions
+from caliper.pipeline.store.supplies import read_captions, read_lacking
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.pipeline.suites.slots import slot_states
@@ -129,12 +131,17 @@ class Place:
         assert part.captions is not None
         return dict(await read_captions(self.ground.store, part.captions))
 
+    async def lacking(self, made: CheckpointRequest) -> Mapping[str, Failure]:
+        (part,) = made.request.benchmarks
+        assert part.captions is not None
+        return await read_lacking(self.ground.store, part.captions)
+
     async def assert_empty(self) -> None:
         assert self.world.served == set()
-        (slot,) = await slot_states(self.ground.store)
-        assert (slot.served, slot.queue) == ("", ())
-        record = await self.ground.store.get("slots/default/record.json")
-        assert record is not None
+        for slot in await slot_states(self.ground.store):
+            assert (slot.served, slot.queue) == ("", ())
+        records = [key async for key in self.ground.store.list("slots/") if "/record" in key]
+        (record,) = [await self.ground.store.get(key) or b"" for key in records]
         assert json.loads(record)["trace"] == {}
 
 
@@ -202,21 +209,55 @@ async def test_whatever_ends_the_captions_none_is_asked_for_again(place_of: Plac
 
 
 async def test_a_caption_that_cannot_be_had_is_none_and_a_blank_one_is(place_of: Places) -> None:
-    script = [fake.answer(""), fake.answer("A pa", "length"), fake.status(400, "too long")]
-    async with ChatServer(script, kind="openai") as chat:
+    script, refused = [fake.answer(""), fake.answer("A pa", "length")], fake.status(400, "too long")
+    async with ChatServer(script, kind="openai", otherwise=refused) as chat:
         place = place_of(chat)
         made = await place.request(await place.applied(), "one", Access(in_flight=1))
         texts = await place.texts(made)
         assert sorted(texts.values()) == ["", "A pa"]
         assert {text for text in texts.values() if isinstance(text, CutShort)} == {"A pa"}
-        assert made.shortfall == "samples without a caption: 1 backend"
+        assert made.shortfall == "samples without a caption: 1 of 3 (1 backend)"
+        ((_, failure),) = (await place.lacking(made)).items()
+        assert failure.reason is Reason.BACKEND
+        assert "too long" in failure.detail
+        # It was asked for as often as others heal, and no more.
+        assert len(chat.requests) == 2 + 3
         await place.assert_empty()
+
+
+async def test_what_fails_for_trouble_is_asked_for_again_while_the_checkpoint_is_served(
+    place_of: Places,
+) -> None:
+    script = [fake.answer("A park."), fake.status(400), fake.answer("", "unknown")]
+    async with ChatServer(
+        [*script, fake.answer("", "unknown"), fake.answer("A cat.")],
+        kind="openai",
+        otherwise=fake.answer("A dog."),
+    ) as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        assert sorted((await place.texts(made)).values()) == ["A cat.", "A dog.", "A park."]
+        assert (made.shortfall, await place.lacking(made)) == ("", {})
+        done = [each["done"] for each in place.told]
+        assert done == sorted(done)
+        assert done[-1] == SAMPLES
+        await place.assert_empty()
+
+
+async def test_what_a_checkpoint_refuses_is_asked_for_once(place_of: Places) -> None:
+    script = [fake.answer("A park.")]
+    refusal = fake.answer("", "content_filter")
+    async with ChatServer(script, kind="openai", otherwise=refusal) as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        assert made.shortfall == "samples without a caption: 2 of 3 (2 refused)"
+        assert len(chat.requests) == SAMPLES
 
 
 async def test_a_checkpoint_without_any_caption_is_tried_again(place_of: Places) -> None:
     async with ChatServer(kind="openai", otherwise=fake.status(500)) as chat:
         place = place_of(chat)
-        with pytest.raises(BackendUnavailable, match="without a caption: 3 backend"):
+        with pytest.raises(BackendUnavailable, match=r"without a caption: 3 of 3 \(3 backend\)"):
             await place.request(await place.applied(), "one")
         await place.assert_empty()
 
@@ -238,7 +279,7 @@ async def test_a_cap_on_tokens_holds_for_captions(place_of: Places) -> None:
         suite = await place.applied(budget={"tokens": 15})
         made = await place.request(suite, "one", Access(in_flight=1))
         assert len(await place.texts(made)) == len(chat.requests) == 2
-        assert made.shortfall == "samples without a caption: 1 budget"
+        assert made.shortfall == "samples without a caption: 1 of 3 (1 budget)"
         assert made.request.terms.tokens == 1
 
 

@@ -11,7 +11,7 @@ from tests.fakes.chat_server import ChatServer, Step, answer, status
 from tests.fakes.installed_suites import Installed, installed
 
 from caliper.core.checkpoints import CheckpointRevision
-from caliper.core.entry_states import EntryCause
+from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.outcome import Reason
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -29,12 +29,12 @@ def said(text: str) -> Step:
     return step
 
 
-async def applied(there: Installed, folder: Path, chat: ChatServer) -> Suite:
+async def applied(there: Installed, folder: Path, chat: ChatServer, **more: Any) -> Suite:
     """A suite of three samples whose checkpoints that server serves."""
     tiny.write_pictures(folder, 3)
     part = {"data": str(folder / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
     serve = {"endpoint": chat.url}
-    more = {"budget": {"tokens": 1_000}, "margin": None}
+    more = {"budget": {"tokens": 1_000}, "margin": None, **more}
     return await there.applied(folder, benchmarks={"capability": part}, serve=serve, **more)
 
 
@@ -100,17 +100,32 @@ async def test_a_kill_before_the_run_begins_asks_for_no_caption_again(tmp_path: 
         assert len(chat.requests) == 3
 
 
-async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
-    script = [said("A park."), said(""), status(400)]
+async def test_a_sample_without_a_caption_is_unscored_and_the_coverage_decides(
+    tmp_path: Path,
+) -> None:
+    """As in a run that asks its captioner itself: at the floor it gates, below it does not."""
+    script = [*[said("A park.")] * 3, said("A park."), said("")]
+    checks = [{"benchmark": "capability", "figure": "*.f1", "max_drop": 99.0}]
     async with (
-        ChatServer(script, kind="openai", models=("rev1", "rev2")) as chat,
+        ChatServer(
+            script, kind="openai", models=("rev1", "rev2", "rev3"), otherwise=status(400)
+        ) as chat,
         installed(tmp_path, served=(chat.url,)) as there,
     ):
-        result = await there.one(await applied(there, tmp_path, chat), revision(1))
+        policy = {"checks": checks, "min_coverage": 0.6}
+        more = {"coverage_floor": 0.6, "gate": policy}
+        suite = await applied(there, tmp_path, chat, **more)
+        registry = SuiteRegistry(there.ground.store, there.ground.clock)
+        for step in (1, 2):
+            await registry.register(suite, revision(step))
+        first, second = await there.decided()
+        assert (first.state, first.reason) == (EntryState.EVALUATED, "")
+        told = "samples without a caption: 1 of 3 (1 backend)"
+        assert (second.state, second.reason) == (EntryState.PASSED, told)
+        strict = await applied(there, tmp_path, chat, gate=policy)
+        result = await there.one(strict, second.checkpoint)
         assert result.cause is EntryCause.DOUBT
-        assert result.fields["reason"].endswith("; samples without a caption: 1 backend")
-        (coverage,) = (
-            each.coverage
-            for each in (await there.evaluator.gateway.get(result.fields["run"])).benchmarks
-        )
-        assert (coverage.scored, dict(coverage.unscored)) == (2, {Reason.NO_CAPTION: 1})
+        assert result.fields["reason"].startswith(f"{told}; Incomplete: CAPability: 2 of 3 ")
+        for run in (second.run, result.fields["run"]):
+            (part,) = (await there.evaluator.gateway.get(run)).benchmarks
+            assert (part.coverage.scored, dict(part.coverage.unscored)) == (2, {Reason.BACKEND: 1})

@@ -15,11 +15,8 @@ from caliper.core.run import RunSpec
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions, is_empty
-from caliper.local.checkpoint_captioner import (
-    CheckpointCaptioner,
-    CheckpointCaptions,
-    CheckpointModels,
-)
+from caliper.local.caption_writing import CheckpointCaptions
+from caliper.local.checkpoint_captioner import CheckpointCaptioner, CheckpointModels
 from caliper.local.config import RunConfig, check_config
 from caliper.local.installation_requests import benchmark_request
 from caliper.local.patient_gateway import PatientGateway
@@ -95,7 +92,8 @@ class CheckpointServing:
         label = f"{suite.name} {checkpoint.label}"
         request, captions = await slot.use(server, checkpoint, label, plan.use, work)
         digests = {
-            name: await put_captions(self.store, texts) for name, texts in captions.texts.items()
+            name: await put_captions(self.store, texts, captions.lacking[name])
+            for name, texts in captions.texts.items()
         }
         parts = (_captioned(part, digests[part.name]) for part in request.benchmarks)
         request = replace(request, benchmarks=tuple(parts), terms=captions.terms)

@@ -87,7 +87,7 @@ class GatewayEvaluator:
         await self.costs.pay(ended, self._add)
         result = await self._conclusion(suite, ended, baseline)
         if shortfall := str((await self.costs.note(entry)).get("shortfall") or ""):
-            told = filter(None, (result.fields.get("reason"), shortfall))
+            told = filter(None, (shortfall, result.fields.get("reason")))
             result = replace(result, fields={**result.fields, "reason": "; ".join(told)})
         return result
 
