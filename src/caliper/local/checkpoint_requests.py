@@ -77,7 +77,14 @@ class CheckpointServing:
         """
         plan, checkpoint = _plan(suite), claim.entry.checkpoint
         server = self.hosts.server(plan.model_dump(), Path(os.devnull))
-        slot = ServingSlot(self.store, self.clock, plan.place, self.hosts.clear, self.warn)
+        slot = ServingSlot(
+            self.store,
+            self.clock,
+            plan.place,
+            self.hosts.clear,
+            self.warn,
+            plan.server_of(checkpoint),
+        )
 
         async def work(
             served: CheckpointEndpoint,

@@ -6,14 +6,19 @@ import re
 import socket
 from collections.abc import Mapping
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from caliper.adapters.hosts.template import FIELDS, fill
+from caliper.adapters.hosts.template import FIELDS, checkpoint_fields, fill
+from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.local.strict import Strict
 
 _SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_MOST = 200
+"""Characters of a server in a key. Those that are equal up to there take turns for nothing."""
 _LIMITS = {"slot", "start", "use", "silence"}
 _PLACES = {"namespace", "api", "account"}
 _WITH_PORT = ("command", "url")
@@ -39,7 +44,7 @@ class ServeConfig(Strict):
     manifest of a pod, made in `namespace` of the API server `api` with `token` and `ca.crt` of the
     folder `account`; it serves at `port`. `model` is the name of the model. `start`, `use` and
     `silence` are seconds: until it is ready, of the evaluation, and without an answer before it
-    counts as hung. Suites with the same `slot` take turns.
+    counts as hung. Suites with the same `slot`, or the same server, take turns.
     """
 
     slot: str = "default"
@@ -99,6 +104,24 @@ class ServeConfig(Strict):
         """The slot as the store names it: one of each machine, for what only it can end."""
         host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
         return f"{self.slot}.{host}" if self.command else self.slot
+
+    def server_of(self, checkpoint: CheckpointRevision) -> str:
+        """The slot of the server that others run, however suites write its address; empty for what
+        is made for the checkpoint. Raises InvalidInput.
+        """
+        template = self.triton.rpartition("/")[0] if self.triton else self.endpoint
+        if not template:
+            return ""
+        target = fill(template, checkpoint_fields(checkpoint))
+        try:
+            url = urlsplit(target if "://" in target else f"http://{target}")
+            port = url.port or (443 if url.scheme == "https" else 80)
+        except ValueError as error:
+            raise InvalidInput(f"no server is at {target!r:.80}", field="serve") from error
+        host = (url.hostname or "").rstrip(".")
+        host = socket.gethostname().lower() if host in _LOOPBACK else host
+        path = re.sub(r"(/v1)?/*$", "", url.path)
+        return "server." + re.sub(r"[^A-Za-z0-9.-]", "-", f"{host}-{port}{path}")[:_MOST]
 
     @property
     def deciding(self) -> Mapping[str, Any]:

@@ -6,6 +6,9 @@ slots/<name>/queue/<number>.json    a ticket, the lease of one that waits; the l
 
 The trace is written before anything exists, and emptied after all is removed. So whatever ends a
 holder, the next one finds in the record what there may still be, and removes it first.
+
+A server that others run has a slot of its own, since suites may name it by several: it is taken
+after that of the suite, and has the record.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import secrets
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from caliper.core.checkpoints import CheckpointRevision
@@ -34,8 +38,8 @@ Work = Callable[[CheckpointEndpoint], Coroutine[Any, Any, _Value]]
 
 
 class ServingSlot:
-    """A slot in a store. `warn` takes what goes wrong when something is removed, which the next
-    holder tries again.
+    """A slot in a store, and that of the `server` used in it, if others run it. `warn` takes what
+    goes wrong when something is removed, which the next holder tries again.
     """
 
     def __init__(
@@ -45,9 +49,10 @@ class ServingSlot:
         name: str,
         clear: Clear,
         warn: Callable[[str], None],
+        server: str = "",
     ) -> None:
         self._store, self._clock, self._name = store, clock, name
-        self._remove, self._warn = clear, warn
+        self._remove, self._warn, self._server = clear, warn, server
         self._prefix = f"{_ROOT}{name}/"
 
     async def use(
@@ -65,6 +70,12 @@ class ServingSlot:
         too long, BackendError when what an earlier holder left cannot be removed, LeaseLost,
         StoreUnavailable, and what the work raises.
         """
+        if self._server:
+            of_server = ServingSlot(
+                self._store, self._clock, self._server, self._remove, self._warn
+            )
+            inner = partial(of_server.use, server, checkpoint, label, seconds, work)
+            return await self._hold(label, inner)
         holder, traces = f"{label} {secrets.token_hex(4)}", list[Trace]()
         lease = await self._acquire(holder)
 
@@ -90,6 +101,20 @@ class ServingSlot:
             finally:
                 await lease.release()
                 await server.close()
+
+    async def _hold(self, label: str, use: Callable[[], Coroutine[Any, Any, _Value]]) -> _Value:
+        """Use something else while nobody else has the slot."""
+        lease = await self._acquire(f"{label} {secrets.token_hex(4)}")
+
+        async def use_first_cleared() -> _Value:
+            # An earlier release had the record here.
+            await self._clear(lease)
+            return await use()
+
+        try:
+            return await while_held(lease, self._clock, use_first_cleared())
+        finally:
+            await lease.release()
 
     @staticmethod
     async def _watched(
