@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
@@ -35,6 +35,7 @@ from caliper.pipeline.aggregation.known_questions import (
     supplied,
 )
 from caliper.pipeline.comparing.figure_strata import stratum_weights
+from caliper.pipeline.comparing.gating import coverage_gap
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -192,7 +193,8 @@ class SequentialPlan:
         await decide_again(run, rule)
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
-        return rule.last
+        gap = coverage_gap(self.policy, await self.base.open(), run)
+        return replace(rule.last, reason=rule.last.reason or gap)
 
 
 async def stored_rule(store: ObjectStore, rules: Answerer, run: RunLedger) -> ComparisonRule:
