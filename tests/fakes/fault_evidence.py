@@ -49,6 +49,15 @@ async def keep(
                 file.write(f"{error!r}\n")
 
 
+def summary(kept: Path) -> str:
+    """The runs and groups, and the last lines of each log: a machine that tests shows no files."""
+    whole = [(kept / f"{name}.txt").read_text("utf-8")[:8_000] for name in ("runs", "groups")]
+    logs = [
+        "\n".join(log.read_text("utf-8", "replace").splitlines()[-8:]) for log in kept.glob("*.log")
+    ]
+    return "\n".join(whole + logs)
+
+
 async def _runs(there: Installation, runs: Iterable[str]) -> AsyncIterator[str]:
     for run in runs:
         yield pformat(await there.gateway.get(run))

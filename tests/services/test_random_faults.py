@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pytest
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.fault_evidence import keep
+from tests.fakes.fault_evidence import keep, summary
 from tests.fakes.fault_schedules import Scene, repeatable, schedule
 from tests.fakes.opinions import steadfast
 from tests.fakes.separate import STAGES, Installation, grounded
@@ -56,7 +56,7 @@ async def test_random_faults(
     begun = time.monotonic()
     async with installed(ground, chats) as there:
         scene = Scene(there, servers, example(f"faults-{seed}"))
-        try:
+        async with _kept_on_failure(scene, str(seed), told):
             await scene.begin(scene.config)
             async with _packed_at_once(there):
                 async with asyncio.TaskGroup() as group:
@@ -64,19 +64,26 @@ async def test_random_faults(
                         group.create_task(scene.perform(step))
                 repeated = await _compare(scene)
             assert repeated <= repeatable(steps)
-        except BaseException as error:
-            kept = KEPT / str(seed)
-            shutil.rmtree(kept, ignore_errors=True)
-            kept.mkdir(parents=True)
-            (kept / "schedule.txt").write_text(f"{told}\n{format_exc()}", "utf-8")
-            await keep(there, scene.runs, servers.values(), kept)
-            error.add_note(f"{told}\nlogs, objects and topics: {kept}")
-            raise
     took = time.monotonic() - begun
     sys.stdout.write(
         f"{told}\n  the same after {took:.0f} s; {repeated} calls repeated, at most "
         f"{repeatable(steps)} allowed\n"
     )
+
+
+@asynccontextmanager
+async def _kept_on_failure(scene: Scene, name: str, told: str) -> AsyncIterator[None]:
+    """Keep everything that explains a failure."""
+    try:
+        yield
+    except BaseException as error:
+        kept = KEPT / name
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        (kept / "schedule.txt").write_text(f"{told}\n{format_exc()}", "utf-8")
+        await keep(scene.there, scene.runs, scene.servers.values(), kept)
+        error.add_note(f"{told}\nlogs, objects and topics: {kept}\n{summary(kept)}")
+        raise
 
 
 @asynccontextmanager
@@ -112,8 +119,9 @@ class Tampered:
 @pytest.mark.parametrize("answer", ["", "verdicts.parquet", "pages"])
 async def test_a_difference_is_found(there: Installation, answer: str) -> None:
     scene = Scene(there, {}, example("tampered"))
-    await scene.begin(scene.config)
-    assert await _compare(scene) == 0
+    async with _kept_on_failure(scene, f"none-{answer}", "no faults"):
+        await scene.begin(scene.config)
+        assert await _compare(scene) == 0
     there.gateway = cast("RemoteGateway", Tampered(there.gateway, answer))
     with pytest.raises(AssertionError):
         await _compare(scene)
