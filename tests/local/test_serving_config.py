@@ -3,17 +3,13 @@
 import socket
 from typing import Any
 
-import pytest
-from tests.fakes.suites import checkpoint
-
-from caliper.core.errors import InvalidInput
 from caliper.local.serving_config import ServeConfig, suite_serving
 
 
-def server_of(step: int = 1, **serve: Any) -> str:
+def server_of(**serve: Any) -> str:
     plan = suite_serving({"serve": serve})
     assert isinstance(plan, ServeConfig)
-    return plan.server_of(checkpoint(step))
+    return plan.server_place
 
 
 def test_one_server_has_one_slot_however_suites_write_its_address() -> None:
@@ -31,11 +27,9 @@ def test_one_server_has_one_slot_however_suites_write_its_address() -> None:
     assert server_of(endpoint="https://gpu1/a/v1") == "server.gpu1-443-a"
 
 
-def test_the_server_of_a_template_is_that_of_the_checkpoint() -> None:
-    assert [server_of(step, endpoint="http://{name}:80") for step in (1, 2)] == [
-        "server.step-1-80",
-        "server.step-2-80",
-    ]
+def test_servers_of_one_template_have_one_slot() -> None:
+    assert server_of(endpoint="http://{name}:80") == "server.-name--80"
+    assert server_of(endpoint="http://gpu:80{step}") == "server.http---gpu-80-step-"
 
 
 def test_a_server_of_this_machine_is_named_by_it() -> None:
@@ -46,8 +40,3 @@ def test_a_server_of_this_machine_is_named_by_it() -> None:
 
 def test_what_is_made_for_a_checkpoint_has_no_server_of_others() -> None:
     assert server_of(command=["serve"]) == server_of(pod={"spec": {}}) == ""
-
-
-def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no server is at 'http://gpu1:port'"):
-        server_of(endpoint="http://gpu1:port")

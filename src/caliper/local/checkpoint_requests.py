@@ -83,7 +83,7 @@ class CheckpointServing:
             plan.place,
             self.hosts.clear,
             self.warn,
-            plan.server_of(checkpoint),
+            plan.server_place,
         )
 
         async def work(

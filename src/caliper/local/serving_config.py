@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from caliper.adapters.hosts.template import FIELDS, checkpoint_fields, fill
-from caliper.core.checkpoints import CheckpointRevision
+from caliper.adapters.hosts.template import FIELDS, fill
 from caliper.core.errors import InvalidInput
 from caliper.local.strict import Strict
 
@@ -105,23 +104,25 @@ class ServeConfig(Strict):
         host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
         return f"{self.slot}.{host}" if self.command else self.slot
 
-    def server_of(self, checkpoint: CheckpointRevision) -> str:
+    @property
+    def server_place(self) -> str:
         """The slot of the server that others run, however suites write its address; empty for what
-        is made for the checkpoint. Raises InvalidInput.
+        is made for the checkpoint. Servers that a template names are one: slots are not removed.
         """
-        template = self.triton.rpartition("/")[0] if self.triton else self.endpoint
-        if not template:
+        target = self.triton.rpartition("/")[0] if self.triton else self.endpoint
+        if not target:
             return ""
-        target = fill(template, checkpoint_fields(checkpoint))
         try:
             url = urlsplit(target if "://" in target else f"http://{target}")
             port = url.port or (443 if url.scheme == "https" else 80)
-        except ValueError as error:
-            raise InvalidInput(f"no server is at {target!r:.80}", field="serve") from error
-        host = (url.hostname or "").rstrip(".")
-        host = socket.gethostname().lower() if host in _LOOPBACK else host
-        path = re.sub(r"(/v1)?/*$", "", url.path)
-        return "server." + re.sub(r"[^A-Za-z0-9.-]", "-", f"{host}-{port}{path}")[:_MOST]
+        except ValueError:
+            # It is refused when it is used.
+            where = target.rpartition("@")[2]
+        else:
+            host = (url.hostname or "").rstrip(".")
+            host = socket.gethostname().lower() if host in _LOOPBACK else host
+            where = f"{host}-{port}" + re.sub(r"(/v1)?/*$", "", url.path)
+        return "server." + re.sub(r"[^A-Za-z0-9.-]", "-", where)[:_MOST]
 
     @property
     def deciding(self) -> Mapping[str, Any]:

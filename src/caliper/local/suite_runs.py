@@ -122,8 +122,7 @@ class LocalEvaluator:
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
-        at = plan.server_of(checkpoint)
-        slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn, at)
+        slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn, plan.server_place)
 
         async def work(served: CheckpointEndpoint) -> RunResult:
             await claim.note_server()
