@@ -137,14 +137,17 @@ async def test_one_server_by_two_slots_serves_one_at_a_time(around: Surroundings
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_what_a_killed_process_left_at_a_server_another_slot_removes(after: bool) -> None:
+@pytest.mark.parametrize("slot", [("b", "server.s"), ("a", "server.t"), ("a", "")])
+async def test_what_a_killed_process_left_at_a_server_the_next_of_slot_or_server_removes(
+    slot: tuple[str, str], *, after: bool
+) -> None:
     at, is_killed = 0, True
     while is_killed:
         around = Surroundings()
         work = around.use(1, FakeServer(around.world, Kill(at, after)), slot=("a", "server.s"))
         (first,) = await asyncio.gather(work, return_exceptions=True)
         is_killed = isinstance(first, Killed)
-        assert await around.use(2, slot=("b", "server.s")) == "rev2"
+        assert await around.use(2, slot=slot) == "rev2"
         assert (around.world.most, around.world.served) == (1, set())
         at += 1
     assert at > 20
