@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from tests.fakes import chat_server as fake
-from tests.fakes import tiny
+from tests.fakes import runs, tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.serving import FakeServer, World
 from tests.fakes.stores import MemoryStore
+from tests.fakes.stream_messages import LEAF, RUN
 from tests.fakes.suite_folders import suite as written
 
 from caliper.adapters.media.bounds import DecoderOptions
@@ -23,11 +24,13 @@ from caliper.cli.submission import push_suite
 from caliper.core.caption import CutShort
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
 from caliper.local.checkpoint_requests import (
     CheckpointRequest,
@@ -38,6 +41,7 @@ from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.asking.memory_limit import MemoryLimit
+from caliper.pipeline.asking.unscored_verdicts import unscored_job
 from caliper.pipeline.store.supplies import read_captions, read_lacking
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
@@ -228,9 +232,9 @@ async def test_a_caption_that_cannot_be_had_is_none_and_a_blank_one_is(place_of:
 async def test_what_fails_for_trouble_is_asked_for_again_while_the_checkpoint_is_served(
     place_of: Places,
 ) -> None:
-    script = [fake.answer("A park."), fake.status(400), fake.answer("", "unknown")]
+    script = [fake.answer("A park."), fake.status(400), fake.status(400)]
     async with ChatServer(
-        [*script, fake.answer("", "unknown"), fake.answer("A cat.")],
+        [*script, fake.status(400), fake.answer("A cat.")],
         kind="openai",
         otherwise=fake.answer("A dog."),
     ) as chat:
@@ -244,14 +248,24 @@ async def test_what_fails_for_trouble_is_asked_for_again_while_the_checkpoint_is
         await place.assert_empty()
 
 
-async def test_what_a_checkpoint_refuses_is_asked_for_once(place_of: Places) -> None:
-    script = [fake.answer("A park.")]
+async def test_what_is_final_in_any_run_is_asked_for_once(place_of: Places) -> None:
+    script = [fake.answer("A park."), fake.answer("", "unknown")]
     refusal = fake.answer("", "content_filter")
     async with ChatServer(script, kind="openai", otherwise=refusal) as chat:
         place = place_of(chat)
         made = await place.request(await place.applied(), "one", Access(in_flight=1))
-        assert made.shortfall == "samples without a caption: 2 of 3 (2 refused)"
-        assert len(chat.requests) == SAMPLES
+        told = "samples without a caption: 2 of 3 (1 no_caption, 1 refused)"
+        assert (made.shortfall, len(chat.requests)) == (told, SAMPLES)
+
+
+def test_a_sample_of_which_nothing_can_be_asked_is_no_trouble() -> None:
+    faulty = replace(LEAF.questions[0], unscored=Reason.BAD_GROUND_TRUTH)
+    job = ExamineJob(RUN, "captionqa", "nat_000", None, (replace(LEAF, questions=(faulty,)),))
+    none: Any = None
+    writing = CaptionWriting(runs.spec(), none, lambda _, __: None)
+    writing.note_failure(job, unscored_job(job, Failure(Reason.REFUSED)))
+    told = "samples without a caption: 1 of 1 (1 bad_ground_truth)"
+    assert writing.captions.shortfall == told
 
 
 async def test_a_checkpoint_without_any_caption_is_tried_again(place_of: Places) -> None:

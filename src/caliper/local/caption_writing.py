@@ -13,7 +13,7 @@ from caliper.core.caption import Caption
 from caliper.core.envelopes import Message
 from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
-from caliper.core.outcome import Reason, Unscored
+from caliper.core.outcome import RETRYABLE, Reason, Unscored
 from caliper.core.question import Failure, Item
 from caliper.core.run import RunSpec
 from caliper.core.terms import Terms
@@ -31,8 +31,10 @@ from caliper.pipeline.work.worker import first_failure
 from caliper.wiring.stages import Stage
 
 _PASSING = {Reason.BACKEND, Reason.TIMEOUT}
-_TROUBLE = {*_PASSING, Reason.INTERNAL, Reason.NO_CAPTION, Reason.UNREADABLE}
-"""Reasons for which a caption is asked for again: all but refusals, caps and faults of the data."""
+_TROUBLE = RETRYABLE - {Reason.BUDGET, Reason.MEDIA_MISSING}
+"""Reasons for which a caption is asked for again. What is final in any run, a refusal or an empty
+reply, is final here: asked again, a checkpoint would gain by it.
+"""
 _PASSES = 3
 """How many times all samples that have no caption yet are asked for one."""
 OnCaptions = Callable[[int, int], None]
@@ -180,7 +182,8 @@ def _failure(job: ExamineJob, verdicts: Verdicts) -> Failure:
     for verdict in verdicts.verdicts:
         if verdict.index not in faulty and isinstance(verdict.outcome, Unscored):
             return Failure(verdict.outcome.reason, verdict.evidence.explanation)
-    return Failure(Reason.INTERNAL)
+    # No question of it can be asked: there is nothing to ask again for.
+    return Failure(Reason.BAD_GROUND_TRUTH)
 
 
 def _only(shards: PlanReader, samples: Collection[tuple[str, str]]) -> PlanReader:
