@@ -91,3 +91,19 @@ async def test_a_comparison_that_covers_less_than_its_policy_asks_for_decides_no
         assert decision_of(look) is Decision.INCONCLUSIVE
         enough = replace(plan, policy=replace(policy, min_coverage=0.2))
         assert not (await enough.look(run, await second.captions(run))).reason
+
+
+async def test_captions_known_to_be_missing_count_even_if_no_draw_met_them(tmp_path: Path) -> None:
+    base, same = (checkpoint(tmp_path, name, 10) for name in ("base", "same"))
+    async with ChatServer(otherwise=judge) as chat:
+        first = (await in_one_process(base, chat.url, tmp_path / "first")).stored_run
+        plan = SequentialPlan(first, Policy(CHECKS[:1]), None, 0.05, None, ModelRoom.rules())
+        second = await in_one_process(same, chat.url, tmp_path / "second", plan)
+        run, drawn = await second.stored_run.open(), shown(chat)
+    captions = await second.captions(run)
+    texts = captions["capability"]
+    assert decision_of(await plan.look(run, captions)) is Decision.PASSED
+    met = {"capability": {name: texts[name] for name in texts if texts[name] in drawn}}
+    look = await plan.look(run, met)
+    assert re.match(r"the candidate covers \d\d\.\d%, less than 99\.0%", look.reason)
+    assert decision_of(look) is Decision.INCONCLUSIVE

@@ -31,6 +31,7 @@ from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.aggregation.known_questions import (
     caption_questions,
     draw_blocks,
+    highest_coverage,
     known_scores,
     supplied,
 )
@@ -193,7 +194,10 @@ class SequentialPlan:
         await decide_again(run, rule)
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
-        gap = coverage_gap(self.policy, await self.base.open(), run)
+        base = await self.base.open()
+        # What lacks its caption counts, whether it was drawn or not: the draw may have missed it.
+        highest = await highest_coverage(run, captions)
+        gap = coverage_gap(self.policy, base, run, highest)
         return replace(rule.last, reason=rule.last.reason or gap)
 
 

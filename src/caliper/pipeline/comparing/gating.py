@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from caliper.analysis.gate import Check, GateResult, GateSide, Policy, Tier, gate, unfit
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, Side
@@ -24,14 +26,20 @@ def _gate_side(run: Side) -> GateSide:
     return GateSide(run.state is RunState.COMPLETE, coverage, run.stuffed)
 
 
-def coverage_gap(policy: Policy | None, base: RunLedger, candidate: RunLedger) -> str:
+def coverage_gap(
+    policy: Policy | None, base: RunLedger, candidate: RunLedger, highest: Mapping[str, float]
+) -> str:
     """Why two runs that have ended cover too little for a policy, or else for the checks of all
-    headlines; empty if they do not.
+    headlines; empty if they do not. `highest` is what the candidate may cover of benchmarks at
+    most.
     """
     sides = [
-        GateSide(complete=True, coverage={name: each.share for name, each in coverages.items()})
-        for run in (base, candidate)
-        for _, coverages in (run_status(run.spec, run.summary, run.ledger),)
+        GateSide(
+            complete=True,
+            coverage={name: min(each.share, most.get(name, 1.0)) for name, each in known.items()},
+        )
+        for run, most in ((base, {}), (candidate, highest))
+        for _, known in (run_status(run.spec, run.summary, run.ledger),)
     ]
     policy = policy or Policy(tuple(Check(name, "*") for name in sides[1].coverage))
     checks = (check for check in policy.checks if check.tier is not Tier.ADVISORY)
