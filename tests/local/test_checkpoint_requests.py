@@ -30,7 +30,7 @@ from caliper.core.question import Failure
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
-from caliper.local.caption_writing import CaptionWriting
+from caliper.local.caption_passes import CaptionPasses
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
 from caliper.local.checkpoint_requests import (
     CheckpointRequest,
@@ -262,7 +262,7 @@ def test_a_sample_of_which_nothing_can_be_asked_is_no_trouble() -> None:
     faulty = replace(LEAF.questions[0], unscored=Reason.BAD_GROUND_TRUTH)
     job = ExamineJob(RUN, "captionqa", "nat_000", None, (replace(LEAF, questions=(faulty,)),))
     none: Any = None
-    writing = CaptionWriting(runs.spec(), none, lambda _, __: None)
+    writing = CaptionPasses(runs.spec(), none, lambda _, __: None)
     writing.note_failure(job, unscored_job(job, Failure(Reason.REFUSED)))
     told = "samples without a caption: 1 of 1 (1 bad_ground_truth)"
     assert writing.captions.shortfall == told

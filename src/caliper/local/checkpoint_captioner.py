@@ -21,7 +21,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.spending import Spending
-from caliper.local.caption_writing import CaptionWriting, CheckpointCaptions, OnCaptions
+from caliper.local.caption_passes import CaptionPasses, CheckpointCaptions, OnCaptions
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.planning.resolution import EvaluationRequest, LocalStages, resolve
@@ -95,7 +95,7 @@ class CheckpointCaptioner:
                 own = DirectoryStore(folder)
                 async with supplies.sources(spec) as sources:
                     summary = await plan(spec, sources, own)
-                writing = CaptionWriting(spec, partial(read_plan, own, summary), on_captions)
+                writing = CaptionPasses(spec, partial(read_plan, own, summary), on_captions)
                 await writing.run(request.terms, partial(self._stage, spec, models, own))
             captions = writing.captions
             captions.check()
@@ -121,7 +121,7 @@ class CheckpointCaptioner:
         spec: RunSpec,
         models: Mapping[str, ChatModel],
         own: ObjectStore,
-        writing: CaptionWriting,
+        writing: CaptionPasses,
     ) -> Stage:
         store, index = self.ground.store, MediaIndex(self.ground.store, self.ground.clock)
         overlay = CaptionOverlay(store, own)

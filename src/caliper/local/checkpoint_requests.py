@@ -15,7 +15,7 @@ from caliper.core.run import RunSpec
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions, is_empty
-from caliper.local.caption_writing import CheckpointCaptions
+from caliper.local.caption_passes import CheckpointCaptions
 from caliper.local.checkpoint_captioner import CheckpointCaptioner, CheckpointModels
 from caliper.local.config import RunConfig, check_config
 from caliper.local.installation_requests import benchmark_request

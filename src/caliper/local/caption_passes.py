@@ -85,7 +85,7 @@ class _CaptionStream(MemoryStream):
             await super().publish(message)
 
 
-class CaptionWriting:
+class CaptionPasses:
     """The captions of one plan, while they are written. Each pass has a `stream` of its own."""
 
     def __init__(self, spec: RunSpec, shards: PlanReader, on_captions: OnCaptions) -> None:
@@ -95,7 +95,7 @@ class CaptionWriting:
         self.captions = CheckpointCaptions(Terms(), texts, {name: {} for name in texts})
         self.stream = _CaptionStream()
 
-    async def run(self, terms: Terms, stage_of: Callable[[CaptionWriting], Stage]) -> None:
+    async def run(self, terms: Terms, stage_of: Callable[[CaptionPasses], Stage]) -> None:
         """Write all captions that the terms have room for. Samples that got none, for trouble that
         may pass, are asked for again.
         """
@@ -118,7 +118,7 @@ class CaptionWriting:
 
     async def _write(
         self,
-        stage_of: Callable[[CaptionWriting], Stage],
+        stage_of: Callable[[CaptionPasses], Stage],
         found: AsyncIterator[JobMessage],
     ) -> None:
         """Have all of these jobs done."""
