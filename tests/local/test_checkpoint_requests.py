@@ -2,18 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes import chat_server as fake
-from tests.fakes import tiny
+from tests.fakes import runs, tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.serving import FakeServer, World
 from tests.fakes.stores import MemoryStore
+from tests.fakes.stream_messages import LEAF, RUN
 from tests.fakes.suite_folders import suite as written
 
 from caliper.adapters.media.bounds import DecoderOptions
@@ -23,9 +24,13 @@ from caliper.cli.submission import push_suite
 from caliper.core.caption import CutShort
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.core.messages import ExamineJob
+from caliper.core.outcome import Reason
+from caliper.core.question import Failure
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
+from caliper.local.caption_passes import CaptionPasses
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
 from caliper.local.checkpoint_requests import (
     CheckpointRequest,
@@ -36,7 +41,8 @@ from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.asking.memory_limit import MemoryLimit
-from caliper.pipeline.store.supplies import read_captions
+from caliper.pipeline.asking.unscored_verdicts import unscored_job
+from caliper.pipeline.store.supplies import read_captions, read_lacking
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.pipeline.suites.slots import slot_states
@@ -44,6 +50,7 @@ from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Note
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.models import Access
+from caliper.wiring.prices import Prices
 
 SAMPLES = 3
 SERVED = "tgi:{endpoint}#{model}@{revision}"
@@ -69,6 +76,7 @@ class Place:
     chat: ChatServer
     store: Any = field(default_factory=MemoryStore)
     world: World = field(default_factory=World)
+    prices: Prices = field(default_factory=dict)
     paid: Spending = field(default_factory=Spending)
     told: list[dict[str, Any]] = field(default_factory=list)
 
@@ -101,8 +109,9 @@ class Place:
         claim = EntryClaim(SuiteRegistry(store, clock), StoredEntry(entry, None), lease)
         hosts: Any = self
         decoders = Decoders(DecoderOptions(workers=1))
+        reached = access or Access(retry_budget=0)
         captioner = CheckpointCaptioner(
-            self.ground, access or Access(retry_budget=0), shipped_pack(), decoders, MemoryLimit()
+            self.ground, reached, shipped_pack(), decoders, MemoryLimit(), self.prices
         )
         serving = CheckpointServing(store, clock, hosts, captioner, print)
         captions: Any = BucketCaptions(lambda _: MemoryBucket())
@@ -126,13 +135,18 @@ class Place:
         assert part.captions is not None
         return dict(await read_captions(self.ground.store, part.captions))
 
+    async def lacking(self, made: CheckpointRequest) -> Mapping[str, Failure]:
+        (part,) = made.request.benchmarks
+        assert part.captions is not None
+        return await read_lacking(self.ground.store, part.captions)
+
     async def assert_empty(self) -> None:
         assert self.world.served == set()
-        (slot,) = await slot_states(self.ground.store)
-        assert (slot.served, slot.queue) == ("", ())
-        record = await self.ground.store.get("slots/default/record.json")
-        assert record is not None
-        assert json.loads(record)["trace"] == {}
+        for slot in await slot_states(self.ground.store):
+            assert (slot.served, slot.queue) == ("", ())
+        records = [key async for key in self.ground.store.list("slots/") if "/record" in key]
+        found = [json.loads(await self.ground.store.get(key) or b"{}") for key in records]
+        assert [(each["trace"], each.get("server")) for each in found] == [({}, None)] * 2
 
 
 def describe(server: ChatServer, text: str) -> None:
@@ -150,6 +164,7 @@ Places = Callable[[ChatServer], Place]
 async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places) -> None:
     async with ChatServer(kind="openai") as chat:
         place = place_of(chat)
+        place.prices = {MODEL: (1000.0, 2000.0)}
         suite = await place.applied(budget={"calls": 100, "tokens": 1000})
         for revision in ("one", "two"):
             describe(chat, f"A park, says {revision}.")
@@ -162,7 +177,8 @@ async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places
             terms = made.request.terms
             assert (terms.calls, terms.tokens) == (SAMPLES, 1000 - 10 * SAMPLES)
             await place.assert_empty()
-        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES)
+        # 7 tokens of each prompt, 3 of each reply.
+        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES, 0.026 * SAMPLES)
         assert [each["phase"] for each in place.told] == ["captioning"] * len(place.told)
         assert {(each["done"], each["whole"]) for each in place.told} == {
             (done, SAMPLES) for done in range(SAMPLES + 1)
@@ -197,21 +213,65 @@ async def test_whatever_ends_the_captions_none_is_asked_for_again(place_of: Plac
 
 
 async def test_a_caption_that_cannot_be_had_is_none_and_a_blank_one_is(place_of: Places) -> None:
-    script = [fake.answer(""), fake.answer("A pa", "length"), fake.status(400, "too long")]
-    async with ChatServer(script, kind="openai") as chat:
+    script, refused = [fake.answer(""), fake.answer("A pa", "length")], fake.status(400, "too long")
+    async with ChatServer(script, kind="openai", otherwise=refused) as chat:
         place = place_of(chat)
         made = await place.request(await place.applied(), "one", Access(in_flight=1))
         texts = await place.texts(made)
         assert sorted(texts.values()) == ["", "A pa"]
         assert {text for text in texts.values() if isinstance(text, CutShort)} == {"A pa"}
-        assert made.shortfall == "samples without a caption: 1 backend"
+        assert made.shortfall == "samples without a caption: 1 of 3 (1 backend)"
+        ((_, failure),) = (await place.lacking(made)).items()
+        assert failure.reason is Reason.BACKEND
+        assert "too long" in failure.detail
+        # It was asked for as often as others heal, and no more.
+        assert len(chat.requests) == 2 + 3
         await place.assert_empty()
+
+
+async def test_what_fails_for_trouble_is_asked_for_again_while_the_checkpoint_is_served(
+    place_of: Places,
+) -> None:
+    script = [fake.answer("A park."), fake.status(400), fake.status(400)]
+    async with ChatServer(
+        [*script, fake.status(400), fake.answer("A cat.")],
+        kind="openai",
+        otherwise=fake.answer("A dog."),
+    ) as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        assert sorted((await place.texts(made)).values()) == ["A cat.", "A dog.", "A park."]
+        assert (made.shortfall, await place.lacking(made)) == ("", {})
+        done = [each["done"] for each in place.told]
+        assert done == sorted(done)
+        assert done[-1] == SAMPLES
+        await place.assert_empty()
+
+
+async def test_what_is_final_in_any_run_is_asked_for_once(place_of: Places) -> None:
+    script = [fake.answer("A park."), fake.answer("", "unknown")]
+    refusal = fake.answer("", "content_filter")
+    async with ChatServer(script, kind="openai", otherwise=refusal) as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        told = "samples without a caption: 2 of 3 (1 no_caption, 1 refused)"
+        assert (made.shortfall, len(chat.requests)) == (told, SAMPLES)
+
+
+def test_a_sample_of_which_nothing_can_be_asked_is_no_trouble() -> None:
+    faulty = replace(LEAF.questions[0], unscored=Reason.BAD_GROUND_TRUTH)
+    job = ExamineJob(RUN, "captionqa", "nat_000", None, (replace(LEAF, questions=(faulty,)),))
+    none: Any = None
+    writing = CaptionPasses(runs.spec(), none, lambda _, __: None)
+    writing.note_failure(job, unscored_job(job, Failure(Reason.REFUSED)))
+    told = "samples without a caption: 1 of 1 (1 bad_ground_truth)"
+    assert writing.captions.shortfall == told
 
 
 async def test_a_checkpoint_without_any_caption_is_tried_again(place_of: Places) -> None:
     async with ChatServer(kind="openai", otherwise=fake.status(500)) as chat:
         place = place_of(chat)
-        with pytest.raises(BackendUnavailable, match="without a caption: 3 backend"):
+        with pytest.raises(BackendUnavailable, match=r"without a caption: 3 of 3 \(3 backend\)"):
             await place.request(await place.applied(), "one")
         await place.assert_empty()
 
@@ -233,7 +293,7 @@ async def test_a_cap_on_tokens_holds_for_captions(place_of: Places) -> None:
         suite = await place.applied(budget={"tokens": 15})
         made = await place.request(suite, "one", Access(in_flight=1))
         assert len(await place.texts(made)) == len(chat.requests) == 2
-        assert made.shortfall == "samples without a caption: 1 budget"
+        assert made.shortfall == "samples without a caption: 1 of 3 (1 budget)"
         assert made.request.terms.tokens == 1
 
 

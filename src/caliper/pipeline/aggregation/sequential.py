@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
@@ -31,11 +31,13 @@ from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.aggregation.known_questions import (
     caption_questions,
     draw_blocks,
+    highest_coverage,
     known_scores,
     settled,
     supplied,
 )
 from caliper.pipeline.comparing.figure_strata import stratum_weights
+from caliper.pipeline.comparing.gating import coverage_gap
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -195,7 +197,11 @@ class SequentialPlan:
             await decide_again(run, rule := await self.rule_of(run))
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
-        return rule.last
+        base = await self.base.open()
+        # What lacks its caption counts, whether it was drawn or not: the draw may have missed it.
+        highest = await highest_coverage(run, captions)
+        gap = coverage_gap(self.policy, base, run, highest)
+        return replace(rule.last, reason=rule.last.reason or gap)
 
 
 async def stored_rule(store: ObjectStore, rules: Answerer, run: RunLedger) -> ComparisonRule:
