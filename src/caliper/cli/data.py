@@ -18,8 +18,8 @@ from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
 from caliper.cli.options import OutputOptions, command_taking
-from caliper.cli.submission import parcel_of, parcels_from_media
 from caliper.local.config import check_config
+from caliper.local.submission import parcel_of, parcels_from_media
 from caliper.pipeline.store.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.client_settings import ClientSettings

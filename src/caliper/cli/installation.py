@@ -1,38 +1,11 @@
-"""The installation that `--server` names, and its store."""
+"""The option that names an installation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-from caliper.lazy import lazy_module
-from caliper.ports.storage import ObjectStore
-
-if TYPE_CHECKING:
-    from caliper.adapters.remote import gateway
-    from caliper.wiring import client_settings, grounds, settings
-else:
-    gateway = lazy_module("caliper.adapters.remote.gateway")
-    client_settings = lazy_module("caliper.wiring.client_settings")
-    settings = lazy_module("caliper.wiring.settings")
-    grounds = lazy_module("caliper.wiring.grounds")
 
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
 Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
 InstalledServer = Annotated[str | None, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
-
-
-def open_gateway(server: str) -> gateway.RemoteGateway:
-    """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
-    client = settings.read_settings(client_settings.ClientSettings)
-    return gateway.RemoteGateway(client.gateway(server))
-
-
-def open_store() -> ObjectStore | None:
-    """The store that CALIPER_STORE names, or None.
-
-    Raises what `read_settings` and `grounds.open_store` raise.
-    """
-    client = settings.read_settings(client_settings.ClientSettings)
-    return grounds.open_store(client) if client.store else None
