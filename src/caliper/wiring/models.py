@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +25,7 @@ from caliper.core.run import RECORDED
 from caliper.lazy import lazy_module
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
-from caliper.ports.models import Answerer, Embedder, NounTagger, PictureEmbedder
+from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger, PictureEmbedder
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address, refuse_plaintext
@@ -58,7 +58,8 @@ class Access:
 
     `timeout` is in seconds per try, `in_flight` the maximum number of concurrent calls. A job is
     retried for `retry_budget` seconds, each of its calls for half of that. `ca` is a PEM file of
-    certificates to trust over https:// instead of those of this machine.
+    certificates to trust over https:// instead of those of this machine. `functions` of this
+    process stand for models, by SPEC.
     """
 
     token: SecretStr | None = None
@@ -66,6 +67,7 @@ class Access:
     in_flight: int = 64
     retry_budget: float = 600.0
     ca: Path | None = None
+    functions: Mapping[str, ChatModel] = field(default_factory=dict)
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -114,13 +116,15 @@ class ModelRoom:
         self._embedders: dict[str, Embedder] = {}
         self._pools: list[Replicas[Any]] = []
 
-    async def chat_model(self, spec: str) -> Pool:
+    async def chat_model(self, spec: str) -> ChatModel:
         """The chat model of a SPEC, with its identity resolved.
 
         Raises UnknownName, InvalidInput for a SPEC that is not a chat model and for a token that
         would be sent to another machine in plaintext, BackendError when the endpoint does not
         answer.
         """
+        if spec in self.access.functions:
+            return self.access.functions[spec]
         kind, rest = split_spec(spec)
         if kind not in ("tgi", "triton"):
             raise InvalidInput(
@@ -196,7 +200,7 @@ class ModelRoom:
 
         Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
-        kind, rest = split_spec(spec)
+        kind, rest = ("", spec) if spec in self.access.functions else split_spec(spec)
         if kind == "lexical":
             return self.rules()
         if kind == "replay":
