@@ -70,8 +70,10 @@ def test_a_captioner_and_a_judge_are_functions(here: Path) -> None:
     )
     assert (run.name, widths) == ("captioner", [40] * 3)
     assert set(run.verdicts.arrow["outcome"].to_pylist()) <= {"correct", "unscored"}
-    models = run.report["benchmarks"]["capability"]["models"]
-    assert models["captioner"].startswith("captioner (function, no revision, origin ")
+    part = run.report["benchmarks"]["capability"]
+    assert part["models"]["captioner"].startswith("captioner (function, no revision, origin ")
+    # Temperature and token limits are up to the function.
+    assert "generation" not in part
     # Without a revision the function may be another one by now: nothing is used again.
     second = caliper.evaluate(captioner, PICTURES, judge, anchors=False, progress=False)
     assert (len(widths), second.id == run.id) == (6, False)

@@ -18,7 +18,7 @@ from caliper.library.progress import watch
 from caliper.library.remote import RemoteRuns
 from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
 from caliper.library.run import Run
-from caliper.local.blocking import run_blocking
+from caliper.local.blocking import blocking
 from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
 from caliper.local.directory import RunDirectory, find_run
@@ -45,13 +45,13 @@ _FLIPS = 20
 class Client:
     """The verbs, on this machine or on the installation whose gateway is at `server`.
 
-    Each has an `async` form, whose name begins with an a. The others block, also in a notebook,
-    where they can be interrupted. All raise CaliperError.
+    The verbs whose names begin with an a are coroutines. The others wait for these, also in a
+    notebook, where they can be interrupted. All raise CaliperError.
     """
 
     server: str | None = None
 
-    def evaluate(
+    async def aevaluate(
         self,
         captions: Captions = None,
         benchmarks: Benchmarks | None = None,
@@ -81,21 +81,6 @@ class Client:
         >>> run.state, run.headlines["captionqa"] > 0
         ('finished', True)
         """
-        return run_blocking(
-            self.aevaluate(captions, benchmarks, judge, name=name, progress=progress, **options)
-        )
-
-    async def aevaluate(
-        self,
-        captions: Captions = None,
-        benchmarks: Benchmarks | None = None,
-        judge: Answerers = None,
-        *,
-        name: str | None = None,
-        progress: bool = True,
-        **options: Unpack[RunOptions],
-    ) -> Run:
-        """`evaluate` in the caller's event loop."""
         if self.server is not None:
             with TemporaryDirectory(prefix="caliper-captions-") as folder:
                 inputs = RunInputs(Path(folder))
@@ -117,7 +102,9 @@ class Client:
             raise error from error.cause
         return Run.in_directory(RunDirectory(ended.directory))
 
-    def plan(
+    evaluate = blocking(aevaluate)
+
+    async def aplan(
         self,
         captions: Captions = None,
         benchmarks: Benchmarks | None = None,
@@ -134,18 +121,6 @@ class Client:
         >>> plan.questions, plan.calls, plan.benchmarks[0].captions_to_write
         (128, 0, 23)
         """
-        return run_blocking(self.aplan(captions, benchmarks, judge, name=name, **options))
-
-    async def aplan(
-        self,
-        captions: Captions = None,
-        benchmarks: Benchmarks | None = None,
-        judge: Answerers = None,
-        *,
-        name: str | None = None,
-        **options: Unpack[RunOptions],
-    ) -> RunEstimate:
-        """`plan` in the caller's event loop."""
         with TemporaryDirectory(prefix="caliper-captions-") as folder:
             # Where there is no run, nothing is to be left.
             inputs = RunInputs(Path(folder), unasked=self.server is not None)
@@ -155,23 +130,23 @@ class Client:
                 parts = tuple([one async for one in estimate(prepared)])
                 return RunEstimate("" if self.server else prepared.spec.run_id, parts)
 
-    def load(self, run: Runs) -> Run:
+    plan = blocking(aplan)
+
+    async def aload(self, run: Runs) -> Run:
         """A run by its directory, its name below runs/ or its id; on an installation by its id.
 
         >>> caliper.load("runs/example").name
         'careful'
         """
-        return run_blocking(self.aload(run))
-
-    async def aload(self, run: Runs) -> Run:
-        """`load` in the caller's event loop."""
         if isinstance(run, Run):
             return run
         if self.server is not None:
             return await RemoteRuns(self.server).load(fspath(run))
         return Run.in_directory(find_run(fspath(run)))
 
-    def compare(
+    load = blocking(aload)
+
+    async def acompare(
         self,
         base: Runs,
         *candidates: Runs,
@@ -187,18 +162,6 @@ class Client:
         >>> difference.value < 0
         True
         """
-        work = self.acompare(base, *candidates, anyway=anyway, partial=partial, flips=flips)
-        return run_blocking(work)
-
-    async def acompare(
-        self,
-        base: Runs,
-        *candidates: Runs,
-        anyway: bool = False,
-        partial: bool = False,
-        flips: int = _FLIPS,
-    ) -> RunComparison:
-        """`compare` in the caller's event loop."""
         names = [_name_of(run) for run in (base, *candidates)]
         request = ComparisonRequest(anyway, partial, flips)
         comparison, thumbnail = await open_comparison(names, self.server, request, pictures=True)
@@ -211,7 +174,9 @@ class Client:
             warnings += [f"Judge drift: {text}" async for text in judge_drift(names)]
         return RunComparison(comparison, tuple(dict.fromkeys(warnings)), thumbnail)
 
-    def gate(
+    compare = blocking(acompare)
+
+    async def agate(
         self,
         base: Runs,
         candidate: Runs,
@@ -226,17 +191,6 @@ class Client:
         >>> caliper.gate("runs/example", "runs/other", {"checks": [check]}).decision
         'regression'
         """
-        return run_blocking(self.agate(base, candidate, policy, anyway=anyway))
-
-    async def agate(
-        self,
-        base: Runs,
-        candidate: Runs,
-        policy: Paths | Mapping[str, Any],
-        *,
-        anyway: bool = False,
-    ) -> GateDecision:
-        """`gate` in the caller's event loop."""
         checks = _policy(policy)
         names = (_name_of(base), _name_of(candidate))
         gated = await decided_gate(names, self.server, checks)
@@ -246,7 +200,9 @@ class Client:
             gated = compared_gate(comparison, checks)
         return GateDecision(*gated)
 
-    def leaderboard(
+    gate = blocking(agate)
+
+    async def aleaderboard(
         self,
         *runs: Runs,
         benchmark: str | None = None,
@@ -261,34 +217,12 @@ class Client:
         >>> [row.name for row in board.standings]
         ['careful', 'careless']
         """
-        work = self.aleaderboard(
-            *runs, benchmark=benchmark, metric=metric, anyway=anyway, partial=partial
-        )
-        return run_blocking(work)
-
-    async def aleaderboard(
-        self,
-        *runs: Runs,
-        benchmark: str | None = None,
-        metric: str | None = None,
-        anyway: bool = False,
-        partial: bool = False,
-    ) -> Leaderboard:
-        """`leaderboard` in the caller's event loop."""
         check_columns(benchmark, metric)
         request = ComparisonRequest(anyway, partial)
         competitors = await entrants([_name_of(run) for run in runs], self.server, request)
         return Leaderboard(tuple(await boards_of(competitors, benchmark, metric)))
 
-
-def connect(server: str) -> Client:
-    """The same verbs on the installation whose gateway is at `server`: host:port, or
-    https://host:port for TLS. CALIPER_STORE names the store that data are pushed to.
-
-    >>> caliper.connect("localhost:50051")
-    Client(server='localhost:50051')
-    """
-    return Client(server)
+    leaderboard = blocking(aleaderboard)
 
 
 def _name_of(run: Runs) -> str:
@@ -301,12 +235,3 @@ def _policy(given: Paths | Mapping[str, Any]) -> Policy:
     if isinstance(given, Mapping):
         return check_policy(dict(given), file="policy")
     return read_policy(Path(fspath(given)))
-
-
-_HERE = Client()
-evaluate, aevaluate = _HERE.evaluate, _HERE.aevaluate
-plan, aplan = _HERE.plan, _HERE.aplan
-load, aload = _HERE.load, _HERE.aload
-compare, acompare = _HERE.compare, _HERE.acompare
-gate, agate = _HERE.gate, _HERE.agate
-leaderboard, aleaderboard = _HERE.leaderboard, _HERE.aleaderboard

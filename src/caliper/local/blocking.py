@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import uvloop
 
-_Result = TypeVar("_Result")
+_Arguments, _Result, _Self = ParamSpec("_Arguments"), TypeVar("_Result"), TypeVar("_Self")
 _Task = tuple[asyncio.AbstractEventLoop, "asyncio.Task[Any]"]
 
 
@@ -41,3 +42,19 @@ def _run(work: Coroutine[Any, Any, _Result], began: Future[_Task]) -> _Result:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(begin())
+
+
+def blocking(
+    form: Callable[Concatenate[_Self, _Arguments], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[_Self, _Arguments], _Result]:
+    """The method that waits for what an `async` one returns, as `run_blocking` does. Its name is
+    without the a before.
+    """
+
+    @wraps(form)
+    def wait(own: _Self, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        return run_blocking(form(own, *arguments, **named))
+
+    wait.__name__ = form.__name__.removeprefix("a")
+    wait.__qualname__ = form.__qualname__.replace(form.__name__, wait.__name__)
+    return wait
