@@ -98,6 +98,9 @@ def test_a_plan_is_that_of_the_command_and_leaves_nothing(here: Path) -> None:
 
     asked = caliper.plan(never, {"capability": "data"}, never)
     assert (asked.benchmarks[0].captions_to_write, asked.calls > 3) == (3, True)
-    there = caliper.connect("localhost:1").plan(captions, {"captionqa": "captionqa.json"}, "qwen")
-    assert (there.run, there.calls > 0) == ("", True)
+    for judge in ("qwen", None):
+        there = caliper.connect("localhost:1").plan(
+            captions, {"captionqa": "captionqa.json"}, judge
+        )
+        assert (there.run, there.calls > 0) == ("", True)
     assert not Path("runs").exists()

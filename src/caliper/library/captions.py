@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.core.errors import InvalidInput
@@ -16,6 +16,15 @@ from caliper.local.caption_files import write_captions
 _KEYS = ("sample", "sample_id")
 """The columns that name the sample: as in captions.jsonl and as in verdicts.parquet."""
 Texts = Mapping[str, str]
+
+
+class Frame(Protocol):
+    """A data frame of pandas or polars, or an Arrow table."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
 
 
 def texts_of(given: Any, names: Iterable[str]) -> dict[str, Texts] | None:
@@ -71,7 +80,7 @@ def _of_mapping(given: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, T
     return dict.fromkeys(names, texts)
 
 
-def _rows_of(frame: Any) -> list[dict[str, Any]]:
+def _rows_of(frame: Frame) -> list[dict[str, Any]]:
     """The rows of a pandas or polars data frame, or of an Arrow table."""
     names = getattr(frame, "column_names", None) or [str(name) for name in frame.columns]
     columns = [name for name in ("benchmark", *_KEYS, "caption") if name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from os import fspath
@@ -13,7 +13,9 @@ from typing import Any, Unpack
 from caliper.analysis.comparability import describe
 from caliper.analysis.gate import Policy
 from caliper.core.errors import FunctionFailed
+from caliper.library.captions import Frame
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions
+from caliper.library.model import Model
 from caliper.library.progress import watch
 from caliper.library.remote import RemoteRuns
 from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
@@ -36,8 +38,7 @@ from caliper.wiring.settings import access, decoders
 
 Runs = Run | Paths
 """A run, or its directory, its name below runs/ or its id."""
-Captions = Any
-"""See `Client.evaluate`."""
+Captions = Paths | Mapping[str, Any] | Frame | Callable[..., Any] | Model | None
 _FLIPS = 20
 
 

@@ -101,7 +101,8 @@ class RunInputs:
         """Replace functions by SPECs that stand for them."""
         role = benchmark(name).role
         if part.get(role) is None:
-            part[role] = judge
+            # On an installation, it is one of its models.
+            part[role] = role if judge is None and self.unasked else judge
         for key in ("captioner", "judge", "reader"):
             given = part.get(key)
             if given is not None and (self.unasked or not isinstance(given, str)):

@@ -85,7 +85,8 @@ class GateDecision:
     @property
     def markdown(self) -> str:
         """What `caliper gate --markdown` writes."""
-        return gate_markdown(*self.names, self.result)
+        before, after = self.names
+        return gate_markdown(before, after, self.result)
 
     def __str__(self) -> str:
         return f"{self.names[1]} against {self.names[0]}: {self.decision}"

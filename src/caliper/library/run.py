@@ -52,7 +52,7 @@ class VerdictTable:
         return int(self.arrow.num_rows)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.arrow.__arrow_c_stream__(requested_schema)
+        return self.arrow.__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)

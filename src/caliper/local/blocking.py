@@ -11,7 +11,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import uvloop
 
-_Arguments, _Result, _Self = ParamSpec("_Arguments"), TypeVar("_Result"), TypeVar("_Self")
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Self = TypeVar("_Self")
 _Task = tuple[asyncio.AbstractEventLoop, "asyncio.Task[Any]"]
 
 
@@ -52,7 +54,7 @@ def blocking(
     """
 
     @wraps(form)
-    def wait(own: _Self, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+    def wait(own: _Self, /, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
         return run_blocking(form(own, *arguments, **named))
 
     wait.__name__ = form.__name__.removeprefix("a")
