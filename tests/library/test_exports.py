@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.pages import blocks
+from tests.fakes.sources import EXAMPLES
 
 import caliper
 from caliper.core.errors import CaliperError
@@ -66,6 +68,16 @@ def test_the_examples_in_docstrings_and_docs(here: Path) -> None:
         exec(compile(block, f"docs/python.md, block {number}", "exec"), space)  # noqa: S102
 
 
+async def test_the_notebook_runs_where_a_loop_runs(here: Path) -> None:
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    space: dict[str, object] = {}
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"cell {number}", "exec"), space)  # noqa: S102
+    assert str(space["toy"]).startswith("colour (complete): CaptionQA ")
+
+
+NOTEBOOK = EXAMPLES / "python" / "first_steps.ipynb"
 FORMS = {f"a{verb}" for verb in VERBS}
 DOCUMENTED = (
     "caliper",
