@@ -79,7 +79,9 @@ def test_a_captioner_and_a_judge_are_functions(here: Path) -> None:
     assert (len(widths), second.id == run.id) == (6, False)
 
 
-def test_with_a_revision_captions_are_kept(here: Path) -> None:
+def test_with_a_revision_captions_are_kept_and_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tiny.write_pictures(here, 3)
     calls: list[int] = []
 
@@ -91,9 +93,12 @@ def test_with_a_revision_captions_are_kept(here: Path) -> None:
         return caliper.Model(captioner, name="toy", revision=revision, batch=8)
 
     first = caliper.evaluate(model("1"), PICTURES, progress=False)
-    again = caliper.evaluate(model("1"), PICTURES, progress=False)
+    assert capsys.readouterr().err == ""
+    again = caliper.evaluate(model("1"), PICTURES)
+    assert "; nothing was asked.\n" in capsys.readouterr().err
     assert (sum(calls), again.id) == (3, first.id)
-    other = caliper.evaluate(model("1"), PICTURES, name="other", progress=False)
+    other = caliper.evaluate(model("1"), PICTURES, name="other")
+    assert "3 of 3 captions" in capsys.readouterr().err
     assert (sum(calls), other.name) == (3, "other")
     assert caliper.evaluate(model("2"), PICTURES, progress=False).id != first.id
     assert sum(calls) == 6

@@ -16,7 +16,7 @@ from caliper.core.errors import FunctionFailed
 from caliper.library.captions import Frame
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions
 from caliper.library.model import Model
-from caliper.library.progress import watch
+from caliper.library.progress import note_reuse, watch
 from caliper.library.remote import RemoteRuns
 from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
 from caliper.library.run import Run
@@ -101,6 +101,8 @@ class Client:
         except FunctionFailed as error:
             # Task groups take causes away.
             raise error from error.cause
+        if progress:
+            note_reuse(ended)
         return Run.in_directory(RunDirectory(ended.directory))
 
     evaluate = blocking(aevaluate)

@@ -7,9 +7,11 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
+from caliper.adapters import phrases
 from caliper.local.config import RunConfig
 from caliper.local.counting_watcher import CountingWatcher
 from caliper.local.recipes import recipe_gaps
+from caliper.local.run import RunResult
 from caliper.local.setup import RunSetup
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.ports.watcher import Watcher
@@ -21,6 +23,14 @@ _CHANGING, _LOGGED = 0.3, 30.0
 def note(text: str) -> None:
     """Write a line to standard error."""
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - shown to people
+
+
+def note_reuse(ended: RunResult) -> None:
+    """Say what was taken from earlier runs, if anything: a model's name may be that of another."""
+    if text := phrases.reuse(ended.report.reuse):
+        note(text)
+    if ended.ended_at is not None:
+        note(phrases.already_ended(ended.report.state, ended.ended_at))
 
 
 class _Warnings(SilentWatcher):
