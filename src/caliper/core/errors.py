@@ -148,7 +148,7 @@ class FunctionFailed(CaliperError):
     text per input.
     """
 
-    def __init__(self, message: str, cause: Exception | None = None) -> None:
+    def __init__(self, message: str, cause: BaseException | None = None) -> None:
         self.cause = cause
         super().__init__(message)
 

@@ -102,7 +102,7 @@ class FunctionModel:
                 texts = await asyncio.to_thread(self._call, batch)
             self._check(texts, len(batch))
         except Exception as error:  # noqa: BLE001 - whatever the function raises
-            failed = self._failure(error)
+            failed = error if isinstance(error, FunctionFailed) else self._raised(error)
             for each in batch:
                 if not each.reply.done():
                     each.reply.set_exception(failed)
@@ -112,7 +112,11 @@ class FunctionModel:
                 each.reply.set_result(text)
 
     def _call(self, batch: Sequence[_Input]) -> Any:
-        return self._function(*self._arguments(batch))
+        try:
+            return self._function(*self._arguments(batch))
+        except BaseException as error:
+            # Here: an event loop takes no StopIteration, and ends by a SystemExit.
+            raise self._raised(error) from error
 
     def _arguments(self, batch: Sequence[_Input]) -> list[list[Any]]:
         prompts = [each.prompt for each in batch]
@@ -122,17 +126,16 @@ class FunctionModel:
         return [pictures, prompts] if _takes_prompts(self._function) else [pictures]
 
     def _check(self, texts: object, count: int) -> None:
+        no_texts = f"{self._identity.name} returned no texts: expected"
         if not isinstance(texts, list | tuple) or len(texts) != count:
             found = f"{len(texts)}" if isinstance(texts, list | tuple) else type(texts).__name__
-            raise FunctionFailed(f"expected a list of {count}, found {found}")
+            raise FunctionFailed(f"{no_texts} a list of {count}, found {found}")
         for text in texts:
             if not isinstance(text, str):
-                raise FunctionFailed(f"expected texts, found {text!r:.60}")
+                raise FunctionFailed(f"{no_texts} texts, found {text!r:.60}")
 
-    def _failure(self, error: Exception) -> FunctionFailed:
+    def _raised(self, error: BaseException) -> FunctionFailed:
         name = self._identity.name
-        if isinstance(error, FunctionFailed):
-            return FunctionFailed(f"{name} returned no texts: {error}")
         return FunctionFailed(f"{name} raised {type(error).__name__}: {error}", error)
 
     async def close(self) -> None:
