@@ -15,6 +15,7 @@ from tests.fakes.command import Command
 
 import caliper
 from caliper.core.errors import FunctionFailed, InvalidInput, NotReady, UnknownName
+from caliper.library.inputs import RunInputs
 
 PICTURES = {"capability": "data"}
 
@@ -75,8 +76,24 @@ def test_a_captioner_and_a_judge_are_functions(here: Path) -> None:
     # Temperature and token limits are up to the function.
     assert "generation" not in part
     # Without a revision the function may be another one by now: nothing is used again.
-    second = caliper.evaluate(captioner, PICTURES, judge, anchors=False, progress=False)
-    assert (len(widths), second.id == run.id) == (6, False)
+    model = caliper.Model(captioner, "toy")
+    others = [caliper.evaluate(model, PICTURES, anchors=False, progress=False) for _ in range(2)]
+    assert (len(widths), len({run.id, *(other.id for other in others)})) == (9, 3)
+
+
+def test_one_function_for_two_benchmarks_is_one_model_and_two_of_one_name_are_refused(
+    here: Path,
+) -> None:
+    def judge(prompts: list[str]) -> list[str]:
+        return ["A"] * len(prompts)
+
+    parts = {"captionqa": "captionqa.json", "comprecap": {"data": "anno.json"}}
+    inputs = RunInputs(here)
+    inputs.config({"a": "b"}, parts, judge, None, {})
+    assert [model.function for model in inputs.models.values()] == [judge]
+    models = [caliper.Model(function, "toy", "1") for function in (judge, lambda _: [])]
+    with pytest.raises(InvalidInput, match="toy, revision 1, stands for two functions"):
+        caliper.evaluate(models[0], PICTURES, models[1], progress=False)
 
 
 def test_with_a_revision_captions_are_kept_and_told(
@@ -213,6 +230,8 @@ def test_progress_and_warnings_are_lines_of_text(
             InvalidInput,
             "expected a SPEC or a",
         ),
+        (({"a": "b"}, ["captionqa"]), {}, InvalidInput, "benchmarks: expected a path"),
+        (({"a": "b"}, {"captionqa": "captionqa.json"}), {"out": 3}, InvalidInput, "out: expected"),
         (("tgi://x", {"captionqa": "captionqa.json"}), {}, InvalidInput, "tgi:URL"),
     ],
 )
@@ -224,7 +243,8 @@ def test_errors_are_ours_and_say_what_is_wrong(
 
 
 def test_models_that_cannot_be() -> None:
-    for wrong in ({"revision": "1"}, {"batch": 0}):
+    wrongs = ({"revision": "1"}, {"batch": 0}, {"name": "a", "revision": " "}, {"revision": 3})
+    for wrong in (*wrongs, {"name": None}):
         with pytest.raises(InvalidInput):
             caliper.Model(len, **wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="expected a function, found 'len'"):

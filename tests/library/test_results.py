@@ -73,6 +73,10 @@ def test_what_is_not_comparable_is_refused_or_named(here: Path) -> None:
         caliper.leaderboard(one, benchmark="coco")
     with pytest.raises(InvalidInput, match=r"policy: checks: Field required"):
         caliper.gate(one, two, {})
+    with pytest.raises(InvalidInput, match="policy: expected a path"):
+        caliper.gate(one, two, 7)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="run: expected a path, found 7"):
+        caliper.load(7)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="nobody: no run directory"):
         caliper.load("nobody")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from os import fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
@@ -14,7 +13,7 @@ from caliper.analysis.comparability import describe
 from caliper.analysis.gate import Policy
 from caliper.core.errors import FunctionFailed
 from caliper.library.captions import Frame
-from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions
+from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions, path_of
 from caliper.library.model import Model
 from caliper.library.progress import note_reuse, watch
 from caliper.library.remote import RemoteRuns
@@ -144,8 +143,8 @@ class Client:
         if isinstance(run, Run):
             return run
         if self.server is not None:
-            return await RemoteRuns(self.server).load(fspath(run))
-        return Run.in_directory(find_run(fspath(run)))
+            return await RemoteRuns(self.server).load(path_of(run, "run"))
+        return Run.in_directory(find_run(path_of(run, "run")))
 
     load = blocking(aload)
 
@@ -231,10 +230,10 @@ class Client:
 def _name_of(run: Runs) -> str:
     if isinstance(run, Run):
         return run.id if run.path is None else str(run.path)
-    return fspath(run)
+    return path_of(run, "run")
 
 
 def _policy(given: Paths | Mapping[str, Any]) -> Policy:
     if isinstance(given, Mapping):
         return check_policy(dict(given), file="policy")
-    return read_policy(Path(fspath(given)))
+    return read_policy(Path(path_of(given, "policy")))

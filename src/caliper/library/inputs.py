@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypedDict
@@ -68,7 +68,8 @@ class RunInputs:
             values["name"] = name
         if self.folder is None:
             out = values.get("out")
-            self.folder = (Path(out).parent if out else DEFAULT_ROOT) / ".captions"
+            beside = Path(path_of(out, "out")).parent if out else DEFAULT_ROOT
+            self.folder = beside / ".captions"
         if captions is not None:
             label = self._supply(captions, parts)
             values.setdefault("name", label)
@@ -84,10 +85,9 @@ class RunInputs:
         """Give every benchmark its captions, or the captioner; returns the checkpoint's label."""
         is_spec = isinstance(captions, str) and captions.startswith(_CAPTIONERS)
         if is_spec or isinstance(captions, Model) or callable(captions):
-            captioner = captions if is_spec else _model(captions)
             for part in parts.values():
-                part |= {"captions": None, "captioner": captioner}
-            return None if is_spec else captioner.label
+                part |= {"captions": None, "captioner": captions}
+            return None if is_spec else _model(captions).label
         assert self.folder is not None  # noqa: S101 - set before
         texts = texts_of(captions, parts)
         for key, part in parts.items():
@@ -106,9 +106,20 @@ class RunInputs:
         for key in ("captioner", "judge", "reader"):
             given = part.get(key)
             if given is not None and (self.unasked or not isinstance(given, str)):
-                model = Model(_never, given) if isinstance(given, str) else _model(given)
-                part[key] = model.spec
-                self.models[model.spec] = model
+                part[key] = self._spec(Model(_never, given) if isinstance(given, str) else given)
+
+    def _spec(self, given: Any) -> str:
+        """The SPEC of a function: the same for equal ones, so that each is called by one model."""
+        model = _model(given)
+        for spec, known in self.models.items():
+            if known == model:
+                return spec
+        if model.spec in self.models:
+            raise InvalidInput(
+                f"{model.label}, revision {model.revision}, stands for two functions", field="name"
+            )
+        self.models[model.spec] = model
+        return model.spec
 
 
 def _values_of(benchmarks: Benchmarks | None) -> dict[str, Any]:
@@ -116,7 +127,7 @@ def _values_of(benchmarks: Benchmarks | None) -> dict[str, Any]:
         raise InvalidInput("name them, with their data, or a run file", field="benchmarks")
     if isinstance(benchmarks, Mapping):
         return {"benchmarks": dict(benchmarks)}
-    config = read_config(Path(fspath(benchmarks)))
+    config = read_config(Path(path_of(benchmarks, "benchmarks")))
     return config.model_dump(exclude_unset=True)
 
 
@@ -129,8 +140,18 @@ def _never(_: object) -> None:
 
 
 def _model(given: Any) -> Model:
+    """The model of a function. Its origin is of this evaluation, also if `given` is a Model: what
+    it returns may have changed since.
+    """
     if isinstance(given, Model):
-        return given
+        return replace(given)
     if not callable(given):
         raise InvalidInput(f"expected a SPEC or a function, found {given!r:.60}")
     return Model(given)
+
+
+def path_of(given: Any, field: str) -> str:
+    """A path as text. Raises InvalidInput for anything else."""
+    if not isinstance(given, str | PathLike):
+        raise InvalidInput(f"expected a path, found {given!r:.60}", field=field)
+    return fspath(given)

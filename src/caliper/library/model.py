@@ -23,8 +23,7 @@ class Model:
     many times at once.
 
     With a `name` and a `revision`, which must change whenever replies may, replies are kept and
-    runs can be resumed. Without a revision nothing is reused: every evaluation with a new `Model`
-    is another run.
+    runs can be resumed. Without a revision nothing is reused: every evaluation is another run.
 
     >>> Model(lambda images: ["A dog."] * len(images), name="toy", revision="1")
     Model(name='toy', revision='1', batch=1)
@@ -34,11 +33,15 @@ class Model:
     name: str = ""
     revision: str = ""
     batch: int = 1
-    origin: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)
+    origin: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InvalidInput(f"expected a function, found {self.function!r:.60}")
+        for key in ("name", "revision"):
+            text = getattr(self, key)
+            if not isinstance(text, str) or (text and not text.strip()):
+                raise InvalidInput(f"expected a text, found {text!r:.60}", field=key)
         if self.revision and not self.name:
             raise InvalidInput("a revision is that of a name", field="name")
         if self.batch < 1:
