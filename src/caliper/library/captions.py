@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
+from caliper.core.rows import Row
 from caliper.local.caption_files import write_captions
 
 _KEYS = ("sample", "sample_id")
@@ -37,13 +38,12 @@ def texts_of(given: Any, names: Iterable[str]) -> dict[str, Texts] | None:
         path = Path(fspath(given))
         if not _holds_rows(path):
             return None
-        rows = [row.fields for row in line_rows(path)]
-        return _by_benchmark(rows, names, str(path))
+        return _by_benchmark(line_rows(path), names)
     if isinstance(given, Mapping):
         return _of_mapping(given, tuple(names))
     columns = getattr(given, "columns", None)
     if columns is not None:
-        return _by_benchmark(_rows_of(given), names, "captions")
+        return _by_benchmark(_rows_of(given), names)
     raise InvalidInput(
         f"expected a mapping, a data frame, a path or a function, found {type(given).__name__}",
         field="captions",
@@ -80,12 +80,15 @@ def _of_mapping(given: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, T
     return dict.fromkeys(names, texts)
 
 
-def _rows_of(frame: Frame) -> list[dict[str, Any]]:
+def _rows_of(frame: Frame) -> list[Row]:
     """The rows of a pandas or polars data frame, or of an Arrow table."""
     names = getattr(frame, "column_names", None) or [str(name) for name in frame.columns]
     columns = [name for name in ("benchmark", *_KEYS, "caption") if name in names]
     values = [_list(frame[name]) for name in columns]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+    return [
+        Row("captions", number, dict(zip(columns, row, strict=True)))
+        for number, row in enumerate(zip(*values, strict=True), start=1)
+    ]
 
 
 def _list(column: Any) -> list[Any]:
@@ -96,34 +99,40 @@ def _list(column: Any) -> list[Any]:
     return list(column)
 
 
-def _by_benchmark(
-    rows: Iterable[Mapping[str, Any]], names: Iterable[str], where: str
-) -> dict[str, Texts]:
-    pairs: dict[str, list[tuple[Any, Any]]] = {name: [] for name in names}
+def _by_benchmark(rows: Iterable[Row], names: Iterable[str]) -> dict[str, Texts]:
+    texts: dict[str, dict[str, str]] = {name: {} for name in names}
     for row in rows:
-        key = next((key for key in _KEYS if key in row), None)
-        if key is None or "caption" not in row:
-            raise InvalidInput(f"expected the columns {_KEYS[0]} and caption", file=where)
-        of = row.get("benchmark")
-        for name in pairs if of is None else (of,):
+        fields = row.fields
+        key = next((key for key in _KEYS if key in fields), None)
+        if key is None or "caption" not in fields:
+            raise row.error("", f"expected the columns {_KEYS[0]} and caption")
+        of = fields.get("benchmark")
+        for name in texts if of is None else (of,):
             # Rows of a benchmark that is not evaluated are left out, as in files of other runs.
-            if name in pairs:
-                pairs[name].append((row[key], row["caption"]))
-    return {name: _texts(found) for name, found in pairs.items()}
+            if name in texts:
+                try:
+                    _add(texts[name], fields[key], fields["caption"])
+                except InvalidInput as error:
+                    raise row.error(error.field, error.message) from None
+    return dict(texts)
 
 
 def _texts(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
-    """Captions by sample, without those that are missing (None, NaN, NA)."""
     texts: dict[str, str] = {}
     for key, value in pairs:
-        sample = str(key)
-        if isinstance(value, str):
-            if sample in texts:
-                raise InvalidInput("it has two captions", field=sample)
-            texts[sample] = str(value)
-        elif not _is_missing(value):
-            raise InvalidInput(f"expected a caption, found {value!r:.60}", field=sample)
+        _add(texts, key, value)
     return texts
+
+
+def _add(texts: dict[str, str], key: Any, value: Any) -> None:
+    """Add a sample's caption, unless it is missing (None, NaN, NA)."""
+    sample = str(key)
+    if isinstance(value, str):
+        if sample in texts:
+            raise InvalidInput("it has two captions", field=sample)
+        texts[sample] = str(value)
+    elif not _is_missing(value):
+        raise InvalidInput(f"expected a caption, found {value!r:.60}", field=sample)
 
 
 def _is_missing(value: Any) -> bool:
