@@ -34,7 +34,7 @@ def test_comparisons_gates_and_leaderboards_are_those_of_the_command(
     assert comparison.names == ("one", "two")
     figures = comparison.differences["two"]["captionqa"]
     assert figures.keys() == told["candidates"][0]["figures"]["captionqa"].keys()
-    assert comparison._repr_html_().startswith('<iframe sandbox="allow-scripts"')
+    assert '<iframe sandbox="allow-scripts"' in comparison._repr_html_()
 
     board = caliper.leaderboard(one.id, two, benchmark="captionqa")
     told = Command(here)("leaderboard", one.id, two.id, "--benchmark", "captionqa", "--json").told
@@ -57,6 +57,17 @@ def test_comparisons_gates_and_leaderboards_are_those_of_the_command(
     assert str(gated) == f"two against one: {gated.decision}"
 
 
+def test_of_a_page_too_large_for_a_notebook_the_place_is_shown(
+    runs: tuple[caliper.Run, caliper.Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("caliper.library.inline.MOST_CHARACTERS", 100)
+    run = runs[1]
+    shown = run._repr_html_()
+    assert "iframe" not in shown
+    assert str(run) in shown
+    assert f"report.html of {run.path}" in shown
+
+
 def test_what_is_not_comparable_is_refused_or_named(here: Path) -> None:
     captions = {"nat_1": "A red car.", "doc_1": "A letter."}
     data = {"captionqa": "captionqa.json"}
@@ -68,7 +79,11 @@ def test_what_is_not_comparable_is_refused_or_named(here: Path) -> None:
             verb(one, two)
     with pytest.raises(NotComparable):
         caliper.gate(one, two, {"checks": [CHECK]})
-    assert any("reader" in text for text in caliper.compare(one, two, anyway=True).warnings)
+    compared = caliper.compare(one, two, anyway=True)
+    gated = caliper.gate(one, two, {"checks": [CHECK]}, anyway=True)
+    for result in (compared, gated):
+        assert any("reader" in text for text in result.warnings)
+        assert "reader" in result._repr_html_().partition("<iframe")[0]
     with pytest.raises(UnknownName, match="unknown benchmark 'coco'"):
         caliper.leaderboard(one, benchmark="coco")
     with pytest.raises(InvalidInput, match=r"policy: checks: Field required"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +29,7 @@ from caliper.local.gating import compared_gate, decided_gate
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.run import evaluate_config
 from caliper.local.setup import RunSetup, prepare
-from caliper.pipeline.comparing.comparison import ComparisonRequest
+from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.ports.watcher import Watcher
 from caliper.wiring.clock import SystemClock
@@ -167,6 +167,11 @@ class Client:
         names = [_name_of(run) for run in (base, *candidates)]
         request = ComparisonRequest(anyway, partial, flips)
         comparison, thumbnail = await open_comparison(names, self.server, request, pictures=True)
+        return RunComparison(comparison, await self._warnings(comparison, names), thumbnail)
+
+    compare = blocking(acompare)
+
+    async def _warnings(self, comparison: Comparison, names: Sequence[str]) -> tuple[str, ...]:
         warnings = [
             describe(distinction)
             for candidate in comparison.candidates
@@ -174,9 +179,7 @@ class Client:
         ]
         if self.server is None:
             warnings += [f"Judge drift: {text}" async for text in judge_drift(names)]
-        return RunComparison(comparison, tuple(dict.fromkeys(warnings)), thumbnail)
-
-    compare = blocking(acompare)
+        return tuple(dict.fromkeys(warnings))
 
     async def agate(
         self,
@@ -195,12 +198,12 @@ class Client:
         """
         checks = _policy(policy)
         names = (_name_of(base), _name_of(candidate))
-        gated = await decided_gate(names, self.server, checks)
-        if gated is None:
-            request = replace(GATE_REQUEST, anyway=anyway)
-            comparison, _ = await open_comparison(names, self.server, request)
-            gated = compared_gate(comparison, checks)
-        return GateDecision(*gated)
+        if gated := await decided_gate(names, self.server, checks):
+            return GateDecision(*gated)
+        request = replace(GATE_REQUEST, anyway=anyway)
+        comparison, _ = await open_comparison(names, self.server, request)
+        warnings = await self._warnings(comparison, names)
+        return GateDecision(*compared_gate(comparison, checks), warnings)
 
     gate = blocking(agate)
 

@@ -20,9 +20,12 @@ from caliper.adapters.pages.page_data import Thumbnail
 from caliper.analysis.compare import Difference
 from caliper.analysis.gate import GateFinding, GateResult
 from caliper.analysis.leaderboard import Board
-from caliper.library.inline import frame, grid
+from caliper.library.inline import frame, grid, remarks
 from caliper.local.estimate import BenchmarkEstimate
 from caliper.pipeline.comparing.comparison import Comparison
+
+_ROOM = 2_000_000
+"""For the pictures of a comparison in a notebook, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +60,17 @@ class RunComparison:
         return document
 
     def _repr_html_(self) -> str:
-        return frame(render_comparison(self.comparison, self.thumbnail))
+        page = render_comparison(self.comparison, self.thumbnail, _ROOM)
+        return remarks(self.warnings) + frame(page)
 
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """Whether a candidate may replace a base."""
+    """Whether a candidate may replace a base. `warnings` are as those of a comparison."""
 
     names: tuple[str, ...]
     result: GateResult = field(repr=False)
+    warnings: tuple[str, ...] = ()
 
     @property
     def decision(self) -> str:
@@ -92,8 +97,9 @@ class GateDecision:
         return f"{self.names[1]} against {self.names[0]}: {self.decision}"
 
     def _repr_html_(self) -> str:
-        head, *rows = gate_rows(self.result)
-        return f"<p><b>{self.decision}</b></p>{grid(head, rows)}"
+        return (
+            f"<p><b>{self.decision}</b></p>{remarks(self.warnings)}{grid(*gate_rows(self.result))}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +160,4 @@ class RunEstimate:
             )
             for each in self.benchmarks
         ]
-        return grid(head, rows)
+        return grid(head, *rows)

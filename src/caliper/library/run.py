@@ -14,7 +14,7 @@ from caliper.adapters.exports.report_reader import read_report
 from caliper.core.errors import InvalidInput, NotReady, StoreUnavailable
 from caliper.core.report import Report
 from caliper.lazy import lazy_module
-from caliper.library.inline import frame
+from caliper.library import inline
 from caliper.local.directory import RunDirectory
 
 if TYPE_CHECKING:
@@ -157,4 +157,8 @@ class Run:
         return f"{self.name} ({self.state}): {', '.join(figures)}"
 
     def _repr_html_(self) -> str:
-        return frame(self.read("report.html").decode())
+        page = self.read("report.html").decode()
+        if len(page) <= inline.MOST_CHARACTERS:
+            return inline.frame(page)
+        place = self.id if self.path is None else str(self.path)
+        return inline.remarks((str(self), f"The page is large: see report.html of {place}"))
