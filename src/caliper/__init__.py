@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from caliper.core.errors import CaliperError
-    from caliper.library.model import Model
-    from caliper.library.run import Run
-    from caliper.library.verbs import (
+    from caliper.library.client import (
         acompare,
         aevaluate,
         agate,
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
         load,
         plan,
     )
+    from caliper.library.model import Model
+    from caliper.library.run import Run
     from caliper.local.registration import register_checkpoint
 
 __all__ = [
@@ -63,7 +63,7 @@ _PLACES = {
     "register_checkpoint": "caliper.local.registration",
     "__version__": "caliper.version",
 }
-"""Where names are that are not in `caliper.library.verbs`."""
+"""Where names are that are not in `caliper.library.client`."""
 
 # Set before anything imports huggingface_hub: the first completion of a process would ask the Hub,
 # inside the event loop, which agent runs it.
@@ -73,7 +73,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 def __getattr__(name: str) -> Any:
     # Imported when asked for: commands that do not need it start faster.
     if name in __all__ or name in _PLACES:
-        return getattr(import_module(_PLACES.get(name, "caliper.library.verbs")), name)
+        return getattr(import_module(_PLACES.get(name, "caliper.library.client")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -81,6 +81,6 @@ NOTEBOOK = EXAMPLES / "python" / "first_steps.ipynb"
 FORMS = {f"a{verb}" for verb in VERBS}
 DOCUMENTED = (
     "caliper",
-    *(f"caliper.library.{name}" for name in ("model", "client", "run", "verbs")),
+    *(f"caliper.library.{name}" for name in ("model", "client", "run")),
 )
 DATA = {"captionqa": "examples/captionqa/questions.json"}

@@ -1,4 +1,4 @@
-"""The verbs of the Python API, on this machine or on an installation."""
+"""The verbs of the Python API, on this machine or on an installation, and as functions."""
 
 from __future__ import annotations
 
@@ -240,3 +240,22 @@ def _policy(given: Paths | Mapping[str, Any]) -> Policy:
     if isinstance(given, Mapping):
         return check_policy(dict(given), file="policy")
     return read_policy(Path(path_of(given, "policy")))
+
+
+def connect(server: str) -> Client:
+    """The same verbs on the installation whose gateway is at `server`: host:port, or
+    https://host:port for TLS. CALIPER_STORE names the store that data are pushed to.
+
+    >>> caliper.connect("localhost:50051")
+    Client(server='localhost:50051')
+    """
+    return Client(server)
+
+
+_HERE = Client()
+evaluate, aevaluate = _HERE.evaluate, _HERE.aevaluate
+plan, aplan = _HERE.plan, _HERE.aplan
+load, aload = _HERE.load, _HERE.aload
+compare, acompare = _HERE.compare, _HERE.acompare
+gate, agate = _HERE.gate, _HERE.agate
+leaderboard, aleaderboard = _HERE.leaderboard, _HERE.aleaderboard

@@ -97,9 +97,7 @@ class GateDecision:
         return f"{self.names[1]} against {self.names[0]}: {self.decision}"
 
     def _repr_html_(self) -> str:
-        return (
-            f"<p><b>{self.decision}</b></p>{remarks(self.warnings)}{grid(*gate_rows(self.result))}"
-        )
+        return remarks((str(self), *self.warnings)) + grid(*gate_rows(self.result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +146,9 @@ class RunEstimate:
         return sum(each.questions for each in self.benchmarks)
 
     def _repr_html_(self) -> str:
-        head = ("benchmark", "samples", "questions", "captions to write", "calls", "prompt tokens")
-        rows = [
-            (
-                each.benchmark,
-                f"{each.samples:,}",
-                f"{each.questions:,}",
-                f"{each.captions_to_write:,}",
-                f"{each.calls:,}",
-                f"~{each.prompt_tokens:,}",
-            )
+        names = ("samples", "questions", "captions_to_write", "calls", "prompt_tokens")
+        rows = (
+            (each.benchmark, *(f"{getattr(each, name):,}" for name in names))
             for each in self.benchmarks
-        ]
-        return grid(head, *rows)
+        )
+        return grid(("benchmark", *(name.replace("_", " ") for name in names)), *rows)

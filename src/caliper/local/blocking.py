@@ -25,9 +25,8 @@ def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
     """
     began: Future[_Task] = Future()
     with ThreadPoolExecutor(1, thread_name_prefix="caliper") as thread:
-        ended = thread.submit(_run, work, began)
         try:
-            return ended.result()
+            return thread.submit(_run, work, began).result()
         except KeyboardInterrupt:
             loop, task = began.result()
             with suppress(RuntimeError):  # It ended meanwhile.
