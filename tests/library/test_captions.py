@@ -78,6 +78,9 @@ def test_rows_of_a_run_are_told_from_a_benchmark_of_lines(tmp_path: Path) -> Non
     official.write_text('{"file_id": "1", "caption": "A sign."}\n')
     assert texts_of(str(official), ("capability",)) is None
     assert texts_of(tmp_path / "none.jsonl", NAMES) is None
+    official.write_text('{"id": "1", "text": "A sign."}\n')
+    with pytest.raises(InvalidInput, match=r"OCR\.jsonl:1: expected the columns"):
+        texts_of(official, NAMES)
     for wrong, message in (
         ('{"sample": "b"}', "2: expected the columns sample and caption"),
         ('{"sample": "b", "caption": 1}', "2: b: expected a caption, found 1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import signal
 import threading
 from pathlib import Path
@@ -53,6 +54,9 @@ def test_a_run_as_values(here: Path) -> None:
     assert shown.count("<") == 2
     assert caliper.load(run.id).text == caliper.load("runs/tiny-" + run.id).text == run.text
     assert caliper.load(run) is run
+    copied = pickle.loads(pickle.dumps(run))  # noqa: S301 - our own
+    assert copied == caliper.load(run.id)
+    assert len(copied.verdicts) == len(rows)
 
 
 def test_a_captioner_and_a_judge_are_functions(here: Path) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from caliper.adapters.datasets.jsonrows import line_rows
+from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest
+from caliper.core.layout import FileFormat
 from caliper.core.rows import Row
 from caliper.local.caption_files import write_captions
 
@@ -36,7 +38,7 @@ def texts_of(given: Any, names: Iterable[str]) -> dict[str, Texts] | None:
     """
     if isinstance(given, str | PathLike):
         path = Path(fspath(given))
-        if not _holds_rows(path):
+        if not _holds_rows(path, names):
             return None
         return _by_benchmark(line_rows(path), names)
     if isinstance(given, Mapping):
@@ -59,10 +61,14 @@ def save(name: str, texts: Texts, folder: Path) -> Path:
     return write_captions(name, texts, folder / f"{name}-{digest(dict(texts))[:16]}")
 
 
-def _holds_rows(path: Path) -> bool:
-    """Whether a file is like the captions.jsonl of a run, and not in a benchmark's layout."""
+def _holds_rows(path: Path, names: Iterable[str]) -> bool:
+    """Whether a file of lines is like the captions.jsonl of a run: no benchmark has such files, or
+    the first line is not of one.
+    """
     if path.suffix != ".jsonl" or not path.is_file():
         return False
+    if all(benchmark(name).captions.format is not FileFormat.JSONL_FOLDER for name in names):
+        return True
     with path.open("rb") as file:
         try:
             first = json.loads(file.readline())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,24 +72,15 @@ class Run:
     id: str
     text: str = field(repr=False)
     path: Path | None
-    read: Callable[[str], bytes] = field(repr=False)
+    read: Callable[[str], bytes] = field(repr=False, compare=False)
 
     @classmethod
     def in_directory(cls, directory: RunDirectory) -> Run:
         """The run of a directory. Raises NotReady if it has no report, and what
         `RunDirectory.read_spec` raises.
         """
-        spec, path = directory.read_spec(), directory.path
-
-        def read(file: str) -> bytes:
-            try:
-                return (path / file).read_bytes()
-            except FileNotFoundError:
-                raise NotReady(f"{path} has no {file}: evaluate it again to end it") from None
-            except OSError as error:
-                raise StoreUnavailable(f"{path / file}: {error.strerror}") from error
-
-        return cls(spec.run_id, read("report.json").decode(), path, read)
+        spec, read = directory.read_spec(), partial(_read, directory.path)
+        return cls(spec.run_id, read("report.json").decode(), directory.path, read)
 
     @cached_property
     def _report(self) -> Report:
@@ -162,3 +153,12 @@ class Run:
             return inline.frame(page)
         place = self.id if self.path is None else str(self.path)
         return inline.remarks((str(self), f"The page is large: see report.html of {place}"))
+
+
+def _read(path: Path, file: str) -> bytes:
+    try:
+        return (path / file).read_bytes()
+    except FileNotFoundError:
+        raise NotReady(f"{path} has no {file}: evaluate it again to end it") from None
+    except OSError as error:
+        raise StoreUnavailable(f"{path / file}: {error.strerror}") from error
