@@ -15,7 +15,6 @@ from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import push_suite
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
@@ -24,6 +23,7 @@ from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServ
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.patient_gateway import PatientGateway
 from caliper.local.run_costs import RunCosts
+from caliper.local.submission import push_suite
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.asking.memory_limit import MemoryLimit

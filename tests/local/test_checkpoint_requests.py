@@ -20,7 +20,6 @@ from tests.fakes.suite_folders import suite as written
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.packs.files import shipped_pack
-from caliper.cli.submission import push_suite
 from caliper.core.caption import CutShort
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput
@@ -38,6 +37,7 @@ from caliper.local.checkpoint_requests import (
     CheckpointServing,
 )
 from caliper.local.installation_requests import check_installed
+from caliper.local.submission import push_suite
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.asking.memory_limit import MemoryLimit

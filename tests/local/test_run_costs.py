@@ -17,7 +17,6 @@ from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suite_folders import suite as written
 
-from caliper.cli.submission import push_suite
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.errors import InvalidInput, StoreFull
 from caliper.core.run import RunState
@@ -25,6 +24,7 @@ from caliper.core.spending import Spending
 from caliper.local.checkpoint_requests import CheckpointRequest
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.run_costs import RunCosts
+from caliper.local.submission import push_suite
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.planning.resolution import EvaluationRequest

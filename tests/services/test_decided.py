@@ -17,9 +17,9 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Decision, Policy
-from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.judged_again import SHARE, place_again
+from caliper.local.submission import send
 from caliper.pipeline.aggregation.sequential import SequentialPlan, decision_of
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.models import ModelRoom
