@@ -20,7 +20,8 @@ from caliper.analysis.gate import Decision, Policy
 from caliper.core.run import RunState
 from caliper.local.judged_again import SHARE, place_again
 from caliper.local.submission import send
-from caliper.pipeline.aggregation.sequential import SequentialPlan, decision_of
+from caliper.pipeline.aggregation.look_findings import decision_of
+from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings

@@ -11,7 +11,7 @@ from caliper.core.run import RunSpec, RunState
 from caliper.local.directory import find_run
 from caliper.local.installation import open_gateway
 from caliper.local.judged_again import plan_by_policy
-from caliper.pipeline.aggregation.sequential import gate_result
+from caliper.pipeline.aggregation.look_findings import gate_result
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import gate_comparison
 
