@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.analysis.drawing import Unit, draw_order
 from caliper.analysis.sequential import KnownScores
+from caliper.benchmarks.base import lacks_caption
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
 from caliper.core.keys import digest
@@ -86,6 +88,22 @@ def settled(spec: RunSpec, captions: Captions, questions: Sequence[CaptionQuesti
     }
     given = supplied(spec, captions)
     return {name: texts for name, texts in captions.items() if name in given or name not in lacking}
+
+
+async def highest_coverage(run: RunLedger, captions: Captions) -> dict[str, float]:
+    """The share of questions that could have scores if all were drawn, of benchmarks whose captions
+    exist.
+    """
+    texts, asked, answerable = supplied(run.spec, captions), Counter[str](), Counter[str]()
+    async for items in run.plan():
+        for item in items:
+            if item.benchmark in texts:
+                caption = texts[item.benchmark].get(item.sample)
+                lacks = lacks_caption(item, caption, run.spec.benchmark(item.benchmark).settings)
+                count = sum(question.unscored is None for _, question, _ in item.positions())
+                asked[item.benchmark] += count
+                answerable[item.benchmark] += 0 if lacks else count
+    return {name: answerable[name] / count for name, count in asked.items() if count}
 
 
 def reused_questions(
