@@ -13,12 +13,12 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.benchmarks.registry import benchmark
-from caliper.cli.submission import parcel_of
 from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
 from caliper.local.config import BenchmarkConfig
 from caliper.local.setup import open_sources
+from caliper.local.submission import parcel_of
 from caliper.pipeline.asking.request import render
 from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.planner import Planner

@@ -1,13 +1,69 @@
-"""Caliper: evaluate image and video captioning checkpoints on three benchmarks."""
+"""Caliper: evaluate image and video captioning checkpoints on three benchmarks.
+
+>>> import caliper
+>>> run = caliper.evaluate(
+...     "examples/captions/careful/captionqa.json",
+...     {"captionqa": "examples/captionqa/questions.json"},
+...     name="careful",
+...     out="runs/example",
+...     progress=False,
+... )
+>>> print(run)
+careful (complete): CaptionQA ...
+"""
 
 import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from caliper.core.errors import CaliperError
+    from caliper.library.client import (
+        acompare,
+        aevaluate,
+        agate,
+        aleaderboard,
+        aload,
+        aplan,
+        compare,
+        connect,
+        evaluate,
+        gate,
+        leaderboard,
+        load,
+        plan,
+    )
+    from caliper.library.model import Model
+    from caliper.library.run import Run
     from caliper.local.registration import register_checkpoint
 
-__all__ = ["register_checkpoint"]
+__all__ = [
+    "CaliperError",
+    "Model",
+    "Run",
+    "acompare",
+    "aevaluate",
+    "agate",
+    "aleaderboard",
+    "aload",
+    "aplan",
+    "compare",
+    "connect",
+    "evaluate",
+    "gate",
+    "leaderboard",
+    "load",
+    "plan",
+    "register_checkpoint",
+]
+_PLACES = {
+    "CaliperError": "caliper.core.errors",
+    "Model": "caliper.library.model",
+    "Run": "caliper.library.run",
+    "register_checkpoint": "caliper.local.registration",
+    "__version__": "caliper.version",
+}
+"""Where names are that are not in `caliper.library.client`."""
 
 # Set before anything imports huggingface_hub: the first completion of a process would ask the Hub,
 # inside the event loop, which agent runs it.
@@ -16,6 +72,10 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 def __getattr__(name: str) -> Any:
     # Imported when asked for: commands that do not need it start faster.
-    if name in __all__:
-        return getattr(import_module("caliper.local.registration"), name)
+    if name in __all__ or name in _PLACES:
+        return getattr(import_module(_PLACES.get(name, "caliper.library.client")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

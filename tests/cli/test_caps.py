@@ -89,7 +89,8 @@ async def test_every_start_has_tokens_of_its_own_and_counts_them_with_the_run(
     found = {
         str(file.relative_to(spent)): json.loads(file.read_text()) for file in spent.rglob("*.json")
     }
-    used = {"schema": 1, "tokens": 5 * TOKENS_A_CALL}
+    models = {f"{fake.MODEL} (tgi, {fake.REVISION[:12]})": [5 * 7, 5 * 3]}
+    used = {"schema": 1, "tokens": 5 * TOKENS_A_CALL, "models": models}
     assert found == {"1/local.json": used, "2/local.json": used}
 
 

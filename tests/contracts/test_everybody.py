@@ -1,6 +1,7 @@
 """Whatever can stand in for a port runs the one suite of that port, fakes included."""
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterator
 from types import ModuleType
@@ -45,6 +46,7 @@ def standing_in(port: type) -> set[type]:
         for found in vars(module).values()
         if isinstance(found, type)
         and found.__module__ == module.__name__
+        and not inspect.isabstract(found)
         and all(callable(getattr(found, name, None)) for name in methods)
     }
 

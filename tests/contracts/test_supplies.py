@@ -9,10 +9,10 @@ from tests.fakes.stores import MemoryStore, supplies
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.registry import benchmark
-from caliper.cli.submission import parcel_at
 from caliper.core.errors import DataLoss
 from caliper.core.keys import digest
 from caliper.core.run import RunSpec
+from caliper.local.submission import parcel_at
 from caliper.local.supplies import FileSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.storage import Sources, Supplies

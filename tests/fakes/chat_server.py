@@ -31,6 +31,7 @@ Step = Callable[["ChatServer", web.Request, dict[str, Any]], Awaitable[web.Strea
 
 MODEL = "fake/judge-8b"
 REVISION = "0123456789abcdef0123456789abcdef01234567"
+_PATIENCE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,8 @@ class ChatServer:
         self._steps, self._otherwise = iter(()), step
 
     async def until_received(self, count: int) -> None:
-        """Wait for the n-th request, counted from 1."""
-        async with self._arrived:
+        """Wait for the n-th request, counted from 1. Raises TimeoutError if none comes."""
+        async with asyncio.timeout(_PATIENCE), self._arrived:
             await self._arrived.wait_for(lambda: len(self.requests) >= count)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:

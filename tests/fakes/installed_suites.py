@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tests.fakes.caption_buckets import MemoryBucket
@@ -14,7 +15,6 @@ from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import push_suite
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
@@ -22,6 +22,8 @@ from caliper.local.checkpoint_captioner import CheckpointCaptioner
 from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.patient_gateway import PatientGateway
+from caliper.local.run_costs import RunCosts
+from caliper.local.submission import push_suite
 from caliper.local.suite_config import read_suite
 from caliper.pipeline.aggregation.lease import Lease
 from caliper.pipeline.asking.memory_limit import MemoryLimit
@@ -35,9 +37,11 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.hosts import HostRoom, PermittedHosts
 from caliper.wiring.models import Access
+from caliper.wiring.prices import Prices
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 ACCESS = Access(in_flight=2, retry_budget=0)
+_FREE: Prices = MappingProxyType({})
 
 
 @dataclass
@@ -88,6 +92,7 @@ async def installed(
     captioner: CaptionerSettings | None = None,
     examiner: JudgeSettings | None = None,
     served: tuple[str, ...] = (),
+    prices: Prices = _FREE,
 ) -> AsyncIterator[Installed]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
@@ -99,11 +104,12 @@ async def installed(
             ground.whole,
             clock,
             HostRoom(ACCESS, PermittedHosts(served, "", "", "")),
-            CheckpointCaptioner(ground, ACCESS, shipped_pack(), decoders, MemoryLimit()),
+            CheckpointCaptioner(ground, ACCESS, shipped_pack(), decoders, MemoryLimit(), prices),
             print,
         )
         requests = CheckpointRequests(PatientGateway(gateway, clock, print), captions, serving)
-        evaluator = GatewayEvaluator(gateway, ground.store, comparer, requests, clock, print)
+        costs = RunCosts(ground.store, prices)
+        evaluator = GatewayEvaluator(gateway, ground.store, comparer, requests, clock, print, costs)
         yield Installed(ground, evaluator, bucket)
         await decoders.close()
     await comparer.close()

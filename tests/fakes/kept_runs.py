@@ -35,8 +35,8 @@ from tests.fakes.sources import ROOT
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import send
 from caliper.local.config import RunConfig, read_config
+from caliper.local.submission import send
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 

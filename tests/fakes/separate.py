@@ -32,10 +32,10 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.dead_letters import Letter
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
+from caliper.local.submission import send
 from caliper.pipeline.gateway.dead_letters import LetterFilter, find_letters
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.storage import ObjectStore

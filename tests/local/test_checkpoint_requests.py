@@ -3,140 +3,29 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes import chat_server as fake
-from tests.fakes import tiny
-from tests.fakes.caption_buckets import MemoryBucket
+from tests.fakes import runs, tiny
+from tests.fakes.captioned_checkpoints import SAMPLES, SERVED, Place, describe
 from tests.fakes.chat_server import MODEL, ChatServer
-from tests.fakes.serving import FakeServer, World
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stream_messages import LEAF, RUN
 from tests.fakes.suite_folders import suite as written
 
-from caliper.adapters.media.bounds import DecoderOptions
-from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.packs.files import shipped_pack
-from caliper.cli.submission import push_suite
 from caliper.core.caption import CutShort
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.core.messages import ExamineJob
+from caliper.core.outcome import Reason
+from caliper.core.question import Failure
 from caliper.core.spending import Spending
-from caliper.core.suites import Suite
-from caliper.local.bucket_captions import BucketCaptions
-from caliper.local.checkpoint_captioner import CheckpointCaptioner
-from caliper.local.checkpoint_requests import (
-    CheckpointRequest,
-    CheckpointRequests,
-    CheckpointServing,
-)
+from caliper.local.caption_passes import CaptionPasses
 from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
-from caliper.pipeline.aggregation.lease import Lease
-from caliper.pipeline.asking.memory_limit import MemoryLimit
-from caliper.pipeline.store.supplies import read_captions
-from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
-from caliper.pipeline.suites.slots import slot_states
-from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Note
-from caliper.wiring.clock import SystemClock
-from caliper.wiring.grounds import memory_ground
+from caliper.pipeline.asking.unscored_verdicts import unscored_job
 from caliper.wiring.models import Access
-
-SAMPLES = 3
-SERVED = "tgi:{endpoint}#{model}@{revision}"
-
-
-class Served(FakeServer):
-    """A checkpoint at the URL of a server that is there anyway."""
-
-    def __init__(self, world: World, url: str) -> None:
-        super().__init__(world)
-        self._url = url
-
-    async def start(self, checkpoint: CheckpointRevision, note: Note) -> CheckpointEndpoint:
-        await super().start(checkpoint, note)
-        return CheckpointEndpoint(self._url, MODEL)
-
-
-@dataclass
-class Place:
-    """What has checkpoints served, by a chat server, in a store in memory."""
-
-    folder: Path
-    chat: ChatServer
-    store: Any = field(default_factory=MemoryStore)
-    world: World = field(default_factory=World)
-    paid: Spending = field(default_factory=Spending)
-    told: list[dict[str, Any]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.ground = memory_ground(self.store)
-        self.clear = self.world.clear
-
-    def server(self, plan: Any, _: Path) -> CheckpointServer:
-        assert plan["endpoint"]
-        return Served(self.world, self.chat.url)
-
-    async def applied(self, captioner: str = SERVED, **more: Any) -> Suite:
-        tiny.write_pictures(self.folder, SAMPLES)
-        part = {"data": str(self.folder / "data"), "captioner": captioner}
-        serve = {"endpoint": self.chat.url}
-        values = {"benchmarks": {"capability": part}, "serve": serve, **more}
-        return await push_suite(read_suite(written(self.folder, **values)), self.ground.store)
-
-    def pay(self, cost: Spending) -> None:
-        self.paid += cost
-
-    async def request(
-        self, suite: Suite, revision: str, access: Access | None = None
-    ) -> CheckpointRequest:
-        assert self.ground.whole is not None
-        clock, store = SystemClock(), self.ground.whole
-        source = CheckpointRevision(f"s3://models/{revision}", revision, f"step-{revision}", 1)
-        entry = CheckpointEntry.new(suite.name, suite.version, source, "now")
-        lease = Lease(store, clock, "lease")
-        claim = EntryClaim(SuiteRegistry(store, clock), StoredEntry(entry, None), lease)
-        hosts: Any = self
-        decoders = Decoders(DecoderOptions(workers=1))
-        captioner = CheckpointCaptioner(
-            self.ground, access or Access(retry_budget=0), shipped_pack(), decoders, MemoryLimit()
-        )
-        serving = CheckpointServing(store, clock, hosts, captioner, print)
-        captions: Any = BucketCaptions(lambda _: MemoryBucket())
-        gateway: Any = None
-        noted = claim.note_progress
-
-        def note(*arguments: Any, **fields: Any) -> None:
-            noted(*arguments, **fields)
-            self.told.append(lease.note())
-
-        claim.note_progress = note
-        try:
-            return await CheckpointRequests(gateway, captions, serving).served(
-                suite, claim, self.pay
-            )
-        finally:
-            await decoders.close()
-
-    async def texts(self, made: CheckpointRequest) -> dict[str, str]:
-        (part,) = made.request.benchmarks
-        assert part.captions is not None
-        return dict(await read_captions(self.ground.store, part.captions))
-
-    async def assert_empty(self) -> None:
-        assert self.world.served == set()
-        (slot,) = await slot_states(self.ground.store)
-        assert (slot.served, slot.queue) == ("", ())
-        record = await self.ground.store.get("slots/default/record.json")
-        assert record is not None
-        assert json.loads(record)["trace"] == {}
-
-
-def describe(server: ChatServer, text: str) -> None:
-    server.from_now_on(fake.answer(text))
 
 
 @pytest.fixture
@@ -150,6 +39,7 @@ Places = Callable[[ChatServer], Place]
 async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places) -> None:
     async with ChatServer(kind="openai") as chat:
         place = place_of(chat)
+        place.prices = {MODEL: (1000.0, 2000.0)}
         suite = await place.applied(budget={"calls": 100, "tokens": 1000})
         for revision in ("one", "two"):
             describe(chat, f"A park, says {revision}.")
@@ -162,7 +52,8 @@ async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places
             terms = made.request.terms
             assert (terms.calls, terms.tokens) == (SAMPLES, 1000 - 10 * SAMPLES)
             await place.assert_empty()
-        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES)
+        # 7 tokens of each prompt, 3 of each reply.
+        assert place.paid == Spending(2 * SAMPLES, 20 * SAMPLES, 0.026 * SAMPLES)
         assert [each["phase"] for each in place.told] == ["captioning"] * len(place.told)
         assert {(each["done"], each["whole"]) for each in place.told} == {
             (done, SAMPLES) for done in range(SAMPLES + 1)
@@ -197,21 +88,65 @@ async def test_whatever_ends_the_captions_none_is_asked_for_again(place_of: Plac
 
 
 async def test_a_caption_that_cannot_be_had_is_none_and_a_blank_one_is(place_of: Places) -> None:
-    script = [fake.answer(""), fake.answer("A pa", "length"), fake.status(400, "too long")]
-    async with ChatServer(script, kind="openai") as chat:
+    script, refused = [fake.answer(""), fake.answer("A pa", "length")], fake.status(400, "too long")
+    async with ChatServer(script, kind="openai", otherwise=refused) as chat:
         place = place_of(chat)
         made = await place.request(await place.applied(), "one", Access(in_flight=1))
         texts = await place.texts(made)
         assert sorted(texts.values()) == ["", "A pa"]
         assert {text for text in texts.values() if isinstance(text, CutShort)} == {"A pa"}
-        assert made.shortfall == "samples without a caption: 1 backend"
+        assert made.shortfall == "samples without a caption: 1 of 3 (1 backend)"
+        ((_, failure),) = (await place.lacking(made)).items()
+        assert failure.reason is Reason.BACKEND
+        assert "too long" in failure.detail
+        # It was asked for as often as others heal, and no more.
+        assert len(chat.requests) == 2 + 3
         await place.assert_empty()
+
+
+async def test_what_fails_for_trouble_is_asked_for_again_while_the_checkpoint_is_served(
+    place_of: Places,
+) -> None:
+    script = [fake.answer("A park."), fake.status(400), fake.status(400)]
+    async with ChatServer(
+        [*script, fake.status(400), fake.answer("A cat.")],
+        kind="openai",
+        otherwise=fake.answer("A dog."),
+    ) as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        assert sorted((await place.texts(made)).values()) == ["A cat.", "A dog.", "A park."]
+        assert (made.shortfall, await place.lacking(made)) == ("", {})
+        done = [each["done"] for each in place.told]
+        assert done == sorted(done)
+        assert done[-1] == SAMPLES
+        await place.assert_empty()
+
+
+async def test_what_is_final_in_any_run_is_asked_for_once(place_of: Places) -> None:
+    script = [fake.answer("A park."), fake.answer("", "unknown")]
+    refusal = fake.answer("", "content_filter")
+    async with ChatServer(script, kind="openai", otherwise=refusal) as chat:
+        place = place_of(chat)
+        made = await place.request(await place.applied(), "one", Access(in_flight=1))
+        told = "samples without a caption: 2 of 3 (1 no_caption, 1 refused)"
+        assert (made.shortfall, len(chat.requests)) == (told, SAMPLES)
+
+
+def test_a_sample_of_which_nothing_can_be_asked_is_no_trouble() -> None:
+    faulty = replace(LEAF.questions[0], unscored=Reason.BAD_GROUND_TRUTH)
+    job = ExamineJob(RUN, "captionqa", "nat_000", None, (replace(LEAF, questions=(faulty,)),))
+    none: Any = None
+    writing = CaptionPasses(runs.spec(), none, lambda _, __: None)
+    writing.note_failure(job, unscored_job(job, Failure(Reason.REFUSED)))
+    told = "samples without a caption: 1 of 1 (1 bad_ground_truth)"
+    assert writing.captions.shortfall == told
 
 
 async def test_a_checkpoint_without_any_caption_is_tried_again(place_of: Places) -> None:
     async with ChatServer(kind="openai", otherwise=fake.status(500)) as chat:
         place = place_of(chat)
-        with pytest.raises(BackendUnavailable, match="without a caption: 3 backend"):
+        with pytest.raises(BackendUnavailable, match=r"without a caption: 3 of 3 \(3 backend\)"):
             await place.request(await place.applied(), "one")
         await place.assert_empty()
 
@@ -233,7 +168,7 @@ async def test_a_cap_on_tokens_holds_for_captions(place_of: Places) -> None:
         suite = await place.applied(budget={"tokens": 15})
         made = await place.request(suite, "one", Access(in_flight=1))
         assert len(await place.texts(made)) == len(chat.requests) == 2
-        assert made.shortfall == "samples without a caption: 1 budget"
+        assert made.shortfall == "samples without a caption: 1 of 3 (1 budget)"
         assert made.request.terms.tokens == 1
 
 

@@ -54,15 +54,20 @@ class Rule:
 
 
 async def run(
-    folder: Path, url: str, rule: Rule, concurrency: int = 4, captioner: str = ""
+    folder: Path,
+    url: str,
+    rule: Rule,
+    concurrency: int = 4,
+    captioner: str = "",
+    captions: int = SAMPLES,
 ) -> RunDirectory:
     part: dict[str, Any] = {"data": folder / "data", "judge": f"tgi:{url}"}
     part |= {"captioner": f"tgi:{captioner}"} if captioner else {"captions": folder / "captions"}
     values = {"benchmarks": {"capability": part}, "anchors": False, "concurrency": concurrency}
     config = check_config({**values, "out": folder / "run", "store": folder / "store"})
 
-    async def rule_of(_: RunLedger, captions: Captions) -> Rule:
-        assert len(captions["capability"]) == SAMPLES
+    async def rule_of(_: RunLedger, texts: Captions) -> Rule:
+        assert len(texts["capability"]) == captions
         return rule
 
     clock = SystemClock()
@@ -151,6 +156,24 @@ async def test_all_captions_are_written_before_anything_is_asked(tmp_path: Path)
     ended = await directory.stored_run.open()
     assert ended.state is RunState.DECIDED
     assert len((await directory.captions(ended))["capability"]) == SAMPLES
+
+
+async def test_a_caption_that_failed_is_asked_for_again_by_the_next_start(tmp_path: Path) -> None:
+    tiny.write_pictures(tmp_path, SAMPLES, shade=12)
+    answer = fake.answer("A park.")
+    async with (
+        ChatServer([answer] * SIZE, otherwise=fake.status(400)) as captioner,
+        ChatServer(otherwise=RIGHT) as server,
+    ):
+        url, rule = captioner.url, Rule(9)
+        directory = await run(tmp_path, server.url, rule, captioner=url, captions=SIZE)
+        assert (len(captioner.requests), len(server.requests)) == (SAMPLES, SIZE)
+        assert list(rule.looks[-1].values()).count(None) == SAMPLES - SIZE
+        assert (await directory.stored_run.open()).state is RunState.FINISHED
+        captioner.from_now_on(answer)
+        directory = await run(tmp_path, server.url, Rule(9), captioner=url)
+        assert (len(captioner.requests), len(server.requests)) == (2 * SAMPLES - SIZE, SAMPLES)
+    assert (await directory.stored_run.open()).state is RunState.COMPLETE
 
 
 async def test_a_run_whose_answer_is_never_sure_is_complete(tmp_path: Path) -> None:

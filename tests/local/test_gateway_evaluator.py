@@ -260,7 +260,7 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
         ({"serve": {"pod": {"spec": {}}, "namespace": "kube-system"}}, "serve.namespace"),
         ({"serve": {"pod": {"spec": {}}, "account": "/"}}, "serve.account"),
         ({"anchors": True}, "anchors"),
-        ({"budget": {"month": {"money": 5}}}, "budget.month.money"),
+        ({"budget": {"calls": 5, "month": {"money": 5}}}, "budget.month.money"),
         ({"budget": {"month": {"tokens": 5}}}, "budget.month.tokens"),
         ({"judge": "tgi:http://127.0.0.1:1#m"}, "benchmarks.capability.judge"),
         ({"captioner": "tgi:http://127.0.0.1:1#{name}"}, "benchmarks.capability.captioner"),

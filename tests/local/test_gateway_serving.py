@@ -9,7 +9,7 @@ from tests.fakes.chat_server import ChatServer, Step, answer, status
 from tests.fakes.installed_suites import Installed, installed
 
 from caliper.core.checkpoints import CheckpointRevision
-from caliper.core.entry_states import EntryCause
+from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.outcome import Reason
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -27,12 +27,13 @@ def said(text: str) -> Step:
     return step
 
 
-async def applied(there: Installed, folder: Path, chat: ChatServer) -> Suite:
+async def applied(there: Installed, folder: Path, chat: ChatServer, **more: Any) -> Suite:
     """A suite of three samples whose checkpoints that server serves."""
     tiny.write_pictures(folder, 3)
     part = {"data": str(folder / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}
     serve = {"endpoint": chat.url}
-    return await there.applied(folder, benchmarks={"capability": part}, serve=serve, margin=None)
+    more = {"budget": {"tokens": 1_000}, "margin": None, **more}
+    return await there.applied(folder, benchmarks={"capability": part}, serve=serve, **more)
 
 
 def revision(step: int) -> CheckpointRevision:
@@ -45,7 +46,7 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
     """A run that was begun goes on without its server."""
     async with (
         ChatServer(kind="openai", models=("rev1", "rev2"), otherwise=said("A park.")) as chat,
-        installed(tmp_path, served=(chat.url,)) as there,
+        installed(tmp_path, served=(chat.url,), prices={"rev1": (1000.0, 2000.0)}) as there,
     ):
         suite = await applied(there, tmp_path, chat)
         registry = SuiteRegistry(there.ground.store, there.ground.clock)
@@ -55,9 +56,10 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         entries = await there.decided()
         assert [str(each.state) for each in entries] == ["evaluated", "evaluated"]
         assert [each.calls for each in entries] == [3, 3]
+        assert [(each.tokens, each.money) for each in entries] == [(30, 0.039), (30, 0.0)]
         assert len(chat.requests) == 6
-        (slot,) = await slot_states(there.ground.store)
-        assert (slot.served, slot.queue) == ("", ())
+        states = [(each.served, each.queue) for each in await slot_states(there.ground.store)]
+        assert states == [("", ())] * 2
         found = (await gateway.get(entries[0].run)).spec.benchmark("capability")
         assert found.captions is not None
         # Its server is not called again.
@@ -66,17 +68,32 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         assert again.fields["run"] == entries[1].run
 
 
-async def test_a_sample_without_a_caption_has_no_score(tmp_path: Path) -> None:
-    script = [said("A park."), said(""), status(400)]
+async def test_a_sample_without_a_caption_is_unscored_and_the_coverage_decides(
+    tmp_path: Path,
+) -> None:
+    """As in a run that asks its captioner itself: at the floor it gates, below it does not."""
+    script = [said("A park.")] * 5
+    checks = [{"benchmark": "capability", "figure": "average.f1", "max_drop": 200.0}]
     async with (
-        ChatServer(script, kind="openai", models=("rev1", "rev2")) as chat,
+        ChatServer(
+            script, kind="openai", models=("rev1", "rev2", "rev3"), otherwise=status(400)
+        ) as chat,
         installed(tmp_path, served=(chat.url,)) as there,
     ):
-        result = await there.one(await applied(there, tmp_path, chat), revision(1))
+        policy = {"checks": checks, "min_coverage": 0.6}
+        more = {"coverage_floor": 0.6, "gate": policy}
+        suite = await applied(there, tmp_path, chat, **more)
+        registry = SuiteRegistry(there.ground.store, there.ground.clock)
+        for step in (1, 2):
+            await registry.register(suite, revision(step))
+        first, second = await there.decided()
+        assert (first.state, first.reason) == (EntryState.EVALUATED, "")
+        told = "samples without a caption: 1 of 3 (1 backend)"
+        assert (second.state, second.reason) == (EntryState.PASSED, told)
+        strict = await applied(there, tmp_path, chat, gate=policy)
+        result = await there.one(strict, second.checkpoint)
         assert result.cause is EntryCause.DOUBT
-        assert result.fields["reason"].endswith("; samples without a caption: 1 backend")
-        (coverage,) = (
-            each.coverage
-            for each in (await there.evaluator.gateway.get(result.fields["run"])).benchmarks
-        )
-        assert (coverage.scored, dict(coverage.unscored)) == (2, {Reason.NO_CAPTION: 1})
+        assert result.fields["reason"].startswith(f"{told}; Incomplete: CAPability: 2 of 3 ")
+        for run in (second.run, result.fields["run"]):
+            (part,) = (await there.evaluator.gateway.get(run)).benchmarks
+            assert (part.coverage.scored, dict(part.coverage.unscored)) == (2, {Reason.BACKEND: 1})

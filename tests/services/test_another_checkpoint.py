@@ -18,10 +18,10 @@ from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import send
 from caliper.core.report import Reuse
 from caliper.core.run import RunState
 from caliper.local.config import check_config
+from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, QaReaderSettings

@@ -20,10 +20,10 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import parcel_of, send
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.submission import parcel_of, send
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
 from caliper.wiring.grounds import Ground, memory_ground

@@ -13,9 +13,9 @@ from tests.fakes.installation import alone, installation, over
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, check_config, read_config
+from caliper.local.submission import send
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings

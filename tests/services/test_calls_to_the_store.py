@@ -13,9 +13,9 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
+from caliper.local.submission import send
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.ports.stages import StageDescription

@@ -18,11 +18,11 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, check_config
+from caliper.local.submission import send
 from caliper.pipeline.gateway.dead_letters import find_letters
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.run_reader import VerdictQuery

@@ -21,11 +21,11 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import parcel_at, send
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
 from caliper.local.config import RunConfig, read_config
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import media_of
+from caliper.local.submission import parcel_at, send
 from caliper.pipeline.comparing.comparison import ComparisonRequest, compare_runs
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground

@@ -12,10 +12,10 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.run import RunState
 from caliper.local.config import read_config
+from caliper.local.submission import send
 from caliper.pipeline.gateway.dead_letters import LetterFilter, find_letters, replay
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS
 from caliper.wiring.clock import SystemClock

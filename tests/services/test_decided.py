@@ -1,6 +1,7 @@
 """Runs that an installation ends once their comparison with a baseline is sure."""
 
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from tests.fakes.installation import listening, over
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.analysis.gate import Policy
-from caliper.cli.submission import send
+from caliper.analysis.gate import Decision, Policy
 from caliper.core.run import RunState
 from caliper.local.judged_again import SHARE, place_again
+from caliper.local.submission import send
+from caliper.pipeline.aggregation.look_findings import decision_of
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.models import ModelRoom
@@ -71,3 +73,38 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
             assert (await send(worse, gateway, store, plan.criterion)).state is RunState.DECIDED
         here = await asyncio.to_thread(caliper, *gate, first.path, second.path, code=1)
         assert there.out == here.out
+
+
+async def test_a_comparison_that_covers_less_than_its_policy_asks_for_decides_nothing(
+    tmp_path: Path,
+) -> None:
+    base, same = (checkpoint(tmp_path, name, 10, coverage_floor=0.5) for name in ("base", "same"))
+    file = tmp_path / "same" / "scene.jsonl"
+    tiny.text(file, "".join(file.read_text().splitlines(keepends=True)[::2]))
+    async with ChatServer(otherwise=judge) as chat:
+        first = (await in_one_process(base, chat.url, tmp_path / "first")).stored_run
+        policy = Policy(CHECKS[:1], min_coverage=0.9)
+        plan = SequentialPlan(first, policy, None, policy.level, None, ModelRoom.rules())
+        second = await in_one_process(same, chat.url, tmp_path / "second", plan)
+        run = await second.stored_run.open()
+        look = await plan.look(run, await second.captions(run))
+        assert re.match(r"the candidate covers \d\d\.\d%, less than 90\.0%", look.reason)
+        assert decision_of(look) is Decision.INCONCLUSIVE
+        enough = replace(plan, policy=replace(policy, min_coverage=0.2))
+        assert not (await enough.look(run, await second.captions(run))).reason
+
+
+async def test_captions_known_to_be_missing_count_even_if_no_draw_met_them(tmp_path: Path) -> None:
+    base, same = (checkpoint(tmp_path, name, 10) for name in ("base", "same"))
+    async with ChatServer(otherwise=judge) as chat:
+        first = (await in_one_process(base, chat.url, tmp_path / "first")).stored_run
+        plan = SequentialPlan(first, Policy(CHECKS[:1]), None, 0.05, None, ModelRoom.rules())
+        second = await in_one_process(same, chat.url, tmp_path / "second", plan)
+        run, drawn = await second.stored_run.open(), shown(chat)
+    captions = await second.captions(run)
+    texts = captions["capability"]
+    assert decision_of(await plan.look(run, captions)) is Decision.PASSED
+    met = {"capability": {name: texts[name] for name in texts if texts[name] in drawn}}
+    look = await plan.look(run, met)
+    assert re.match(r"the candidate covers \d\d\.\d%, less than 99\.0%", look.reason)
+    assert decision_of(look) is Decision.INCONCLUSIVE

@@ -15,8 +15,8 @@ from tests.fakes.decided import (
 from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, installation
 
 from caliper.analysis.gate import Policy
-from caliper.cli.submission import send
 from caliper.core.run import RunState
+from caliper.local.submission import send
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 
 BLOCK = SAMPLES // 40

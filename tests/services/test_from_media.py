@@ -10,10 +10,10 @@ from tests.fakes.installation import alone, over
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import parcels_from_media, send
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec, RunState
 from caliper.local.config import RunConfig, read_config
+from caliper.local.submission import parcels_from_media, send
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.recordings import Recordings
 

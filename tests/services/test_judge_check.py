@@ -14,9 +14,9 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import parcel_at, send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
+from caliper.local.submission import parcel_at, send
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.anchors import anchors_of

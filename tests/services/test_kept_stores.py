@@ -10,9 +10,9 @@ from tests.fakes.kept_runs import FIGURES, KEPT, by_words, installation, replies
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
+from caliper.local.submission import send
 from caliper.pipeline.reports.run_reader import VerdictQuery
 
 CALLS = json.loads((KEPT / "calls.json").read_text())

@@ -20,7 +20,6 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import OutputOptions
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_remotely
-from caliper.cli.submission import parcel_of, send
 from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, NotReady
 from caliper.core.keys import canonical_json
@@ -28,6 +27,7 @@ from caliper.core.messages import PlanJob, RunFailed, event_key
 from caliper.core.run import Identity, RunSpec, RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.setup import open_sources
+from caliper.local.submission import parcel_of, send
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, RUNS
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.runs import REFUSED

@@ -12,10 +12,10 @@ from tests.fakes.opinions import opinionated
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import send
 from caliper.core.errors import BackendRejected, InvalidInput
 from caliper.core.run import RunState
 from caliper.local.config import check_config
+from caliper.local.submission import send
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import captioner_parts, open_answerer_parts

@@ -11,10 +11,10 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.errors import InvalidInput, NotFound, NotReady
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
+from caliper.local.submission import send
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.grounds import memory_ground
 

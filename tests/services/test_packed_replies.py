@@ -14,8 +14,8 @@ from tests.fakes.small_runs import example, rows_of
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.cli.submission import send
 from caliper.core.run import RunState
+from caliper.local.submission import send
 from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packer import GRACE, Packer

@@ -26,9 +26,9 @@ from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
+from caliper.local.submission import send
 
 KILL_AT = 40
 

@@ -17,11 +17,11 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.exits import Exit
-from caliper.cli.submission import send
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
 from caliper.local.config import read_config
+from caliper.local.submission import send
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.grounds import memory_ground

@@ -21,8 +21,8 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.metrics.prometheus import Metrics
 from caliper.adapters.metrics.traces import Spans, TracedTelemetry
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.submission import send
 from caliper.local.config import read_config
+from caliper.local.submission import send
 from caliper.ports.telemetry import Step, StepEnded
 from caliper.serving.metrics import process_telemetry
 from caliper.wiring.grounds import memory_ground

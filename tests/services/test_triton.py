@@ -7,9 +7,9 @@ from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
-from caliper.cli.submission import send
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, check_config
+from caliper.local.submission import send
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 

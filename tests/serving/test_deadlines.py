@@ -17,8 +17,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.qa_reader.v1 import qa_reader_pb2
-from caliper.cli.submission import parcel_at
 from caliper.core.keys import canonical_json
+from caliper.local.submission import parcel_at
 from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.serving import adhoc, aggregator

@@ -12,7 +12,7 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.types.v1.run_pb2 import Preparation, TaxonomyOfDomain
-from caliper.cli.submission import parcel_at
+from caliper.local.submission import parcel_at
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings

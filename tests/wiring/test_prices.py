@@ -5,7 +5,7 @@ import pytest
 from caliper.adapters.models.cost import Cost
 from caliper.core.errors import InvalidInput
 from caliper.core.spending import Spending
-from caliper.wiring.prices import read_prices, spending, unpriced
+from caliper.wiring.prices import parse_prices, read_prices, spending, unpriced
 
 LABEL = "owner/judge (tgi, 0123456789ab)"
 
@@ -26,3 +26,6 @@ def test_an_unusable_price_names_its_variable(text: str, monkeypatch: pytest.Mon
     with pytest.raises(InvalidInput, match="expected MODEL=PROMPT/COMPLETION") as caught:
         read_prices()
     assert caught.value.field == "CALIPER_PRICES"
+    with pytest.raises(InvalidInput) as caught:
+        parse_prices(text, "CALIPER_SUITES_PRICES")
+    assert caught.value.field == "CALIPER_SUITES_PRICES"

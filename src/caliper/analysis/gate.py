@@ -127,15 +127,17 @@ def gate(
     named = {check.benchmark for check in policy.checks}
     lost = base.coverage.keys() - candidate.coverage.keys() - named
     checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
-    unfit = {check: _unfit(policy, check, base, candidate) for check in checks}
+    reasons = {check: unfit(policy, check, base, candidate) for check in checks}
     findings = [
-        replace(finding, reason=unfit[check])
+        replace(finding, reason=reasons[check])
         for check in checks
         for finding in _matching(check, differences.get(check.benchmark, {}))
     ]
     findings = [finding if finding.reason else _test(finding, policy.level) for finding in findings]
     findings = _with_regressions(findings, policy.level)
-    open_ = any(_keeps_open(finding, unfit[finding.check], base, candidate) for finding in findings)
+    open_ = any(
+        _keeps_open(finding, reasons[finding.check], base, candidate) for finding in findings
+    )
     return GateResult(_decision(findings, something_missing=open_), tuple(findings))
 
 
@@ -165,7 +167,7 @@ def _matching(check: Check, figures: Mapping[Path, Difference]) -> Iterator[Gate
         yield GateFinding(check, check.figure, Decision.INCONCLUSIVE)
 
 
-def _unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> str:
+def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> str:
     """Why a benchmark cannot be gated; empty if it can."""
     for side, name in ((base, "base"), (candidate, "candidate")):
         if check.benchmark not in side.coverage:

@@ -24,7 +24,7 @@ from caliper.adapters.phrases import (
 )
 from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
-from caliper.cli.comparison import Anyway, Partial, open_comparison
+from caliper.cli.comparison import Anyway, Partial, compare_and_warn
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
@@ -85,7 +85,7 @@ def compare(options: CompareOptions) -> int:
     flips = options.flips if pictures or options.json else 0
     request = ComparisonRequest(options.anyway, options.partial, flips)
     runs = (options.base, *options.candidates)
-    comparison, thumbnail = open_comparison(runs, options.server, request, pictures=pictures)
+    comparison, thumbnail = compare_and_warn(runs, options.server, request, pictures=pictures)
     if options.html is not None:
         write_text(options.html, render_comparison(comparison, thumbnail))
     if options.json:

@@ -17,10 +17,11 @@ from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Data
-from caliper.cli.installation import InstalledStore, store_at
+from caliper.cli.installation import InstalledStore
 from caliper.cli.options import OutputOptions, command_taking
-from caliper.cli.submission import parcel_of, parcels_from_media
 from caliper.local.config import check_config
+from caliper.local.installation import store_at
+from caliper.local.submission import parcel_of, parcels_from_media
 from caliper.pipeline.store.supplies import Parcel, push_dataset
 from caliper.ports.storage import ObjectStore
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import uvloop
@@ -26,12 +27,11 @@ from caliper.cli.show import (
     show_reuse,
     with_execution,
 )
-from caliper.core.errors import BackendError
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
-from caliper.local.reports import find_equal_run, read_report
-from caliper.local.run import RunResult, ended_result, evaluate
-from caliper.local.setup import prepare
+from caliper.local.run import RunResult, evaluate_config
+from caliper.local.setup import RunSetup
+from caliper.ports.watcher import Watcher
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
 
@@ -48,14 +48,7 @@ def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
     if shown.server is not None:
         return asyncio.run(remote.evaluate_remotely(config, shown.server, shown))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        try:
-            finished = runner.run(_run(config, shown))
-        except BackendError:
-            directory = find_equal_run(config)
-            stored_report = None if directory is None else runner.run(read_report(directory))
-            if directory is None or stored_report is None or stored_report.partial:
-                raise
-            finished = ended_result(directory, stored_report)
+        finished = runner.run(_run(config, shown))
     _show(finished, shown)
     # A process that ends need not look for cycles in what it leaves.
     gc.freeze()
@@ -68,11 +61,13 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
-    async with prepare(config, access(config.concurrency), clock) as prepared:
+
+    def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
         show_gaps(config, prepared.spec, shown)
         captioning = bool(prepared.models.captioners)
-        with run_watcher(prepared.spec, clock, quiet=shown.quiet, captioning=captioning) as watcher:
-            return await evaluate(prepared, watcher, clock, decoders())
+        return run_watcher(prepared.spec, clock, quiet=shown.quiet, captioning=captioning)
+
+    return await evaluate_config(config, access(config.concurrency), clock, watching, decoders())
 
 
 def _show(finished: RunResult, shown: OutputOptions) -> None:

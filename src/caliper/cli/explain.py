@@ -14,10 +14,10 @@ from caliper.adapters.exports.jsonl import record
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.installation import store_at
 from caliper.core.report import VerdictRow
 from caliper.core.run import Identity
 from caliper.local.directory import find_run
+from caliper.local.installation import store_at
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story

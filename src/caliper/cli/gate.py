@@ -13,23 +13,18 @@ from rich.markup import escape
 from caliper.adapters.exports.gate import gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.phrases import dimensions, number
-from caliper.analysis.comparability import unique_names
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
-from caliper.analysis.sequential import Look
-from caliper.cli.comparison import Anyway, open_comparison
+from caliper.cli.comparison import Anyway, compare_and_warn
 from caliper.cli.console import OUT, write_json, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
-from caliper.cli.installation import InstalledServer, open_gateway
+from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.tables import text_table
-from caliper.core.errors import InvalidInput, NotComparable
-from caliper.core.run import RunSpec, RunState
-from caliper.local.directory import find_run
-from caliper.local.judged_again import plan_by_policy
+from caliper.core.errors import InvalidInput
+from caliper.local.gating import compared_gate, decided_gate
 from caliper.local.policy import read_policy
-from caliper.pipeline.aggregation.sequential import gate_result
-from caliper.pipeline.comparing.gating import GATE_REQUEST, gate_comparison
+from caliper.pipeline.comparing.gating import GATE_REQUEST
 
 _HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
@@ -85,12 +80,13 @@ def decide(options: GateOptions) -> int:
     policy = read_policy(options.policy)
     if options.aa:
         return _on_replicate(options, policy)
-    found = asyncio.run(_find_look(options, policy))
-    if found is None:
-        (before, after), result = _by_comparison(options, policy)
-    else:
-        (before, after), look = found
-        result = gate_result(look)
+    runs = (options.base, options.candidate)
+    gated = asyncio.run(decided_gate(runs, options.server, policy))
+    if gated is None:
+        request = replace(GATE_REQUEST, anyway=options.anyway)
+        comparison, _ = compare_and_warn(runs, options.server, request)
+        gated = compared_gate(comparison, policy)
+    (before, after), result = gated
     if options.markdown is not None:
         write_text(options.markdown, gate_markdown(before, after, result))
     if options.json:
@@ -111,40 +107,6 @@ def _on_replicate(options: GateOptions, policy: Policy) -> int:
     from caliper.cli.gate_aa import try_on_replicate  # noqa: PLC0415
 
     return try_on_replicate((options.base, options.candidate), policy, json=options.json)
-
-
-def _by_comparison(options: GateOptions, policy: Policy) -> tuple[tuple[str, ...], GateResult]:
-    request = replace(GATE_REQUEST, anyway=options.anyway)
-    comparison, _ = open_comparison((options.base, options.candidate), options.server, request)
-    return comparison.names, gate_comparison(policy, comparison)
-
-
-async def _find_look(options: GateOptions, policy: Policy) -> tuple[tuple[str, ...], Look] | None:
-    """The last look at a candidate whose run ended once it was sure; None for any other."""
-    if options.server is not None:
-        async with open_gateway(options.server) as gateway:
-            candidate = await gateway.get(options.candidate)
-            if candidate.state is not RunState.DECIDED:
-                return None
-            base = await gateway.get(options.base)
-            try:
-                look = await gateway.look(options.base, options.candidate, policy)
-            except NotComparable:
-                return None
-            return _names(base.spec, candidate.spec), look
-    stored = find_run(options.candidate).stored_run
-    if not stored.spec.judging:
-        return None
-    run = await stored.open()
-    plan = plan_by_policy(find_run(options.base), policy)
-    if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
-        return None
-    look = await plan.look(run, await stored.captions(run))
-    return _names(plan.base.spec, run.spec), look
-
-
-def _names(*specs: RunSpec) -> tuple[str, ...]:
-    return unique_names([spec.name for spec in specs], [spec.run_id for spec in specs])
 
 
 def _show(before: str, after: str, result: GateResult) -> None:

@@ -1,22 +1,10 @@
-"""The installation that `--server` names, and its store."""
+"""The options that name an installation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-from caliper.lazy import lazy_module
-from caliper.ports.storage import DeletableStore, ObjectStore
-
-if TYPE_CHECKING:
-    from caliper.adapters.remote import gateway
-    from caliper.wiring import client_settings, grounds, settings
-else:
-    gateway = lazy_module("caliper.adapters.remote.gateway")
-    client_settings = lazy_module("caliper.wiring.client_settings")
-    settings = lazy_module("caliper.wiring.settings")
-    grounds = lazy_module("caliper.wiring.grounds")
 
 _SERVER = "The gateway of an installation; https://HOST:PORT for TLS."
 Server = Annotated[str, typer.Option("--server", metavar="HOST:PORT", help=_SERVER)]
@@ -30,24 +18,3 @@ InstalledStore = Annotated[
         "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
     ),
 ]
-
-
-def open_gateway(server: str) -> gateway.RemoteGateway:
-    """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
-    client = settings.read_settings(client_settings.ClientSettings)
-    return gateway.RemoteGateway(client.gateway(server))
-
-
-def open_store() -> ObjectStore | None:
-    """The store that CALIPER_STORE names, or None. Raises as `store_at`."""
-    client = settings.read_settings(client_settings.ClientSettings)
-    return grounds.open_store(client) if client.store else None
-
-
-def store_at(place: str | None) -> DeletableStore:
-    """The store at `place`, by default the one that CALIPER_STORE names.
-
-    Raises what `read_settings` and `grounds.open_store` raise.
-    """
-    client = settings.read_settings(client_settings.ClientSettings)
-    return grounds.open_store(client.model_copy(update={"store": place}) if place else client)

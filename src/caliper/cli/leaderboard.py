@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,30 +20,20 @@ from caliper.adapters.exports.leaderboard import (
 )
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.leaderboard import render_leaderboard
-from caliper.analysis.comparability import describe
-from caliper.analysis.compare import Difference
-from caliper.analysis.leaderboard import (
-    Board,
-    Column,
-    Standing,
-    add_differences,
-    all_columns,
-    headline_columns,
-    rank,
-)
+from caliper.analysis.leaderboard import Board, Standing
 from caliper.benchmarks.registry import benchmark_names
-from caliper.cli.comparison import Anyway, Partial
+from caliper.cli.comparison import Anyway, Partial, warn_of_distinctions
 from caliper.cli.console import OUT, write_out
-from caliper.cli.entrants import Entrants, entrants
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.show import format_estimate
 from caliper.cli.tables import text_table
-from caliper.core.errors import InvalidInput, UnknownName
-from caliper.core.report import Report
-from caliper.pipeline.comparing.comparison import ComparisonRequest, Differences
+from caliper.core.errors import InvalidInput
+from caliper.local.boards import boards_of, check_columns
+from caliper.local.entrants import entrants
+from caliper.pipeline.comparing.comparison import ComparisonRequest
 
 HELP = """Rank checkpoints: one table per benchmark, best first.
 
@@ -88,15 +79,9 @@ class LeaderboardOptions:
 
 def leaderboard(options: LeaderboardOptions) -> int:
     """Read the runs, rank them, and show or write the boards."""
-    if options.benchmark is not None and options.benchmark not in benchmark_names():
-        raise UnknownName("benchmark", options.benchmark, benchmark_names())
     if options.metric is not None and options.benchmark is None:
         raise InvalidInput("needs --benchmark", field="--metric")
-    competitors = entrants(
-        options.runs or (), options.server, ComparisonRequest(options.anyway, options.partial)
-    )
-    remarks = [tuple(map(describe, differing)) for differing in competitors.setup_differences]
-    boards = _with_differences(_boards(options, competitors.reports), competitors, remarks)
+    boards = asyncio.run(_rank(options))
     _write(options, boards)
     if options.json:
         write_out(leaderboard_json(boards))
@@ -107,57 +92,13 @@ def leaderboard(options: LeaderboardOptions) -> int:
     return Exit.DONE if boards else Exit.INCONCLUSIVE
 
 
-def _boards(options: LeaderboardOptions, reports: Sequence[Report]) -> list[Board]:
-    """One board per benchmark, after a board of headlines if there are several benchmarks."""
-    headlines = headline_columns(reports)
-    names = [column.benchmark for column in headlines]
-    if options.benchmark is not None:
-        names = [name for name in names if name == options.benchmark]
-    boards = []
-    if len(names) > 1:
-        over = all_columns(reports, None, headlines[0].benchmark)
-        boards.append(rank("Headline figures", headlines, 0, reports, over))
-    for name in names:
-        columns = all_columns(reports, options.metric, name)
-        by = _ranking(columns, next(one.path for one in headlines if one.benchmark == name))
-        entered = [report for report in reports if any(p.name == name for p in report.benchmarks)]
-        title = next(p.title for p in entered[0].benchmarks if p.name == name)
-        metric = f", {options.metric}" if options.metric else ""
-        boards.append(rank(f"{title}{metric}", columns, by, reports, columns))
-    return boards
-
-
-def _ranking(columns: Sequence[Column], headline: tuple[str, ...]) -> int:
-    """The index of the column to rank by: the headline's; else, for another metric, that of the
-    headline's row; else the first with the headline's name, since CaptionQA prints its overall
-    score under both readings, the chosen one first.
-    """
-    paths = [column.path for column in columns]
-    candidates = (
-        [path == headline for path in paths],
-        [path[:-1] == headline[:-1] != () for path in paths],
-        [path[0].startswith(headline[0]) for path in paths],
-    )
-    return next((matches.index(True) for matches in candidates if any(matches)), 0)
-
-
-def _with_differences(
-    boards: Sequence[Board], competitors: Entrants, remarks: Sequence[tuple[str, ...]]
-) -> list[Board]:
-    """Add the differences from the best row, and the remarks, to each board."""
-    apart: dict[int, Mapping[int, Differences]] = {}
-    filled = []
-    for board in boards:
-        ranking, best = board.columns[board.by], board.standings[0].run
-        if best not in apart:
-            apart[best] = competitors.differences_from(best)
-        differences: dict[int, Difference | None] = {
-            row.run: apart[best][row.run].get(ranking.benchmark, {}).get(ranking.path)
-            for row in board.standings[1:]
-        }
-        standings = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
-        filled.append(add_differences(replace(board, standings=standings), differences))
-    return filled
+async def _rank(options: LeaderboardOptions) -> list[Board]:
+    check_columns(options.benchmark, options.metric)
+    request = ComparisonRequest(options.anyway, options.partial)
+    competitors = await entrants(options.runs or (), options.server, request)
+    for differing in competitors.setup_differences:
+        warn_of_distinctions(differing)
+    return await boards_of(competitors, options.benchmark, options.metric)
 
 
 def _write(options: LeaderboardOptions, boards: Sequence[Board]) -> None:

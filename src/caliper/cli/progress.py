@@ -29,10 +29,10 @@ from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import ERR
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import UNDRAWN, Outcome, Unscored
-from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
+from caliper.local.counting_watcher import CountingWatcher
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.ports.clock import Clock
 from caliper.ports.watcher import Watcher
@@ -101,35 +101,7 @@ class WarningWatcher(SilentWatcher):
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
-class _CountingWatcher(WarningWatcher):
-    """Also counts progress per stage; subclasses show it in `begin` and `advance`."""
-
-    def __init__(self, *, captioning: bool) -> None:
-        self._captioning = captioning
-
-    def begin(self, stage: str, total: int) -> None:
-        raise NotImplementedError
-
-    def advance(self, stage: str, count: int) -> None:
-        raise NotImplementedError
-
-    def on_plan(self, summary: PlanSummary) -> None:
-        for planned in summary.benchmarks:
-            if self._captioning:
-                self.begin(f"{planned.name} captions", planned.samples)
-            self.begin(planned.name, planned.questions)
-
-    def on_resume(self, name: str, known: int) -> None:
-        self.advance(name, known)
-
-    def on_caption(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
-        self.advance(f"{benchmark} captions", 1)
-
-    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        self.advance(job.benchmark, len(verdicts.verdicts))
-
-
-class ProgressLog(_CountingWatcher):
+class ProgressLog(WarningWatcher, CountingWatcher):
     """Writes a line to standard error every 30 seconds, for runs without a terminal."""
 
     def __init__(self, clock: Clock, *, captioning: bool) -> None:
@@ -167,7 +139,7 @@ class ProgressLog(_CountingWatcher):
         return f"{stage} {done:,} of {total:,} ({share:.0%}), {rate:,.1f}/s{remaining}"
 
 
-class ProgressWatcher(_CountingWatcher):
+class ProgressWatcher(WarningWatcher, CountingWatcher):
     """Shows progress bars on standard error."""
 
     def __init__(self, spec: RunSpec, *, captioning: bool) -> None:

@@ -14,13 +14,14 @@ from caliper.adapters.phrases import already_ended, number, remarks
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
-from caliper.cli.installation import Server, open_gateway, open_store
+from caliper.cli.installation import Server
 from caliper.cli.options import OutputOptions
 from caliper.cli.show import show_gaps, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
+from caliper.local.installation import open_gateway, open_store
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from rich import markdown
 
     from caliper.adapters.remote.gateway import RemoteGateway
-    from caliper.cli import submission as sending
+    from caliper.local import submission as sending
 else:
     markdown = lazy_module("rich.markdown")
-    sending = lazy_module("caliper.cli.submission")
+    sending = lazy_module("caliper.local.submission")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id.")]
 _INTERVAL = 1.0

@@ -11,9 +11,10 @@ import typer
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.installation import InstalledServer, InstalledStore, open_gateway, store_at
+from caliper.cli.installation import InstalledServer, InstalledStore
 from caliper.cli.remote import as_json, run_line
 from caliper.core.errors import InvalidInput
+from caliper.local.installation import open_gateway, store_at
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.run_record import Evaluation

@@ -42,11 +42,13 @@ async def suite_status(
     running = (each for each in entries if each.state is EntryState.EVALUATING)
     progress, told = await book.progress(suite.name), await book.notices(suite.name)
     slot = slots.get(plan.place) if plan else None
+    # Of the suite's slot, and of the server's.
+    queue = [label for each in slots.values() for label in each["queue"]]
     targets = [*suite.values.get("notify", {}), TOPIC_NAME]
     return {
         "checkpoints": dict(counts),
         "evaluating": [entry.checkpoint.label for entry in running],
-        **under_way(entries, progress, slot["queue"] if slot else ()),
+        **under_way(entries, progress, queue),
         "calls": sum(entry.calls for entry in entries),
         "tokens": sum(entry.tokens for entry in entries),
         "saved": sum(entry.saved for entry in entries),
@@ -92,7 +94,7 @@ def under_way(
     entries: Sequence[CheckpointEntry], progress: Sequence[EntryProgress], queue: Sequence[str]
 ) -> dict[str, Any]:
     """What waits, what is evaluated since when and how far, and what is stuck. `queue` are the
-    suites and checkpoints that wait for the slot.
+    suites and checkpoints that wait for a slot.
     """
     known = {each.revision: each for each in progress}
     running, waiting, stuck = [], [], []

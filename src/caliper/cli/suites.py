@@ -14,13 +14,14 @@ import yaml
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
-from caliper.cli.installation import InstalledServer, open_store
+from caliper.cli.installation import InstalledServer
 from caliper.cli.suite_status import budget_lines, status_lines, suite_status
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.lazy import lazy_module
+from caliper.local.installation import open_store
 from caliper.local.registration import administration
 from caliper.local.strict import line_of
 from caliper.local.suite_config import read_suite, without_revision
@@ -31,9 +32,9 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.references import check_absolute
 
 if TYPE_CHECKING:
-    from caliper.cli import submission as sending
+    from caliper.local import submission as sending
 else:
-    sending = lazy_module("caliper.cli.submission")
+    sending = lazy_module("caliper.local.submission")
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]

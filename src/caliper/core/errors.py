@@ -19,6 +19,7 @@ The tree:
     │   ├── BackendTimeout      no answer before the deadline
     │   └── BackendRejected     the endpoint will never accept this: 401, 404, 413
     ├── UnreadableReply         a reply without an answer in it
+    ├── FunctionFailed          a function that stands for a model raised, or returned no texts
     ├── ModelChanged            an endpoint serves another model than the run resolved
     ├── BudgetSpent             the run has used up its tokens
     ├── LeaseLost               another process writes what this one was to write
@@ -142,6 +143,16 @@ class UnreadableReply(CaliperError):
     """A reply without an answer, even after asking once more."""
 
 
+class FunctionFailed(CaliperError):
+    """A function that stands for a model raised the `cause`, or returned something else than one
+    text per input.
+    """
+
+    def __init__(self, message: str, cause: BaseException | None = None) -> None:
+        self.cause = cause
+        super().__init__(message)
+
+
 class ModelChanged(CaliperError):
     """A reply came from another model or revision than the run resolved."""
 
@@ -203,6 +214,7 @@ HANDLING: dict[type[Exception], Handling] = {
     BackendTimeout: Handling("DEADLINE_EXCEEDED", JobFate.RETRY, Reason.TIMEOUT),
     BackendRejected: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BACKEND),
     UnreadableReply: Handling(None, JobFate.ASK_ONCE_MORE, Reason.UNREADABLE),
+    FunctionFailed: Handling("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
     ModelChanged: Handling("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
     BudgetSpent: Handling("RESOURCE_EXHAUSTED", JobFate.DEAD_LETTER, Reason.BUDGET),
     LeaseLost: Handling("UNAVAILABLE", JobFate.PAUSE, None),

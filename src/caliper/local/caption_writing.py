@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message
+from caliper.core.messages import ExamineJob, Verdicts
+from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.planning.publisher import CAPTION_JOBS, JobMessage, RunJobs, publish_jobs
+from caliper.pipeline.planning.publisher import (
+    CAPTION_JOBS,
+    VERDICTS,
+    JobMessage,
+    RunJobs,
+    publish_jobs,
+)
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_starts
-from caliper.pipeline.work.handlers import SaveCaption, ignore_verdicts
+from caliper.pipeline.work.handlers import SaveCaption
 from caliper.pipeline.work.worker import first_failure
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
@@ -41,17 +49,21 @@ async def write_captions(
 
 @dataclass(frozen=True, slots=True)
 class CaptionWriting:
-    """Has the checkpoint of a run write its captions by `stages`; each is given to `keep`."""
+    """Has the checkpoint of a run write its captions by `stages`; each is given to `keep`. `failed`
+    holds the verdicts on samples without one, by benchmark and sample.
+    """
 
     stages: ModelStages
     checkpoint: Checkpoint
     keep: SaveCaption
+    failed: dict[tuple[str, str], Verdicts] = field(default_factory=dict, init=False)
 
     async def complete(self, run: RunLedger, known: Captions) -> None:
         """Write the captions of a planned run that are not known. Raises what the stage raises."""
+        self.failed.clear()
         stream, starts = CaptionStream(), await read_starts(run.store)
         ground = replace(self.stages.ground, stream=stream, logs=stream)
-        stages = replace(self.stages, ground=ground, examined=ignore_verdicts)
+        stages = replace(self.stages, ground=ground, examined=self._note_failure)
         cap = starts.terms.token_cap(starts.number)
 
         async def about_captions() -> AsyncIterator[list[Item]]:
@@ -62,3 +74,26 @@ class CaptionWriting:
             about_captions, {part.name: part.checkpoint_sources for part in run.spec.benchmarks}
         )
         await write_captions(stages.captioning(self.checkpoint, self.keep), stream, jobs)
+
+    def _note_failure(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        self.failed[job.benchmark, job.sample] = verdicts
+
+    async def after(self, jobs: AsyncIterator[JobMessage]) -> AsyncIterator[JobMessage]:
+        """Jobs of the run after its captions: those that failed are not asked for again."""
+        async for each in jobs:
+            yield self._refusal(each.message, each.indices) or each
+
+    def _refusal(self, message: Message, indices: tuple[range, ...]) -> JobMessage | None:
+        if message.topic != CAPTION_JOBS:
+            return None
+        codec = self.stages.ground.codec
+        job = codec.read_caption_job(message.value)
+        failed = self.failed.get((job.benchmark, job.sample))
+        if failed is None or job.items[0].source is not Source.CAPTION:
+            return None
+        positions = (each for item in job.items for each in item.positions())
+        drawn = {index for index, each, _ in positions if each.unscored is not Reason.NOT_DRAWN}
+        some = tuple(each for each in failed.verdicts if each.index in drawn)
+        told, sample = replace(failed, verdicts=some), (job.run, job.benchmark, job.sample)
+        self.stages.examined(ExamineJob(*sample, None, job.items), told)
+        return JobMessage(Message(VERDICTS, message.key, codec.write(told)), indices, ())

@@ -7,9 +7,8 @@ process, the next one asks for none of them again.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,23 +17,17 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.wire.identity_codec import IdentityCodec
-from caliper.core.caption import Caption
-from caliper.core.errors import BackendUnavailable, InvalidInput
-from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
-from caliper.core.outcome import Reason, Unscored
+from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.core.spending import Spending
-from caliper.core.terms import Terms
-from caliper.local.caption_writing import CaptionStream, write_captions
+from caliper.local.caption_passes import CaptionPasses, CheckpointCaptions, OnCaptions
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
-from caliper.pipeline.planning.planner import affordable_end, calls_of
-from caliper.pipeline.planning.publisher import RunJobs, jobs
 from caliper.pipeline.planning.resolution import EvaluationRequest, LocalStages, resolve
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
-from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
-from caliper.pipeline.store.plan import PlanReader, plan, read_plan
+from caliper.pipeline.store.disk_spill import temporary_folder
+from caliper.pipeline.store.plan import plan, read_plan
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import MediaIndex
 from caliper.pipeline.work.worker import WorkerLimits
@@ -44,46 +37,14 @@ from caliper.ports.stages import StageDescription
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access, ModelRoom
-from caliper.wiring.prices import spending
+from caliper.wiring.prices import Prices, spending
 from caliper.wiring.roles import StoredMedia
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _LOG = logging.getLogger(__name__)
 _PAUSE = 1.0
 """Seconds between two tries while the store is down."""
-_PASSING = {Reason.BACKEND, Reason.TIMEOUT}
 _ROLES = ("captioner", "judge", "reader")
-OnCaptions = Callable[[int, int], None]
-"""Takes how many samples are done, and how many there are."""
-
-
-@dataclass(slots=True)
-class CheckpointCaptions:
-    """The captions that a checkpoint wrote, by benchmark and sample. `lacking` counts the samples
-    without one by reason, and `terms` are what is left of the caps for a run on the captions.
-    """
-
-    terms: Terms
-    texts: Mapping[str, SpilledTexts]
-    lacking: Counter[Reason] = field(default_factory=Counter)
-
-    @property
-    def shortfall(self) -> str:
-        """Which captions are missing, for people; empty if none is."""
-        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.lacking.items()))
-        return f"samples without a caption: {told}" if told else ""
-
-    def charge(self, tokens: int) -> None:
-        """Take so many tokens off what is left."""
-        if self.terms.tokens is not None:
-            self.terms = replace(self.terms, tokens=max(1, self.terms.tokens - tokens))
-
-    def check(self) -> None:
-        """Raise an error, one that passes or not, if there is no caption at all."""
-        if not any(self.texts.values()):
-            passes = bool(self.lacking.keys() & _PASSING)
-            message = self.shortfall or "budget.calls has no room for a caption and its questions"
-            raise (BackendUnavailable if passes else InvalidInput)(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +61,7 @@ class CheckpointModels:
 @dataclass(frozen=True, slots=True)
 class CheckpointCaptioner:
     """Has checkpoints caption samples whose data and media are in the store. `access` says how
-    checkpoints are reached, and `pack` is what they are asked with.
+    checkpoints are reached, `pack` is what they are asked with, and `prices` what they cost.
     """
 
     ground: Ground
@@ -108,6 +69,7 @@ class CheckpointCaptioner:
     pack: PromptPack
     decoders: Decoders
     memory_limit: MemoryLimit
+    prices: Prices
 
     async def write(
         self,
@@ -133,14 +95,14 @@ class CheckpointCaptioner:
                 own = DirectoryStore(folder)
                 async with supplies.sources(spec) as sources:
                     summary = await plan(spec, sources, own)
-                writing = _Writing(spec, partial(read_plan, own, summary), on_captions)
+                writing = CaptionPasses(spec, partial(read_plan, own, summary), on_captions)
                 await writing.run(request.terms, partial(self._stage, spec, models, own))
             captions = writing.captions
             captions.check()
             captions.charge(spending(room.costs, {}).tokens)
             return captions
         finally:
-            cost = spending(room.costs, {})
+            cost = spending(room.costs, self.prices)
             # Tokens of the run are counted with a cap only: half of a sum would be none.
             pay(cost if request.terms.tokens is not None else Spending(cost.calls))
             await room.close()
@@ -155,7 +117,11 @@ class CheckpointCaptioner:
         return LocalStages(dict.fromkeys(_ROLES, StageDescription(identities, self.pack.digest)))
 
     def _stage(
-        self, spec: RunSpec, models: Mapping[str, ChatModel], own: ObjectStore, writing: _Writing
+        self,
+        spec: RunSpec,
+        models: Mapping[str, ChatModel],
+        own: ObjectStore,
+        writing: CaptionPasses,
     ) -> Stage:
         store, index = self.ground.store, MediaIndex(self.ground.store, self.ground.clock)
         overlay = CaptionOverlay(store, own)
@@ -179,60 +145,6 @@ class CheckpointCaptioner:
         )
         checkpoint = Checkpoint(models, self.pack, media_of, self.memory_limit)
         return stages.captioning(checkpoint, writing.keep)
-
-
-class _Writing:
-    """The captions of one plan, while they are written."""
-
-    def __init__(self, spec: RunSpec, shards: PlanReader, on_captions: OnCaptions) -> None:
-        self._spec, self._shards, self._tell = spec, shards, on_captions
-        self._samples = self._done = 0
-        texts = {part.name: SpilledTexts() for part in spec.benchmarks}
-        self.captions = CheckpointCaptions(Terms(), texts)
-        self.stream = CaptionStream()
-
-    async def run(self, terms: Terms, stage_of: Callable[[_Writing], Stage]) -> None:
-        """Write all captions that the terms have room for."""
-        end = None
-        if terms.calls is not None:
-            end = await affordable_end(self._spec, self._shards, terms.calls)
-        asked = await self._count(end)
-        left = None if terms.calls is None else max(1, asked)
-        self.captions.terms = replace(terms, calls=left)
-        self._tell(0, self._samples)
-        found = RunJobs(self._spec.run_id, IdentityCodec(), {}, terms.token_cap(1)).of(
-            self._shards,
-            {part.name: part.checkpoint_sources for part in self._spec.benchmarks},
-            end=end,
-        )
-        await write_captions(stage_of(self), self.stream, found)
-
-    async def _count(self, end: int | None) -> int:
-        """Count the samples before an index of the plan. Returns how many calls their questions
-        need.
-        """
-        asked = 0
-        async for items in self._shards():
-            for job in jobs([item for item in items if end is None or item.first < end]):
-                self._samples += 1
-                asked += calls_of(self._spec, job) - 1
-        return asked
-
-    async def keep(self, job: CaptionJob, caption: Caption) -> None:
-        """Keep a caption."""
-        self.captions.texts[job.benchmark].update([(caption.sample, caption.plain)])
-        self._note()
-
-    def note_failure(self, _: ExamineJob, verdicts: Verdicts) -> None:
-        """Note a sample whose caption could not be had."""
-        outcomes = (verdict.outcome for verdict in verdicts.verdicts)
-        reasons = (each.reason for each in outcomes if isinstance(each, Unscored))
-        self.captions.lacking[next(reasons, Reason.INTERNAL)] += 1
-        self._note()
-
-    def _note(self) -> None:
-        self._done += 1
-        self._tell(self._done, self._samples)
 
 
 def _captioned(request: EvaluationRequest, models: Mapping[str, ChatModel]) -> EvaluationRequest:

@@ -15,11 +15,8 @@ from caliper.core.run import RunSpec
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions, is_empty
-from caliper.local.checkpoint_captioner import (
-    CheckpointCaptioner,
-    CheckpointCaptions,
-    CheckpointModels,
-)
+from caliper.local.caption_passes import CheckpointCaptions
+from caliper.local.checkpoint_captioner import CheckpointCaptioner, CheckpointModels
 from caliper.local.config import RunConfig, check_config
 from caliper.local.installation_requests import benchmark_request
 from caliper.local.patient_gateway import PatientGateway
@@ -80,7 +77,14 @@ class CheckpointServing:
         """
         plan, checkpoint = _plan(suite), claim.entry.checkpoint
         server = self.hosts.server(plan.model_dump(), Path(os.devnull))
-        slot = ServingSlot(self.store, self.clock, plan.place, self.hosts.clear, self.warn)
+        slot = ServingSlot(
+            self.store,
+            self.clock,
+            plan.place,
+            self.hosts.clear,
+            self.warn,
+            plan.server_place,
+        )
 
         async def work(
             served: CheckpointEndpoint,
@@ -95,7 +99,8 @@ class CheckpointServing:
         label = f"{suite.name} {checkpoint.label}"
         request, captions = await slot.use(server, checkpoint, label, plan.use, work)
         digests = {
-            name: await put_captions(self.store, texts) for name, texts in captions.texts.items()
+            name: await put_captions(self.store, texts, captions.lacking[name])
+            for name, texts in captions.texts.items()
         }
         parts = (_captioned(part, digests[part.name]) for part in request.benchmarks)
         request = replace(request, benchmarks=tuple(parts), terms=captions.terms)

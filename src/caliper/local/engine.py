@@ -171,7 +171,6 @@ class LocalRun:
         if setup.models.captioners:
             known = await directory.captions(run_ledger)
             self._written = {name: dict(texts) for name, texts in known.items()}
-        # Also for runs of earlier releases, which did not count their starts.
         run_ledger.retry(end)
         # Its blocks are drawn for this start, which the plan announces.
         run_ledger.start = starts.number
@@ -209,7 +208,8 @@ class LocalRun:
         return {each: text for each, text in found if text is not None}
 
     async def _publish_block(self, _: RunLedger, jobs: AsyncIterator[JobMessage]) -> None:
-        self.jobs += await publish_jobs(self._stream, jobs)
+        after = jobs if self._writing is None else self._writing.after(jobs)
+        self.jobs += await publish_jobs(self._stream, after)
 
     def _note_jobs(self, published: int) -> None:
         self.jobs += published

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, InvalidInput, NotComparable, NotFound
@@ -23,24 +21,21 @@ from caliper.local.installation_requests import benchmark_request, check_install
 from caliper.local.judged_again import share_again
 from caliper.local.patient_gateway import CANCELLATION_PATIENCE, PatientGateway
 from caliper.local.request import run_request
+from caliper.local.run_costs import RunCosts
 from caliper.local.suite_decisions import EvaluatedRun, decide, decide_by_look, sequential_plan
 from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import SequentialPlan, stored_captions
-from caliper.pipeline.asking.token_budget import spent_tokens
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
-
-_WITHOUT_CALLS = ("lexical", "replay")
 
 
 @dataclass(slots=True)
@@ -59,6 +54,7 @@ class GatewayEvaluator:
     requests: CheckpointRequests
     clock: Clock
     warn: Callable[[str], None]
+    costs: RunCosts
     spent: Spending = field(default_factory=Spending)
 
     @property
@@ -79,7 +75,7 @@ class GatewayEvaluator:
         self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
         entry = claim.entry
-        run = await self._begun(entry)
+        run = await self._begun(suite, entry)
         if not run:
             check_installed(suite)
             run = await self._new_run(suite, claim, baseline)
@@ -88,10 +84,10 @@ class GatewayEvaluator:
                 return EntryResult(EntryCause.LOSS, {"reason": reason})
         await claim.note_run(run)
         ended = await self._patient.end(run, partial(_note_progress, claim))
-        await self._pay(entry, ended)
+        await self.costs.pay(ended, self._add)
         result = await self._conclusion(suite, ended, baseline)
-        if shortfall := str((await self._note(entry)).get("shortfall") or ""):
-            told = filter(None, (result.fields.get("reason"), shortfall))
+        if shortfall := str((await self.costs.note(entry)).get("shortfall") or ""):
+            told = filter(None, (shortfall, result.fields.get("reason")))
             result = replace(result, fields={**result.fields, "reason": "; ".join(told)})
         return result
 
@@ -115,8 +111,8 @@ class GatewayEvaluator:
 
     async def abandon(self, entry: CheckpointEntry) -> None:
         """Cancel the run of an entry, so that it costs no more calls. Raises StoreUnavailable."""
-        own = str((await self._note(entry)).get("run") or "")
-        run = own or str((await self._last_note(entry)).get("again") or "")
+        own = str((await self.costs.note(entry)).get("run") or "")
+        run = own or str((await self.costs.last_note(entry)).get("again") or "")
         if not run:
             return
         try:
@@ -124,7 +120,9 @@ class GatewayEvaluator:
             # What was in flight is paid, too.
             async with asyncio.timeout(CANCELLATION_PATIENCE):
                 ended = await self._patient.end(run)
-                await (self._pay if own else self._end_again)(entry, ended)
+                await self.costs.pay(ended, self._add)
+            if not own:
+                await self.costs.end_again(entry)
         except NotFound:
             return
         except TimeoutError:
@@ -135,24 +133,17 @@ class GatewayEvaluator:
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Do nothing: the gateway removes old runs."""
 
-    async def _begun(self, entry: CheckpointEntry) -> str:
+    async def _begun(self, suite: Suite, entry: CheckpointEntry) -> str:
         """The run that an earlier loop began for this round of an entry; empty if none did."""
-        run = str((await self._note(entry)).get("run") or "")
+        run = str((await self.costs.note(entry)).get("run") or "")
         if not run:
             return ""
         try:
-            await self._patient.call(lambda: self.gateway.get(run))
+            begun = await self._patient.call(lambda: self.gateway.get(run))
         except NotFound:
             return ""
+        self.costs.check(suite, begun.spec)
         return run
-
-    async def _note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
-        note = await self._last_note(entry)
-        return note if note.get("round") == entry.round else {}
-
-    async def _last_note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
-        """The note of this round, or of an earlier one."""
-        return await read_replaceable(self.store, _note_key(entry))
 
     async def _sequential_plan(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
@@ -191,23 +182,16 @@ class GatewayEvaluator:
         started, is_new = await self._patient.call(start)
         again = started.spec.run_id
         if is_new:
-            # Beside what an earlier round noted: its run may be begun once more, and is paid.
-            fields = {**await self._last_note(entry), "again": again}
-            await write_json(self.store, _note_key(entry), **fields)
+            await self.costs.begin_again(entry, again)
+        self.costs.check(suite, started.spec)
         ended = await self._patient.end(again)
+        await self.costs.pay(ended, self._add)
         if is_new:
-            await self._end_again(entry, ended)
+            await self.costs.end_again(entry)
         if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
             self.warn(f"run {again}, which judges some of {base.spec.name} again: {ended.state}")
             return None
         return replace(base, spec=ended.spec)
-
-    async def _end_again(self, entry: CheckpointEntry, ended: Evaluation) -> None:
-        """Add what it has cost to judge some of the baseline again, which is over."""
-        self.spent += await self._spending(ended)
-        note = await self._last_note(entry)
-        fields = {key: value for key, value in note.items() if key != "again"}
-        await write_json(self.store, _note_key(entry), **fields)
 
     async def _new_run(self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice) -> str:
         """Begin the run of an entry. Returns its id, empty if there are no captions."""
@@ -216,17 +200,22 @@ class GatewayEvaluator:
             # First what takes long without the server.
             plan = await self._sequential_plan(suite, entry, baseline)
             served = await self.requests.served(suite, claim, self._add)
-            return await self._begin(entry, served, plan)
+            return await self._begin(suite, entry, served, plan)
         found = await self.requests.delivered(suite, entry.checkpoint)
         if found is None:
             return ""
-        return await self._begin(entry, found, await self._sequential_plan(suite, entry, baseline))
+        plan = await self._sequential_plan(suite, entry, baseline)
+        return await self._begin(suite, entry, found, plan)
 
     def _add(self, cost: Spending) -> None:
         self.spent += cost
 
     async def _begin(
-        self, entry: CheckpointEntry, made: CheckpointRequest, plan: SequentialPlan | None
+        self,
+        suite: Suite,
+        entry: CheckpointEntry,
+        made: CheckpointRequest,
+        plan: SequentialPlan | None,
     ) -> str:
         request = made.request
         judging = None if plan is None else plan.criterion
@@ -241,41 +230,23 @@ class GatewayEvaluator:
             if is_new:
                 await self.gateway.cancel(run)
             raise InvalidInput(foreign, field="captioner")
-        before = await self._last_note(entry)
-        paid = before.get("paid") if before.get("run") == run else None
-        fields = {"run": run, "round": entry.round, "paid": paid, "shortfall": made.shortfall}
-        await write_json(self.store, _note_key(entry), **fields)
+        if not is_new and (await self.costs.last_note(entry)).get("run") != run:
+            # Another suite's, perhaps: it goes on, whether this one can pay or not.
+            self.costs.check(suite, started.spec)
+        # First the note: of a run that is refused, `abandon` cancels and pays what it names.
+        await self.costs.begin(entry, run, made.shortfall)
+        self.costs.check(suite, started.spec)
         return run
 
     async def _evaluated(self, ended: Evaluation) -> EvaluatedRun:
         run = ended.spec.run_id
         report = await self._report(run)
-        return EvaluatedRun(run, report, self.spent.calls, self.spent.tokens)
+        return EvaluatedRun(run, report, self.spent.calls, self.spent.tokens, self.spent.money)
 
     async def _report(self, run: str) -> Report:
         data = await self._patient.call(lambda: self.gateway.report(run, partial=True))
         # In a thread: it has all figures of all tasks.
         return await asyncio.to_thread(read_report, data.decode(), f"run {run}")
-
-    async def _pay(self, entry: CheckpointEntry, ended: Evaluation) -> None:
-        """Add what a run has cost since it was paid for this entry last, in an earlier round."""
-        run, spent = ended.spec.run_id, await self._spending(ended)
-        note = await read_replaceable(self.store, _note_key(entry))
-        paid = Spending.from_json(note.get("paid") or {})
-        new = spent.calls - paid.calls, spent.tokens - paid.tokens
-        self.spent += Spending(*(max(0, each) for each in new))
-        fields = {**note, "run": run, "round": entry.round, "paid": spent.to_json()}
-        await write_json(self.store, _note_key(entry), **fields)
-
-    async def _spending(self, ended: Evaluation) -> Spending:
-        """What a run has cost so far."""
-        asked = sum(
-            part.coverage.known - part.coverage.undrawn
-            for part in ended.benchmarks
-            if _calls_a_model(ended, part.name)
-        )
-        calls = asked if ended.reuse is None else max(0, asked - ended.reuse.verdicts)
-        return Spending(calls, await spent_tokens(run_store(self.store, ended.spec.run_id)))
 
     async def _compare(self, base: str, run: str) -> Comparison:
         comparison, _ = await self.comparer.compare([base, run], GATE_REQUEST)
@@ -288,12 +259,3 @@ def _note_progress(claim: EntryClaim, update: Evaluation) -> None:
         claim.note_progress(
             sum(each.known for each in coverages), sum(each.planned for each in coverages)
         )
-
-
-def _note_key(entry: CheckpointEntry) -> str:
-    return f"suites/{entry.suite}/begun/{entry.version}/{entry.checkpoint.revision}.json"
-
-
-def _calls_a_model(ended: Evaluation, name: str) -> bool:
-    identity = ended.spec.benchmark(name).models[benchmark(name).role]
-    return identity.kind not in _WITHOUT_CALLS

@@ -28,11 +28,13 @@ def check_installed(suite: Suite) -> None:
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
     month, serve = limits_of(suite), suite_serving(suite.values)
     refusals: dict[str, tuple[bool, str]] = {
-        "budget.month.money": ("money" in month, "an installation knows no prices"),
-        "budget.month.tokens": (
-            "tokens" in month and config.max_tokens is None,
-            "an installation counts tokens only of suites with budget.tokens",
-        ),
+        **{
+            f"budget.month.{kind}": (
+                kind in month and config.max_tokens is None,
+                "an installation counts tokens only of suites with budget.tokens",
+            )
+            for kind in ("tokens", "money")
+        },
         "serve.command": (
             serve is not None and serve.command is not None,
             "an installation runs no commands: triton, endpoint or pod",

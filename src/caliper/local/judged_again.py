@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.files import write_text
 from caliper.analysis.gate import Policy
-from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput
-from caliper.core.layout import FileFormat
 from caliper.core.run import RunSpec
 from caliper.core.suites import Suite
+from caliper.local.caption_files import write_captions
 from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import RunDirectory
 from caliper.pipeline.aggregation.sequential import SequentialPlan
@@ -50,7 +45,9 @@ async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:
     folder = base.path / "again"
     parts = {
         name: part.model_copy(
-            update={"captions": _write(name, captions.get(name, {}), folder / "captions" / name)}
+            update={
+                "captions": write_captions(name, captions.get(name, {}), folder / "captions" / name)
+            }
         )
         for name, part in config.benchmarks.items()
     }
@@ -72,22 +69,3 @@ def share_again(suite: Suite, base: RunSpec) -> RunConfig:
         "anchors": False,
     }
     return config.model_copy(update=update)
-
-
-def _write(name: str, texts: Mapping[str, str], place: Path) -> Path:
-    """Write captions in the layout in which a benchmark takes them."""
-    layout = benchmark(name).captions.format
-    if layout is FileFormat.OBJECT:
-        file = place.with_suffix(".json")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        return write_text(file, json.dumps(dict(texts), sort_keys=True))
-    if layout is not FileFormat.JSONL_FOLDER:
-        raise InvalidInput("its captions cannot be judged again", field=name)
-    place.mkdir(parents=True, exist_ok=True)
-    by_stem: dict[str, list[str]] = {}
-    for sample, text in texts.items():
-        stem, _, key = sample.partition("/")
-        by_stem.setdefault(stem, []).append(json.dumps({"file_id": key, "caption": text}))
-    for stem, lines in by_stem.items():
-        write_text(place / f"{stem}.jsonl", "\n".join([*sorted(lines), ""]))
-    return place

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.lazy import lazy_module
+from caliper.local.blocking import run_blocking
 from caliper.local.sources import NamedSource
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.administration import Administration
@@ -72,5 +72,4 @@ def register_checkpoint(
     CaliperError.
     """
     delivery = NamedSource(fspath(source), revision, step=step, tags=tuple(tags))
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, register(delivery, suites, server)).result()
+    return run_blocking(register(delivery, suites, server))

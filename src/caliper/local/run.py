@@ -5,7 +5,8 @@ from __future__ import annotations
 import platform
 import resource
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,13 +14,16 @@ from typing import Any
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.models.cost import Cost
+from caliper.core.errors import BackendError
 from caliper.core.report import Report
+from caliper.local.config import RunConfig
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
-from caliper.local.reports import stored_sittings
-from caliper.local.setup import RunSetup
+from caliper.local.reports import find_equal_run, read_report, stored_sittings
+from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
 from caliper.ports.watcher import Watcher
+from caliper.wiring.models import Access
 
 _DECODERS = DecoderOptions()
 
@@ -34,6 +38,30 @@ class RunResult:
     directory: Path
     ended_at: datetime | None = None
     spent: Mapping[str, Cost] = field(default_factory=dict)
+
+
+async def evaluate_config(
+    config: RunConfig,
+    access: Access,
+    clock: Clock,
+    watching: Callable[[RunSetup], AbstractContextManager[Watcher]],
+    decoders: DecoderOptions = _DECODERS,
+) -> RunResult:
+    """Prepare and evaluate. While a model's endpoint is down, the result of a complete run of an
+    equal configuration.
+
+    Raises what `prepare` and `evaluate` raise.
+    """
+    try:
+        async with prepare(config, access, clock) as prepared:
+            with watching(prepared) as watcher:
+                return await evaluate(prepared, watcher, clock, decoders)
+    except BackendError:
+        directory = find_equal_run(config)
+        stored = None if directory is None else await read_report(directory)
+        if directory is None or stored is None or stored.partial:
+            raise
+        return ended_result(directory, stored)
 
 
 async def evaluate(

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Mapping
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -14,6 +15,9 @@ from caliper.core.errors import InvalidInput
 from caliper.local.strict import Strict
 
 _SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_MOST = 200
+"""Characters of a server in a key. Those that are equal up to there take turns for nothing."""
 _LIMITS = {"slot", "start", "use", "silence"}
 _PLACES = {"namespace", "api", "account"}
 _WITH_PORT = ("command", "url")
@@ -39,7 +43,7 @@ class ServeConfig(Strict):
     manifest of a pod, made in `namespace` of the API server `api` with `token` and `ca.crt` of the
     folder `account`; it serves at `port`. `model` is the name of the model. `start`, `use` and
     `silence` are seconds: until it is ready, of the evaluation, and without an answer before it
-    counts as hung. Suites with the same `slot` take turns.
+    counts as hung. Suites with the same `slot`, or the same server, take turns.
     """
 
     slot: str = "default"
@@ -99,6 +103,26 @@ class ServeConfig(Strict):
         """The slot as the store names it: one of each machine, for what only it can end."""
         host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
         return f"{self.slot}.{host}" if self.command else self.slot
+
+    @property
+    def server_place(self) -> str:
+        """The slot of the server that others run, however suites write its address; empty for what
+        is made for the checkpoint. Servers that a template names are one: slots are not removed.
+        """
+        target = self.triton.rpartition("/")[0] if self.triton else self.endpoint
+        if not target:
+            return ""
+        try:
+            url = urlsplit(target if "://" in target else f"http://{target}")
+            port = url.port or (443 if url.scheme == "https" else 80)
+        except ValueError:
+            # It is refused when it is used.
+            where = target.rpartition("@")[2]
+        else:
+            host = (url.hostname or "").rstrip(".")
+            host = socket.gethostname().lower() if host in _LOOPBACK else host
+            where = f"{host}-{port}" + re.sub(r"(/v1)?/*$", "", url.path)
+        return "server." + re.sub(r"[^A-Za-z0-9.-]", "-", where)[:_MOST]
 
     @property
     def deciding(self) -> Mapping[str, Any]:

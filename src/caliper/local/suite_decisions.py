@@ -17,12 +17,8 @@ from caliper.core.report import Report
 from caliper.core.run import RunState
 from caliper.core.suites import Suite
 from caliper.local.suite_config import suite_policy
-from caliper.pipeline.aggregation.sequential import (
-    SequentialPlan,
-    decision_of,
-    describe,
-    finding_json,
-)
+from caliper.pipeline.aggregation.look_findings import decision_of, describe, finding_json
+from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import gate_comparison
 from caliper.pipeline.ledger.runs import StoredRun

@@ -13,7 +13,7 @@ from caliper.analysis.sequential import Look
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
+from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
 from caliper.core.spending import Spending
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.claim_watcher import ClaimWatcher
@@ -21,6 +21,7 @@ from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
+from caliper.local.run_costs import check_prices
 from caliper.local.run_removal import remove_run
 from caliper.local.serving_config import suite_serving
 from caliper.local.setup import RunSetup, prepare
@@ -31,7 +32,7 @@ from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gating import GATE_REQUEST
-from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
+from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
@@ -41,7 +42,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
 from caliper.wiring.hosts import HostRoom
-from caliper.wiring.prices import read_prices, spending, unpriced
+from caliper.wiring.prices import read_prices, spending
 from caliper.wiring.settings import access, decoders
 
 LossOf = Callable[[CheckpointRevision], Awaitable[str]]
@@ -121,7 +122,7 @@ class LocalEvaluator:
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
-        slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn)
+        slot = ServingSlot(suite_store(), self._clock, place, room.clear, warn, plan.server_place)
 
         async def work(served: CheckpointEndpoint) -> RunResult:
             await claim.note_server()
@@ -140,7 +141,7 @@ class LocalEvaluator:
     ) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
-            self._check_prices(suite, setup)
+            check_prices(suite, setup.spec, self._prices, "CALIPER_PRICES")
             alike = plan is not None and plan.is_comparable(setup.spec)
             run = _ended_by(setup, plan) if plan is not None and alike else setup
             watcher = self._watcher
@@ -151,16 +152,6 @@ class LocalEvaluator:
                 return await evaluate(run, watcher, self._clock, decoders())
             finally:
                 self.spent += spending(setup.models.room.costs, self._prices)
-
-    def _check_prices(self, suite: Suite, setup: RunSetup) -> None:
-        """Raise InvalidInput for a model without a price, where a budget is in money."""
-        # A captioner is named by its checkpoint: nobody can price it beforehand.
-        parts = setup.spec.benchmarks
-        priced = {part.models[benchmark(part.name).role].label for part in parts}
-        missing = unpriced(priced & setup.models.room.costs.keys(), self._prices)
-        if "money" in limits_of(suite) and missing:
-            message = f"no price of {', '.join(missing)}: set CALIPER_PRICES"
-            raise InvalidInput(message, field="budget.month.money")
 
     def _warn(self, setup: RunSetup, *, shares: bool) -> None:
         for part in setup.spec.benchmarks:

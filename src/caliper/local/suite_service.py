@@ -24,6 +24,7 @@ from caliper.local.checkpoint_sources import BucketSources
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.notify import TOPIC_NAME, permitted_targets
 from caliper.local.patient_gateway import PatientGateway
+from caliper.local.run_costs import RunCosts
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.suites.arrivals import Arrivals
@@ -39,6 +40,7 @@ from caliper.ports.sources import CheckpointSources
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground, ground_of, kafka_access, store_access
 from caliper.wiring.hosts import HostRoom
+from caliper.wiring.prices import Prices, parse_prices
 from caliper.wiring.settings import variable
 from caliper.wiring.startup import with_metrics
 from caliper.wiring.suites_settings import SuitesSettings
@@ -108,8 +110,9 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     decoders = Decoders(settings.decoders())
     patient = PatientGateway(gateway, ground.clock, _LOG.warning)
     requests = CheckpointRequests(patient, captions, _serving(settings, ground, decoders))
+    costs = RunCosts(ground.store, _prices(settings))
     evaluator = GatewayEvaluator(
-        gateway, ground.store, comparer, requests, ground.clock, _LOG.warning
+        gateway, ground.store, comparer, requests, ground.clock, _LOG.warning, costs
     )
     topic, folder = TopicTarget(ground.stream), settings.notify_files
     place = _place(settings)
@@ -159,9 +162,14 @@ def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> Ch
         ground.whole,
         ground.clock,
         HostRoom(access, settings.hosts()),
-        CheckpointCaptioner(ground, access, pack, decoders, limit),
+        CheckpointCaptioner(ground, access, pack, decoders, limit, _prices(settings)),
         _LOG.warning,
     )
+
+
+def _prices(settings: SuitesSettings) -> Prices:
+    """What models cost. Raises InvalidInput naming the variable."""
+    return parse_prices(settings.prices, variable(type(settings), "prices"))
 
 
 def _place(settings: SuitesSettings) -> BucketPlace | None:

@@ -50,6 +50,19 @@ class Usage:
     completion: int = 0
     cached: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """Those of the prompt and of the completion."""
+        return self.prompt + self.completion
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum of both."""
+        return Usage(
+            self.prompt + other.prompt,
+            self.completion + other.completion,
+            self.cached + other.cached,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from caliper.core.layout import Layout
 from caliper.core.outcome import Verdict
+from caliper.core.question import Failure
 from caliper.core.report import Report, VerdictRow
 from caliper.core.rows import Row
 from caliper.core.run import RunSpec
@@ -91,12 +92,13 @@ class Dataset(Protocol):
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The inputs for planning one benchmark. `captions` are texts by sample id, None if a model
-    writes them.
+    writes them. `lacking` says why samples have none, as far as that is known.
     """
 
     data: Dataset
     captions: Mapping[str, str] | None
     qa_data: Dataset | None = None
+    lacking: Mapping[str, Failure] = field(default_factory=dict)
 
 
 class Supplies(Protocol):

@@ -114,7 +114,7 @@ def _outlets(ground: Ground) -> Outlets:
         return await sequential.stored_rule(ground.store, rules, run)
 
     book = CaptionBook(ground.store)
-    blocks = DrawnBlocks(ground.codec, rule_of, book.captions, queue_block)
+    blocks = DrawnBlocks(ground.codec, rule_of, book.known, queue_block)
     return Outlets(
         announce,
         lambda kind, text: _LOG.warning("%s: %s", kind, text),

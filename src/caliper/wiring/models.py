@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +26,7 @@ from caliper.core.run import RECORDED
 from caliper.lazy import lazy_module
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.ports.clock import Clock
-from caliper.ports.models import Answerer, Embedder, NounTagger, PictureEmbedder
+from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger, PictureEmbedder
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address, refuse_plaintext
@@ -58,7 +59,7 @@ class Access:
 
     `timeout` is in seconds per try, `in_flight` the maximum number of concurrent calls. A job is
     retried for `retry_budget` seconds, each of its calls for half of that. `ca` is a PEM file of
-    certificates to trust over https:// instead of those of this machine.
+    certificates to trust over https://, not those of this machine. `functions` are models by SPEC.
     """
 
     token: SecretStr | None = None
@@ -66,13 +67,13 @@ class Access:
     in_flight: int = 64
     retry_budget: float = 600.0
     ca: Path | None = None
+    functions: Mapping[str, ChatModel] = field(default_factory=dict)
 
 
 def split_spec(spec: str) -> tuple[str, str]:
     """Split a SPEC at its colon into the kind and the rest.
 
-    Raises UnknownName, and InvalidInput for a bare URL. Neither message contains the URL: it may
-    hold a secret.
+    Raises UnknownName, and InvalidInput for a bare URL, without the URL: it may hold a secret.
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
@@ -106,21 +107,21 @@ class ModelRoom:
     """
 
     def __init__(self, access: Access, clock: Clock, telemetry: Telemetry = SILENT) -> None:
-        self.access, self._telemetry = access, telemetry
-        self._clock = clock
+        self.access, self._clock, self._telemetry = access, clock, telemetry
         self.encrypted: list[Address] = []
         """The endpoints of open models that are reached over TLS."""
         self._chat_models: dict[str, Pool] = {}
         self._embedders: dict[str, Embedder] = {}
         self._pools: list[Replicas[Any]] = []
 
-    async def chat_model(self, spec: str) -> Pool:
-        """The chat model of a SPEC, with its identity resolved.
+    async def chat_model(self, spec: str) -> ChatModel:
+        """The chat model of a SPEC, with its identity.
 
-        Raises UnknownName, InvalidInput for a SPEC that is not a chat model and for a token that
-        would be sent to another machine in plaintext, BackendError when the endpoint does not
-        answer.
+        Raises UnknownName, InvalidInput for a SPEC of no chat model and for a token that would be
+        sent to another machine in plaintext, BackendError when the endpoint does not answer.
         """
+        if spec in self.access.functions:
+            return self.access.functions[spec]
         kind, rest = split_spec(spec)
         if kind not in ("tgi", "triton"):
             raise InvalidInput(
@@ -196,7 +197,7 @@ class ModelRoom:
 
         Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
-        kind, rest = split_spec(spec)
+        kind, rest = ("", spec) if spec in self.access.functions else split_spec(spec)
         if kind == "lexical":
             return self.rules()
         if kind == "replay":
@@ -283,11 +284,10 @@ class ModelRoom:
     @property
     def costs(self) -> dict[str, Cost]:
         """The cost of all calls so far, by identity label: several SPECs may be one model."""
-        costs: dict[str, Cost] = {}
+        costs: defaultdict[str, Cost] = defaultdict(Cost)
         for pool in self._pools:
-            label = pool.identity.label
-            costs[label] = costs.get(label, Cost()) + pool.cost
-        return costs
+            costs[pool.identity.label] += pool.cost
+        return dict(costs)
 
     async def check(self) -> None:
         """Raises BackendUnavailable while the endpoints of an open model are unreachable."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from caliper.adapters.models.cost import Cost
 from caliper.core.errors import InvalidInput
 from caliper.core.spending import Spending
-from caliper.wiring.settings import ModelSettings, read_settings
+from caliper.wiring.settings import ModelSettings, read_settings, variable
 
 _TOKENS = 1_000_000
 _PRICE = re.compile(r"(.+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", re.ASCII)
@@ -17,13 +17,18 @@ Prices = Mapping[str, tuple[float, float]]
 
 
 def read_prices() -> Prices:
-    """The prices in the settings. Raises InvalidInput, and what `read_settings` raises."""
+    """The prices of the command line. Raises InvalidInput, and what `read_settings` raises."""
+    return parse_prices(read_settings(ModelSettings).prices, variable(ModelSettings, "prices"))
+
+
+def parse_prices(text: str, field: str) -> Prices:
+    """The prices in a setting, which is the variable `field`. Raises InvalidInput."""
     prices = {}
-    for entry in filter(None, read_settings(ModelSettings).prices.split(",")):
+    for entry in filter(None, text.split(",")):
         found = _PRICE.fullmatch(entry.strip())
         if found is None:
             message = f"expected MODEL=PROMPT/COMPLETION, found {entry.strip()!r:.80}"
-            raise InvalidInput(message, file="environment", field="CALIPER_PRICES")
+            raise InvalidInput(message, file="environment", field=field)
         prices[found[1]] = float(found[2]), float(found[3])
     return prices
 

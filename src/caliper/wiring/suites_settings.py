@@ -29,6 +29,8 @@ class SuitesSettings(
     Suites may have checkpoints served by `servers` ([https://]HOST:PORT, separated by commas),
     which get the `model_token`, and by pods in the namespace `pods` of the API server `pods_api`,
     made with `token` and `ca.crt` of the folder `pods_account`; by default by none.
+
+    `prices` are what models cost, as in CALIPER_PRICES.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}SUITES_")
@@ -42,6 +44,7 @@ class SuitesSettings(
     pods: str = ""
     pods_api: str = "https://kubernetes.default.svc"
     pods_account: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+    prices: str = ""
 
     @property
     def specs(self) -> tuple[str, ...]:

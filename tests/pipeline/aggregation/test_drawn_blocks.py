@@ -1,18 +1,21 @@
 """Runs of an installation that end once a rule says that the answer is sure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from tests.fakes.evaluations import CODEC, standalone, verdicts_of
 from tests.fakes.runs import Planned
 from tests.fakes.workshop import CORRECT, Workshop
 
-from caliper.core.outcome import UNDRAWN, Reason, Unscored, Verdict
-from caliper.core.run import RunState
+from caliper.core.outcome import UNDRAWN, Evidence, Reason, Unscored, Verdict
+from caliper.core.question import Failure
+from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, RuleOf, queue_block
 from caliper.pipeline.aggregation.sequential import stored_rule
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.planning.publisher import VERDICTS, JobMessage
 from caliper.ports.stages import StopRule
 from caliper.wiring.models import ModelRoom
 
@@ -122,6 +125,24 @@ async def test_what_is_not_drawn_is_never_published() -> None:
     assert set(shop.asked.values()) == {1}
     assert sum(name == run.spec.run_id for name, _ in shop.asked) == len(DRAWN)
     assert written(shop, run) == await as_in_one_process(run)
+
+
+async def test_a_sample_known_to_lack_its_caption_is_unscored_for_that_reason() -> None:
+    lacking, found = {("captionqa", "nat_016"): Failure(Reason.BACKEND, "away")}, list[JobMessage]()
+
+    async def known(_: RunSpec, samples: Iterable[tuple[str, str]]) -> Mapping[Any, Any]:
+        return {key: lacking[key] for key in samples if key in lacking}
+
+    async def publish(_: RunLedger, jobs: AsyncIterator[JobMessage]) -> None:
+        found.extend([job async for job in jobs])
+
+    shop = Workshop(1, advance=DrawnBlocks(CODEC, after_two, known, publish).advance)
+    await shop.start("ours", SAMPLES, judging=JUDGING)
+    await shop.known.conclude()
+    assert len(found) == SIZE
+    (told,) = (job.message for job in found if job.message.topic == VERDICTS)
+    (verdict,) = CODEC.read_verdicts(told.value).verdicts
+    assert verdict == Verdict(16, Unscored(Reason.BACKEND), Evidence(explanation="away"))
 
 
 async def test_a_block_of_which_nothing_is_needed_is_only_looked_at() -> None:

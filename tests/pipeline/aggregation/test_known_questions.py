@@ -148,6 +148,11 @@ async def test_a_comparison_knows_what_rules_say_of_both_captions_and_what_is_re
     assert rule.last is not None
     (check,) = rule.last.checks
     assert (check.drawn, check.reused) == (2, len(found) - 2)
+    # The last look at the run asks rules no more, one at other captions only about those.
+    await plan.rule_of(run, {"captionqa": after})
+    assert sum(rules.captions.values()) == 2 * len(found)
+    await plan.rule_of(run, {"captionqa": {**before, changed: "A third thing."}})
+    assert sum(rules.captions.values()) == 3 * len(found)
 
 
 @pytest.mark.parametrize(

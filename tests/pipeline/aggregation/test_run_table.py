@@ -1,10 +1,13 @@
+import json
+
 from tests.fakes.evaluations import SIZE, House, scored, set_up
 from tests.fakes.runs import Planned
 
 from caliper.core.keys import canonical_json
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Trouble
-from caliper.pipeline.store.runs import STARTED
+from caliper.pipeline.ledger.runs import Runs
+from caliper.pipeline.store.runs import END, STARTED
 
 
 async def test_a_run_of_a_newer_release_stops_no_other() -> None:
@@ -48,6 +51,19 @@ async def test_verdicts_of_a_new_start_may_come_before_its_plan_is_announced() -
     assert found is not None
     assert lost.state is RunState.FAILED
     assert sum(part.coverage.scored for part in found.benchmarks) == SIZE
+
+
+async def test_an_end_with_jobs_that_nobody_counted_is_read_whole() -> None:
+    house, run, aggregator = await set_up()
+    await aggregator.apply(scored(run))
+    await aggregator.conclude()
+    end = f"runs/{run.spec.run_id}/{END}"
+    written = json.loads(house.store.objects[end])
+    house.store.objects[end] = canonical_json({**written, "shards": None})
+    found = await Runs(house.store).open(run.spec.run_id, 0.0)
+    assert found is not None
+    assert written["files"]
+    assert found.files == written["files"]
 
 
 async def known(house: House, run: Planned) -> int:

@@ -15,11 +15,11 @@ from tests.servers.access import access_to
 
 from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.minio import MinioStore
-from caliper.cli.submission import send
 from caliper.core.errors import StoreUnavailable
 from caliper.core.run import RunState
 from caliper.core.terms import Terms
 from caliper.local.config import read_config
+from caliper.local.submission import send
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
 from caliper.pipeline.store.runs import note_start, read_spec, run_store
 from caliper.ports.storage import DeletableStore

@@ -13,12 +13,12 @@ from tests.fakes.stores import MemoryLog, MemoryStore, supplies
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.cli.submission import parcel_at
 from caliper.core.errors import InvalidInput, NotFound, StoreFull
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, PlanMade
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
+from caliper.local.submission import parcel_at
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.planner import Planner, Resumption

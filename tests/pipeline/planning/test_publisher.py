@@ -8,7 +8,7 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.outcome import Reason, Scored, Unscored, Verdict
-from caliper.core.question import Item, Question, Source
+from caliper.core.question import Failure, Item, Question, Source
 from caliper.core.rows import Row
 from caliper.core.run import Identity
 from caliper.pipeline.ledger.ledger import Ledger
@@ -16,6 +16,7 @@ from caliper.pipeline.planning.publisher import (
     CAPTION_JOBS,
     JUDGE_JOBS,
     QA_JOBS,
+    VERDICTS,
     Checkpoint,
     RunJobs,
     jobs,
@@ -105,6 +106,28 @@ async def test_samples_without_a_caption_are_captioned_where_a_model_writes(
     assert ("captionqa/nat_000", "it is green") in found[QA_JOBS]
     assert found[QA_JOBS].count(("captionqa/nat_001", "-")) == 1
     assert ("capability/scene/0001", "-") in found[JUDGE_JOBS]
+
+
+async def test_a_sample_known_to_lack_its_caption_is_unscored_for_that_reason(
+    planned: Planned,
+) -> None:
+    lacking = {"captionqa": {"nat_001": Failure(Reason.TIMEOUT, "away")}}
+    found = [
+        job
+        async for job in RunJobs(SPEC.run_id, CODEC, CAPTIONS, lacking=lacking).of(
+            planned.reader, {}
+        )
+        if job.message.topic == VERDICTS
+    ]
+    (message,) = (job.message for job in found)
+    told = CODEC.read_verdicts(message.value)
+    # Those about its picture are asked nevertheless.
+    (item,) = (
+        item for item in planned.items if item.sample == "nat_001" and item.source is Source.CAPTION
+    )
+    assert [verdict.index for verdict in told.verdicts] == [index for index, *_ in item.positions()]
+    assert {verdict.outcome for verdict in told.verdicts} == {Unscored(Reason.TIMEOUT)}
+    assert {verdict.evidence.explanation for verdict in told.verdicts} == {"away"}
 
 
 async def test_the_checkpoint_is_asked_what_its_media_show(planned: Planned) -> None:

@@ -8,19 +8,22 @@ from hypothesis import strategies as st
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.caption import Caption, CutShort
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.keys import digest
+from caliper.core.outcome import Reason
+from caliper.core.question import Failure
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.runs import write_json
 from caliper.pipeline.store.supplies import (
     put_captions,
     read_caption,
     read_captions,
+    read_lacking,
     read_own_captions,
     save_caption,
 )
 
-RUN, SAMPLE = "0" * 16, "nat_000"
+RUN, SAMPLE, REFUSED = "0" * 16, "nat_000", Failure(Reason.REFUSED)
 TEXTS = {"nat_001": "Two dogs.", SAMPLE: "A dog."}
 
 
@@ -60,6 +63,19 @@ async def test_captions_that_were_cut_are_other_ones() -> None:
     found = await read_captions(store, name)
     assert dict(found) == TEXTS
     assert [type(text) is CutShort for text in found.values()] == [False, True]
+
+
+async def test_captions_that_others_lack_are_other_ones() -> None:
+    store, away = MemoryStore(), {"nat_002": Failure(Reason.TIMEOUT, "away")}
+    name = await put_captions(store, TEXTS, away)
+    assert name not in (digest(TEXTS), await put_captions(store, TEXTS, {"nat_002": REFUSED}))
+    assert (dict(await read_captions(store, name)), await read_lacking(store, name)) == (
+        TEXTS, away
+    )  # fmt: skip
+    assert await read_lacking(store, await put_captions(store, TEXTS)) == {}
+    await write_json(store, f"supplied/{name}.lacking.json", samples={"nat_002": ["no such", ""]})
+    with pytest.raises(DataLoss, match=rf"{name}\.lacking\.json: not reasons"):
+        await read_lacking(store, name)
 
 
 async def test_what_was_written_is_read_again() -> None:

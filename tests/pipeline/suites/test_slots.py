@@ -30,14 +30,20 @@ class Surroundings:
         return endpoint.model
 
     def use(
-        self, step: int, server: FakeServer | None = None, work: Any = None, seconds: float = 60.0
+        self,
+        step: int,
+        server: FakeServer | None = None,
+        work: Any = None,
+        seconds: float = 60.0,
+        slot: tuple[str, str] = ("gpu", ""),
     ) -> Coroutine[Any, Any, str]:
-        """Use the slot in a process of its own."""
+        """Use the slot in a process of its own; also that of the server with this name."""
         server = server or FakeServer(self.world)
         store: Any = KilledStore(self.store, server.kill)
-        slot = ServingSlot(store, self.clock, "gpu", server.clear, self.warnings.append)
+        name, at = slot
+        turn = ServingSlot(store, self.clock, name, server.clear, self.warnings.append, at)
         label = f"nightly step-{step}"
-        return slot.use(server, checkpoint(step), label, seconds, work or self.note_use)
+        return turn.use(server, checkpoint(step), label, seconds, work or self.note_use)
 
     async def until(self, key: str, text: bytes) -> None:
         """Wait until an object holds a text."""
@@ -118,6 +124,50 @@ async def test_several_take_turns_in_the_order_in_which_they_came(around: Surrou
     await asyncio.gather(*users)
     assert around.used == [f"rev{step}" for step in range(5)]
     await around.assert_empty()
+
+
+async def test_one_server_by_two_slots_serves_one_at_a_time(around: Surroundings) -> None:
+    names = [("a", "server.s"), ("b", "server.s"), ("a", "server.s"), ("c", "server.s")]
+    users = (around.use(step, slot=slot) for step, slot in enumerate(names))
+    await asyncio.gather(*users)
+    assert sorted(around.used) == ["rev0", "rev1", "rev2", "rev3"]
+    assert (around.world.most, around.world.served) == (1, set())
+    states = {each.name: (each.served, each.queue) for each in await slot_states(around.store)}
+    assert states == dict.fromkeys(("a", "b", "c", "server.s"), ("", ()))
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("slot", [("b", "server.s"), ("a", "server.t"), ("a", "")])
+async def test_what_a_killed_process_left_at_a_server_the_next_of_slot_or_server_removes(
+    slot: tuple[str, str], *, after: bool
+) -> None:
+    at, is_killed = 0, True
+    while is_killed:
+        around = Surroundings()
+        work = around.use(1, FakeServer(around.world, Kill(at, after)), slot=("a", "server.s"))
+        (first,) = await asyncio.gather(work, return_exceptions=True)
+        is_killed = isinstance(first, Killed)
+        assert await around.use(2, slot=slot) == "rev2"
+        assert (around.world.most, around.world.served) == (1, set())
+        at += 1
+    assert at > 20
+
+
+async def test_what_an_earlier_release_left_in_the_slot_of_its_suite_is_removed(
+    around: Surroundings,
+) -> None:
+    server = FakeServer(around.world)
+
+    async def work(_: CheckpointEndpoint) -> str:
+        server.kill.at = 0
+        raise Killed
+
+    with pytest.raises(Killed):
+        await around.use(1, server, work)
+    assert around.world.served == {"step-1"}
+    assert await around.use(2, slot=("gpu", "server.s")) == "rev2"
+    assert (around.world.most, around.world.served) == (1, set())
+    assert b'"trace":{}' in around.store.objects["slots/gpu/record.json"]
 
 
 async def test_one_that_died_in_the_queue_holds_up_nobody(around: Surroundings) -> None:

@@ -16,9 +16,14 @@ _HEAD = ("Check", "Tier", "Finding", "Base", "Candidate", "Difference", "95% int
 
 def gate_markdown(base: str, candidate: str, result: GateResult) -> str:
     """A heading, the decision, and one row per finding."""
-    rows = [_row(finding) for finding in result.findings]
+    head, *rows = gate_rows(result)
     title = f"### {plain(candidate)} against {plain(base)}"
-    return f"{title}\n\n{_WORDS[result.decision]}\n\n{grid(_HEAD, rows)}\n"
+    return f"{title}\n\n{_WORDS[result.decision]}\n\n{grid(head, rows)}\n"
+
+
+def gate_rows(result: GateResult) -> list[tuple[str, ...]]:
+    """The heading of a table of the findings, and its rows."""
+    return [_HEAD, *map(_row, result.findings)]
 
 
 def _row(finding: GateFinding) -> tuple[str, ...]:

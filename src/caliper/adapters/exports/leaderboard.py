@@ -58,7 +58,7 @@ def _remarks(board: Board) -> Iterator[str]:
             yield f"{row.name} differs: {remark}"
 
 
-def leaderboard_json(boards: list[Board]) -> str:
+def leaderboard_json(boards: Sequence[Board]) -> str:
     """Every board with its rows as JSON: sorted keys, figures at full precision."""
     return json.dumps([_board(board) for board in boards], indent=2, sort_keys=True) + "\n"
 

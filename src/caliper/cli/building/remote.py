@@ -6,14 +6,14 @@ import asyncio
 
 from caliper.adapters.files import write_atomically
 from caliper.building.asking.planning import NAME
-from caliper.cli.installation import open_gateway, open_store
 from caliper.cli.options import OutputOptions
 from caliper.cli.remote import watch_run
-from caliper.cli.submission import send
 from caliper.core.errors import BackendUnavailable
 from caliper.core.run import WHOLE_STATES, RunState
 from caliper.local.building.model_steps import StepRun
 from caliper.local.config import RunConfig
+from caliper.local.installation import open_gateway, open_store
+from caliper.local.submission import send
 
 
 async def run_there(config: RunConfig, server: str, shown: OutputOptions) -> StepRun:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from caliper.core.outcome import Reason, Scored
-from caliper.core.question import Item, Question
+from caliper.core.question import Failure, Item, Question
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.job_queue import write_queue
@@ -34,9 +34,11 @@ from caliper.ports.stages import StopRule
 
 RuleOf = Callable[[RunLedger], Awaitable[StopRule]]
 CaptionsOf = Callable[
-    [RunSpec, Iterable[tuple[str, str]]], Awaitable[Mapping[tuple[str, str], str]]
+    [RunSpec, Iterable[tuple[str, str]]], Awaitable[Mapping[tuple[str, str], str | Failure]]
 ]
-"""Finds the known captions of some samples of a run, each by its benchmark and name."""
+"""Finds the known captions of some samples of a run, each by its benchmark and name, or why there
+is none.
+"""
 PublishBlock = Callable[[RunLedger, AsyncIterator[JobMessage]], Awaitable[None]]
 
 
@@ -136,6 +138,7 @@ class DrawnBlocks:
 
     async def _jobs(self, run: RunLedger, indices: Container[int]) -> AsyncIterator[JobMessage]:
         starts, captions = await read_starts(run.store), dict[str, dict[str, str]]()
+        lacking = dict[str, dict[str, Failure]]()
         cap = starts.terms.token_cap(starts.number)
 
         async def drawn() -> AsyncIterator[list[Item]]:
@@ -143,12 +146,15 @@ class DrawnBlocks:
                 marked = (_drawn(item, indices) for item in items)
                 found = [item for item in marked if item is not None]
                 samples = {(item.benchmark, item.sample) for item in found}
-                for (name, sample), text in (await self._captions_of(run.spec, samples)).items():
-                    captions.setdefault(name, {})[sample] = text
+                for (name, sample), known in (await self._captions_of(run.spec, samples)).items():
+                    if isinstance(known, str):
+                        captions.setdefault(name, {})[sample] = known
+                    else:
+                        lacking.setdefault(name, {})[sample] = known
                 yield found
 
         sources = {part.name: part.checkpoint_sources for part in run.spec.benchmarks}
-        async for job in RunJobs(run.run, self._codec, captions, cap).of(drawn, sources):
+        async for job in RunJobs(run.run, self._codec, captions, cap, lacking).of(drawn, sources):
             yield job
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.analysis.drawing import Unit, draw_order
 from caliper.analysis.sequential import KnownScores
+from caliper.benchmarks.base import lacks_caption
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
+from caliper.core.keys import digest
 from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Scored
 from caliper.core.question import Item, Source
@@ -25,6 +28,8 @@ from caliper.ports.models import Answerer
 
 _RULES = "lexical"
 _WITHOUT_NOISE = (_RULES, "replay")
+RuleScores = dict[str, dict[int, float | None]]
+"""What rules said, by the digest of run and captions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,22 @@ def settled(spec: RunSpec, captions: Captions, questions: Sequence[CaptionQuesti
     return {name: texts for name, texts in captions.items() if name in given or name not in lacking}
 
 
+async def highest_coverage(run: RunLedger, captions: Captions) -> dict[str, float]:
+    """The share of questions that could have scores if all were drawn, of benchmarks whose captions
+    exist.
+    """
+    texts, asked, answerable = supplied(run.spec, captions), Counter[str](), Counter[str]()
+    async for items in run.plan():
+        for item in items:
+            if item.benchmark in texts:
+                caption = texts[item.benchmark].get(item.sample)
+                lacks = lacks_caption(item, caption, run.spec.benchmark(item.benchmark).settings)
+                count = sum(question.unscored is None for _, question, _ in item.positions())
+                asked[item.benchmark] += count
+                answerable[item.benchmark] += 0 if lacks else count
+    return {name: answerable[name] / count for name, count in asked.items() if count}
+
+
 def reused_questions(
     specs: tuple[RunSpec, RunSpec],
     questions: Sequence[CaptionQuestion],
@@ -124,24 +145,36 @@ async def known_scores(
     runs: tuple[RunLedger, RunLedger, RunLedger | None],
     questions: Sequence[CaptionQuestion],
     texts: tuple[Captions, Captions],
-    rules: Answerer | None,
+    rules: tuple[Answerer | None, RuleScores],
 ) -> KnownScores:
     """What is known of a comparison. `runs` are the candidate, the baseline, and another judging of
-    some of the baseline; `texts` the captions of baseline and candidate.
+    some of the baseline; `texts` the captions of baseline and candidate; `rules` come with what
+    they said before, to which this adds.
     """
     run, base, repeats = runs
     before = await scores_by_id(base)
     again = {} if repeats is None else await scores_by_id(repeats)
     known = {each.unit.index: before.get(each.key) for each in questions}
     reusable = [each for each in questions if known[each.unit.index] is not None]
-    told = [] if rules is None else [await rule_scores(run, each, rules) for each in texts]
+    answerer, told = rules
+    said = []
+    for captions in texts:
+        key = _digest_of(run, questions, captions)
+        if answerer is not None and key not in told:
+            told[key] = await rule_scores(run, captions, answerer)
+        said.append(told.get(key))
     return KnownScores(
         known,
-        tuple(filter(None, told)),
+        tuple(filter(None, said)),
         reused_questions((base.spec, run.spec), reusable, texts),
         {each.unit.index: again[each.key] for each in questions if each.key in again},
         is_deterministic(run.spec),
     )
+
+
+def _digest_of(run: RunLedger, questions: Sequence[CaptionQuestion], captions: Captions) -> str:
+    samples = sorted({one.sample for one in questions})
+    return digest([run.run, [captions.get(name, {}).get(sample) for name, sample in samples]])
 
 
 def draw_blocks(

@@ -5,16 +5,15 @@ from __future__ import annotations
 from asyncio import to_thread
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from caliper.analysis.comparability import incomparable, setup_differences
-from caliper.analysis.gate import Check, Decision, GateFinding, GateResult, Policy, Tier
+from caliper.analysis.gate import Check, Policy, Tier
 from caliper.analysis.sequential import (
-    CheckLook,
     Finding,
     Look,
     Measure,
@@ -29,13 +28,16 @@ from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.aggregation.known_questions import (
+    RuleScores,
     caption_questions,
     draw_blocks,
+    highest_coverage,
     known_scores,
     settled,
     supplied,
 )
 from caliper.pipeline.comparing.figure_strata import stratum_weights
+from caliper.pipeline.comparing.gating import coverage_gap
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -56,12 +58,6 @@ _MEASURES = {
 }
 _POINTS = 100.0
 NO_CAPTIONS: Captions = MappingProxyType({})
-_DECISIONS = {
-    Finding.REGRESSED: Decision.REGRESSION,
-    Finding.PASSED: Decision.PASSED,
-    Finding.IMPROVED: Decision.PASSED,
-    Finding.UNDECIDED: Decision.INCONCLUSIVE,
-}
 
 
 @dataclass(slots=True)
@@ -97,6 +93,7 @@ class SequentialPlan:
     repeats: StoredRun | None = None
     rules: Answerer | None = None
     alarm_level: float | None = None
+    _rule_scores: RuleScores = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     async def stored(
@@ -132,12 +129,9 @@ class SequentialPlan:
     def criterion(self) -> StopCriterion:
         """The plan as it is stored."""
         repeats = "" if self.repeats is None else self.repeats.spec.run_id
-        base = self.base.spec.run_id
         rules = self.rules.identity.revision if self.rules is not None else ""
-        alarm_level = self.alarm_level
-        return StopCriterion(
-            base, self.policy, self.margin, self.level, repeats, rules, alarm_level
-        )
+        more = self.margin, self.level, repeats, rules, self.alarm_level
+        return StopCriterion(self.base.spec.run_id, self.policy, *more)
 
     @property
     def digest(self) -> str:
@@ -158,7 +152,8 @@ class SequentialPlan:
         questions = await caption_questions(run)
         texts = await self.base.captions(base), settled(run.spec, captions, questions)
         again = None if self.repeats is None else await self.repeats.open()
-        known = await known_scores((run, base, again), questions, texts, self.rules)
+        rules = self.rules, self._rule_scores
+        known = await known_scores((run, base, again), questions, texts, rules)
         blocks = draw_blocks(questions, known.reused, _seed(run.spec))
         scored = (one.unit for one in questions if known.baseline[one.unit.index] is not None)
         sizes = Counter(unit.stratum for unit in scored)
@@ -195,7 +190,11 @@ class SequentialPlan:
             await decide_again(run, rule := await self.rule_of(run))
         if rule.last is None:
             raise InvalidInput("there is nothing to compare", field="judging")
-        return rule.last
+        base = await self.base.open()
+        # What lacks its caption counts, whether it was drawn or not: the draw may have missed it.
+        highest = await highest_coverage(run, captions)
+        gap = coverage_gap(self.policy, base, run, highest)
+        return replace(rule.last, reason=rule.last.reason or gap)
 
 
 async def stored_rule(store: ObjectStore, rules: Answerer, run: RunLedger) -> ComparisonRule:
@@ -244,57 +243,3 @@ def _seed(spec: RunSpec) -> bytes:
     """Of the captions of both runs: no order is known before they are."""
     seeds = [caption_seed(part, spec.seed) for part in spec.benchmarks]
     return bytes.fromhex(digest([spec.judging, seeds]))
-
-
-def finding_json(check: CheckLook) -> dict[str, Any]:
-    """A check of a look as a finding of an entry, in points."""
-    name, _, figure = check.name.partition(" ")
-    return {
-        "benchmark": name,
-        "figure": figure,
-        "tier": Tier.CRITICAL,
-        "decision": _DECISIONS[check.finding],
-        "margin": check.margin * _POINTS,
-        "reason": str(check.finding),
-        "value": check.difference * _POINTS,
-        "low": check.low * _POINTS,
-        "high": check.high * _POINTS,
-        "paired": check.drawn,
-        "reused": check.reused,
-        "needed_more": check.needed_more,
-    }
-
-
-def decision_of(look: Look) -> Decision:
-    """What a gate says after a look."""
-    return Decision.INCONCLUSIVE if look.reason else _DECISIONS[look.finding]
-
-
-def gate_result(look: Look) -> GateResult:
-    """A look as the result of a gate."""
-    findings = []
-    for check in look.checks:
-        name, _, figure = check.name.partition(" ")
-        margin = check.margin * _POINTS
-        gated = Check(name, figure, max_drop=margin)
-        decision = Decision.INCONCLUSIVE if look.reason else _DECISIONS[check.finding]
-        reason = look.reason or _told(check)
-        findings.append(GateFinding(gated, figure, decision, margin=margin, reason=reason))
-    return GateResult(decision_of(look), tuple(findings))
-
-
-def describe(look: Look) -> str:
-    """Why a look passes nothing; empty if it does."""
-    if decision_of(look) is Decision.PASSED:
-        return ""
-    decisive = (check for check in look.checks if check.finding is look.finding)
-    told = (f"{check.name} {_told(check)}" for check in decisive)
-    return "; ".join(filter(None, (look.reason, *told)))
-
-
-def _told(check: CheckLook) -> str:
-    value, low, high = (_POINTS * each for each in (check.difference, check.low, check.high))
-    text = f"{value:+.2f} ({low:+.2f} to {high:+.2f}) after {check.drawn:,} questions"
-    if check.needed_more is not None:
-        text += f"; about {check.needed_more:,} more would decide"
-    return text

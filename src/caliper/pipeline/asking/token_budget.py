@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.core.terms import TokenCap
 from caliper.pipeline.store.runs import read_json, run_store, write_json
-from caliper.ports.models import ChatMessage, ChatModel, Completion
+from caliper.ports.models import ChatMessage, ChatModel, Completion, Usage
 from caliper.ports.storage import ObjectStore
 
 _IDLE_STARTS = 64
@@ -29,13 +29,17 @@ _IDLE_STARTS = 64
 _ROOT = "spent/"
 _Start = tuple[str, int]
 """A run, and the number of one of its starts."""
+UsageByModel = Mapping[str, Usage]
+"""Prompt and completion tokens by identity label. The label of those that an earlier release
+published, in total only, is empty.
+"""
 
 
 @dataclass(eq=False)
 class Allowance:
     """The tokens of prompts and replies that one start of a run may use.
 
-    `used` is the number used by this process, of which `published` are published in the store;
+    `usage` is what this process used, of which `published` tokens are published in the store;
     `used_elsewhere` is the last known number used by other processes.
 
     `retain` is called on every use, so that the allowance is not evicted before it is published.
@@ -43,7 +47,7 @@ class Allowance:
     """
 
     tokens: int
-    used: int
+    usage: dict[str, Usage]
     retain: Callable[[Allowance], None]
     warn: Callable[[str], None]
     used_elsewhere: int = 0
@@ -53,17 +57,22 @@ class Allowance:
     def __post_init__(self) -> None:
         self.published = self.used
 
+    @property
+    def used(self) -> int:
+        """The tokens used by this process."""
+        return sum(each.tokens for each in self.usage.values())
+
     def ask(self) -> None:
         """Check that one more call is allowed. Raises BudgetSpent if not."""
         if self.used + self.used_elsewhere >= self.tokens:
             # Without numbers, so that the text in verdicts is the same in every process.
             raise BudgetSpent("the cap on tokens leaves no room for it")
 
-    def enter(self, tokens: int, model: str) -> None:
+    def enter(self, usage: Usage, model: str) -> None:
         """Charge the tokens of an answered call, as counted by the model's server."""
-        self.used += tokens
+        self.usage[model] = self.usage.get(model, Usage()) + usage
         self.retain(self)
-        if not tokens and model not in self.uncounted:
+        if not usage.tokens and model not in self.uncounted:
             self.uncounted.add(model)
             self.warn(
                 f"the server of {model} counts no tokens: the cap of {self.tokens:,} "
@@ -91,8 +100,7 @@ class CappedChatModel:
         """Request one completion. Raises BudgetSpent, and what the model raises."""
         self._allowance.ask()
         completion = await self._model.complete(messages, decoding, schema, affinity)
-        usage = completion.usage
-        self._allowance.enter(usage.prompt + usage.completion, self.identity.label)
+        self._allowance.enter(completion.usage, self.identity.label)
         return completion
 
     async def close(self) -> None:
@@ -134,14 +142,14 @@ class SharedAllowances:
         # published only after the store was read.
         allowance = self._allowances.get(start)
         used = await self._read(run, cap)
-        own = used.pop(self._who, 0)
+        own = dict(used.pop(self._who, {}))
         # Another job may have opened it in the meantime.
         allowance = allowance or self._allowances.get(start)
         if allowance is None:
             allowance = Allowance(cap.tokens, own, partial(self._keep, start), self._warn)
             self._allowances[start] = allowance
         self._keep(start, allowance)
-        allowance.used_elsewhere = max(allowance.used_elsewhere, sum(used.values()))
+        allowance.used_elsewhere = max(allowance.used_elsewhere, _tokens(used.values()))
         await self._evict()
         return allowance
 
@@ -169,28 +177,45 @@ class SharedAllowances:
             used = allowance.used
             if used > allowance.published:
                 run, number = start
-                key = _prefix(number) + self._who
-                await write_json(run_store(self._store, run), key, tokens=used)
+                key, models = _prefix(number) + self._who, _to_json(allowance.usage)
+                await write_json(run_store(self._store, run), key, tokens=used, models=models)
                 allowance.published = used
 
-    async def _read(self, run: str, cap: TokenCap) -> dict[str, int]:
-        """The tokens that each process published, by the name of its object."""
+    async def _read(self, run: str, cap: TokenCap) -> dict[str, UsageByModel]:
+        """What each process published, by the name of its object."""
         return await _published(run_store(self._store, run), _prefix(cap.start))
 
 
-async def spent_tokens(run: ObjectStore) -> int:
-    """The tokens of all starts of a run that had a cap on them. `run` is the run's own part of the
-    store. Raises StoreUnavailable.
+async def spent_usage(run: ObjectStore) -> UsageByModel:
+    """The tokens of all starts of a run that had a cap on them, by model. `run` is the run's own
+    part of the store. Raises StoreUnavailable.
     """
-    return sum((await _published(run, _ROOT)).values())
+    spent = dict[str, Usage]()
+    for used in (await _published(run, _ROOT)).values():
+        for label, usage in used.items():
+            spent[label] = spent.get(label, Usage()) + usage
+    return spent
 
 
-async def _published(run: ObjectStore, prefix: str) -> dict[str, int]:
+async def _published(run: ObjectStore, prefix: str) -> dict[str, UsageByModel]:
     used = {}
     async for key in run.list(prefix):
-        fields = await read_json(run, key)
-        used[key.removeprefix(prefix)] = 0 if fields is None else int(fields["tokens"])
+        used[key.removeprefix(prefix)] = _from_json(await read_json(run, key) or {})
     return used
+
+
+def _to_json(used: UsageByModel) -> dict[str, list[int]]:
+    return {label: [each.prompt, each.completion] for label, each in used.items() if label}
+
+
+def _from_json(fields: Mapping[str, Any]) -> UsageByModel:
+    used = {label: Usage(*counts) for label, counts in fields.get("models", {}).items()}
+    rest = int(fields.get("tokens", 0)) - _tokens([used])
+    return {**used, "": Usage(rest)} if rest else used
+
+
+def _tokens(used: Iterable[UsageByModel]) -> int:
+    return sum(each.tokens for models in used for each in models.values())
 
 
 def _prefix(start: int) -> str:

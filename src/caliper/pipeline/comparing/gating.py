@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from caliper.analysis.gate import GateResult, GateSide, Policy, gate
+from collections.abc import Mapping
+
+from caliper.analysis.gate import Check, GateResult, GateSide, Policy, Tier, gate, unfit
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, Side
+from caliper.pipeline.ledger.report import run_status
+from caliper.pipeline.ledger.run_ledger import RunLedger
 
 GATE_REQUEST = ComparisonRequest(partial=True, flips=0)
 """Incomplete runs are accepted: the gate then decides nothing instead of failing."""
@@ -20,3 +24,23 @@ def gate_comparison(policy: Policy, comparison: Comparison) -> GateResult:
 def _gate_side(run: Side) -> GateSide:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
     return GateSide(run.state is RunState.COMPLETE, coverage, run.stuffed)
+
+
+def coverage_gap(
+    policy: Policy | None, base: RunLedger, candidate: RunLedger, highest: Mapping[str, float]
+) -> str:
+    """Why two runs that have ended cover too little for a policy, or else for the checks of all
+    headlines; empty if they do not. `highest` is what the candidate may cover of benchmarks at
+    most.
+    """
+    sides = [
+        GateSide(
+            complete=True,
+            coverage={name: min(each.share, most.get(name, 1.0)) for name, each in known.items()},
+        )
+        for run, most in ((base, {}), (candidate, highest))
+        for _, known in (run_status(run.spec, run.summary, run.ledger),)
+    ]
+    policy = policy or Policy(tuple(Check(name, "*") for name in sides[1].coverage))
+    checks = (check for check in policy.checks if check.tier is not Tier.ADVISORY)
+    return next(filter(None, (unfit(policy, check, *sides) for check in checks)), "")

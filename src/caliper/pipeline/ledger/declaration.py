@@ -10,8 +10,8 @@ from caliper.core.question import Decoding, Source
 from caliper.core.report import BenchmarkReport, Coverage, Generation, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 
-_PROMPTLESS_KINDS = ("lexical", "replay")
-"""Model kinds that receive no prompts."""
+_KINDS_WITHOUT_DECODING = ("lexical", "replay", "function")
+"""Kinds of models that are told no decoding."""
 
 
 def empty_report(spec: RunSpec) -> Report:
@@ -58,11 +58,12 @@ def generation_of(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
     definition, seed = benchmark(part.name), spec.sampling_seed
     generations = {}
     for role, source in ((definition.role, Source.CAPTION), ("media", Source.MEDIA)):
-        if role in part.models and part.models[role].kind not in _PROMPTLESS_KINDS:
+        if role in part.models and part.models[role].kind not in _KINDS_WITHOUT_DECODING:
             generation = definition.generation(source, part.settings, part.repeats)
             decoding = replace(generation.decoding, seed=seed)
             generations[role] = replace(generation, decoding=decoding)
-    if part.captions is None and "captioner" in part.models:
+    captioner = None if part.captions is not None else part.models.get("captioner")
+    if captioner is not None and captioner.kind not in _KINDS_WITHOUT_DECODING:
         decoding = Decoding(max_tokens=part.caption_tokens, seed=seed)
         generations["captioner"] = Generation((part.prompt,), decoding)
     return generations

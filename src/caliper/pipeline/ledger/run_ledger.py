@@ -259,7 +259,7 @@ class RunLedger:
         self.reuse = Reuse(**facts["reuse"]) if facts["reuse"] else None
         self.announced_end = None if announced is None else (str(announced[0]), str(announced[1]))
         # The runs in tests/kept lack the fields from here on.
-        self.heals, self.shards = bool(facts.get("heals")), int(facts.get("shards", 0))
+        self.heals, self.shards = bool(facts.get("heals")), int(facts.get("shards") or 0)
         self.jobs_left = self.shards != 0
         self.cancelled, self.failed = int(facts.get("cancelled", 0)), int(facts.get("failed", 0))
         self.files = dict(facts.get("files", {}))

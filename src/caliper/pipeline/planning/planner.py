@@ -104,7 +104,9 @@ class Planner:
         for name, source in sources.items():
             if source.captions is not None:
                 captions[name] = source.captions
-        messages = RunJobs(spec.run_id, self._codec, captions, terms.token_cap(start)).of(
+        lacking = {name: source.lacking for name, source in sources.items()}
+        cap = terms.token_cap(start)
+        messages = RunJobs(spec.run_id, self._codec, captions, cap, lacking).of(
             partial(read_shuffled, store, summary, spec.seed),
             {part.name: part.checkpoint_sources for part in spec.benchmarks},
             resumption.ledger,

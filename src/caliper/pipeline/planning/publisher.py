@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption, CutShort
@@ -33,6 +34,9 @@ _TOPIC_OF_ROLE = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
 
 LEFT_OUT = Failure(Reason.BUDGET, "the cap on calls leaves no room for it")
 
+Lacking = Mapping[str, Mapping[str, Failure]]
+"""Why samples have no caption, by benchmark and sample."""
+NOTHING_LACKING: Lacking = MappingProxyType({})
 Checkpoint = Mapping[str, frozenset[Source]]
 """What the checkpoint is asked for, by benchmark (`BenchmarkSpec.checkpoint_sources`)."""
 
@@ -49,15 +53,20 @@ class JobMessage:
 
 
 class RunJobs:
-    """The jobs of one run as messages. `captions` holds the known captions; `cap` limits the tokens
-    of the run.
+    """The jobs of one run as messages. `captions` holds the known captions, and `lacking` why
+    samples have none; `cap` limits the tokens of the run.
     """
 
     def __init__(
-        self, run: str, codec: Codec, captions: Captions, cap: TokenCap | None = None
+        self,
+        run: str,
+        codec: Codec,
+        captions: Captions,
+        cap: TokenCap | None = None,
+        lacking: Lacking = NOTHING_LACKING,
     ) -> None:
         self._run, self._codec = run, codec
-        self._captions, self._cap = captions, cap
+        self._captions, self._cap, self._lacking = captions, cap, lacking
 
     async def of(
         self,
@@ -69,7 +78,7 @@ class RunJobs:
         """The jobs of a plan, in the order in which it is read.
 
         With a ledger, only jobs that lack an outcome there. From index `end` on, where a cap on
-        calls cuts the plan, Unscored verdicts instead.
+        calls cuts the plan, Unscored verdicts instead, as for samples that lack a caption.
 
         What is asked of the `checkpoint` becomes caption-jobs: samples without a known caption,
         and media questions.
@@ -81,11 +90,11 @@ class RunJobs:
                 if ledger is None or any(map(ledger.needs_outcome, job)):
                     yield self._job(job, checkpoint)
             for job in jobs(beyond):
-                yield self._leave_out(job)
+                yield self._unscored(job, LEFT_OUT)
 
-    def _leave_out(self, items: tuple[Item, ...]) -> JobMessage:
+    def _unscored(self, items: tuple[Item, ...], failure: Failure) -> JobMessage:
         first = items[0]
-        verdicts = unscored_items(items, LEFT_OUT)
+        verdicts = unscored_items(items, failure)
         message = Verdicts(self._run, first.benchmark, first.sample, verdicts)
         return self._message(message, items, VERDICTS)
 
@@ -93,6 +102,9 @@ class RunJobs:
         first = items[0]
         text = None
         if first.source is Source.CAPTION:
+            failure = self._lacking.get(first.benchmark, {}).get(first.sample)
+            if failure is not None:
+                return self._unscored(items, failure)
             text = self._captions.get(first.benchmark, {}).get(first.sample)
         if text is not None or first.source not in checkpoint.get(first.benchmark, ()):
             truncated = type(text) is CutShort

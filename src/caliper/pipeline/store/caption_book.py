@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from cachetools import LRUCache
 
+from caliper.core.question import Failure
 from caliper.core.run import RunSpec
-from caliper.pipeline.store.supplies import read_caption, read_captions
+from caliper.pipeline.store.supplies import read_caption, read_captions, read_lacking
 from caliper.ports.storage import ObjectStore
 
 _CACHED_UPLOADS = 4
+_Upload = tuple[Mapping[str, str], Mapping[str, Failure]]
 
 
 class CaptionBook:
@@ -19,31 +21,43 @@ class CaptionBook:
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
-        self._uploads: LRUCache[str, Mapping[str, str]] = LRUCache(_CACHED_UPLOADS)
+        self._uploads: LRUCache[str, _Upload] = LRUCache(_CACHED_UPLOADS)
         self._lock = asyncio.Lock()
 
     async def captions(
         self, spec: RunSpec, samples: Iterable[tuple[str, str]]
     ) -> dict[tuple[str, str], str]:
-        """Captions by (benchmark, sample). Samples without a caption are left out.
+        """Captions by (benchmark, sample). Samples without a caption are left out. Raises what
+        `known` raises.
+        """
+        known = await self.known(spec, samples)
+        return {key: text for key, text in known.items() if isinstance(text, str)}
+
+    async def known(
+        self, spec: RunSpec, samples: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], str | Failure]:
+        """Captions by (benchmark, sample), or why there is none. Samples of which neither is known
+        are left out.
 
         Raises InvalidInput when an upload is lost or broken, StoreUnavailable.
         """
-        captions = {}
+        known = {}
         for name, sample in dict.fromkeys(samples):
-            text = await self._caption(spec, name, sample)
-            if text is not None:
-                captions[name, sample] = text
-        return captions
+            found = await self._known(spec, name, sample)
+            if found is not None:
+                known[name, sample] = found
+        return known
 
-    async def _caption(self, spec: RunSpec, name: str, sample: str) -> str | None:
+    async def _known(self, spec: RunSpec, name: str, sample: str) -> str | Failure | None:
         digest = spec.benchmark(name).captions
         if digest is None:
             return await read_caption(self._store, spec.run_id, name, sample)
-        return (await self._upload(digest)).get(sample)
+        texts, lacking = await self._upload(digest)
+        return texts.get(sample, lacking.get(sample))
 
-    async def _upload(self, digest: str) -> Mapping[str, str]:
+    async def _upload(self, digest: str) -> _Upload:
         async with self._lock:
             if digest not in self._uploads:
-                self._uploads[digest] = await read_captions(self._store, digest)
+                texts = await read_captions(self._store, digest)
+                self._uploads[digest] = texts, await read_lacking(self._store, digest)
             return self._uploads[digest]

@@ -11,9 +11,16 @@ from pathlib import Path
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import DataLoss
 from caliper.core.layout import Layout
+from caliper.core.question import Failure
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.disk_spill import temporary_folder
-from caliper.pipeline.store.supplies import fetch_dataset, has_captions, has_dataset, read_captions
+from caliper.pipeline.store.supplies import (
+    fetch_dataset,
+    has_captions,
+    has_dataset,
+    read_captions,
+    read_lacking,
+)
 from caliper.ports.storage import Dataset, ObjectStore, Sources
 
 _FOLDER_PREFIX = "caliper-plan-"
@@ -50,14 +57,16 @@ class StoredSupplies:
 
     async def _fetch(self, part: BenchmarkSpec, folder: Path) -> Sources:
         captions = qa_data = None
+        lacking: Mapping[str, Failure] = {}
         chosen = benchmark(part.name)
         if part.captions is not None:
             captions = await read_captions(self._store, part.captions)
+            lacking = await read_lacking(self._store, part.captions)
         data = await self._dataset(part.data, folder / part.name, chosen.data)
         if part.qa_data is not None and chosen.qa_data is not None:
             place = folder / f"{part.name}-qa"
             qa_data = await self._dataset(part.qa_data, place, chosen.qa_data)
-        return Sources(data, captions, qa_data)
+        return Sources(data, captions, qa_data, lacking)
 
     async def _dataset(self, name: str, place: Path, layout: Layout) -> Dataset:
         await asyncio.to_thread(place.mkdir)

@@ -4,26 +4,28 @@
 `datasets/<digest>/media.json`      the keys of its media, by the path that the dataset names
 `media/<sha256>`                    a picture or clip
 `supplied/<digest>.jsonl.gz`        uploaded captions, one row per sample
+`supplied/<digest>.lacking.json`    why samples have none of them
 `runs/<id>/captions/<benchmark>/..` captions that a model wrote for a run
 """
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import hashlib
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from types import MappingProxyType
 
 from cachetools import LRUCache
 
-from caliper.core.caption import Caption, CutShort
+from caliper.core.caption import Caption
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.keys import canonical_json
+from caliper.core.keys import digest
+from caliper.core.outcome import Reason
+from caliper.core.question import Failure
+from caliper.pipeline.store.caption_archive import read_archive, write_archive
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
 from caliper.ports.clock import Clock
@@ -32,6 +34,7 @@ from caliper.ports.storage import ObjectStore
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _CHECKPOINT_EVERY = 500
 """New media between two writes of media.json: an interrupted push resends no more than these."""
+_NONE: Mapping[str, Failure] = MappingProxyType({})
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 
@@ -159,15 +162,24 @@ async def has_captions(store: ObjectStore, name: str) -> bool:
     return await _exists(store, _captions_key(name))
 
 
-async def put_captions(store: ObjectStore, captions: Mapping[str, str]) -> str:
-    """Store captions by sample, and return their digest. Raises StoreUnavailable or StoreFull."""
+async def put_captions(
+    store: ObjectStore, captions: Mapping[str, str], lacking: Mapping[str, Failure] = _NONE
+) -> str:
+    """Store captions by sample, and why samples are `lacking` one. Returns the digest of both.
+    Raises StoreUnavailable or StoreFull.
+    """
     with temporary_folder("caliper-captions-") as folder:
         archive = folder / "captions"
         # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
-        digest = await asyncio.to_thread(_compress, captions, archive)
+        name = await asyncio.to_thread(write_archive, captions, archive)
+        if lacking:
+            name = digest([name, {sample: each.reason for sample, each in lacking.items()}])
+            told = {sample: [each.reason, each.detail] for sample, each in lacking.items()}
+            # First: where captions are, it is known which are not.
+            await write_json(store, _lacking_key(name), samples=told)
         # Written even if it is there: so a broken upload heals.
-        await store.put(_captions_key(digest), archive)
-    return digest
+        await store.put(_captions_key(name), archive)
+    return name
 
 
 async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
@@ -181,9 +193,21 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
         if not await store.get_file(key, archive):
             raise DataLoss("no such captions in the store", file=key)
         try:
-            return await asyncio.to_thread(_texts, archive)
+            return await asyncio.to_thread(read_archive, archive)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataLoss(f"not captions: {error!r}", file=key) from error
+
+
+async def read_lacking(store: ObjectStore, name: str) -> Mapping[str, Failure]:
+    """Why samples have no caption among uploaded ones, as far as somebody knew. Raises DataLoss,
+    StoreUnavailable.
+    """
+    key = _lacking_key(name)
+    told = (await read_json(store, key) or {}).get("samples", {})
+    try:
+        return {sample: Failure(Reason(why), str(detail)) for sample, (why, detail) in told.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataLoss(f"not reasons by sample: {error!r}", file=key) from error
 
 
 async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
@@ -226,39 +250,6 @@ async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
     return Caption(sample, text, row.get("truncated") is True)
 
 
-def _compress(captions: Mapping[str, str], archive: Path) -> str:
-    """Write captions as gzipped JSON lines, one in memory at a time, and return their digest."""
-    with archive.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as lines:
-        for sample, text in captions.items():
-            flags = {"truncated": True} if isinstance(text, CutShort) else {}
-            lines.write(canonical_json({"sample": sample, "caption": text, **flags}) + b"\n")
-    if isinstance(captions, SpilledTexts):
-        return _digest(captions.by_name())
-    return _digest(sorted(captions.items()))
-
-
-def _digest(captions: Iterable[tuple[str, str]]) -> str:
-    """`keys.digest` of sorted captions as one object, computed caption by caption.
-
-    A single call for all of them would hold the GIL and stop the other threads.
-    """
-    state = hashlib.sha256(b"{")
-    for place, (sample, text) in enumerate(captions):
-        state.update(b"," if place else b"")
-        state.update(canonical_json(sample) + b":" + canonical_json(text))
-        if isinstance(text, CutShort):
-            state.update(b"!")
-    state.update(b"}")
-    return state.hexdigest()
-
-
-def _texts(archive: Path) -> SpilledTexts:
-    with gzip.open(archive) as lines:
-        rows: Iterable[dict[str, Any]] = map(json.loads, lines)
-        found = (Caption(row["sample"], row["caption"], bool(row.get("truncated"))) for row in rows)
-        return SpilledTexts((each.sample, each.plain) for each in found)
-
-
 def caption_key(run: str, name: str, sample: str) -> str:
     """The key of the caption that a captioner wrote about one sample."""
     digest = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
@@ -267,6 +258,10 @@ def caption_key(run: str, name: str, sample: str) -> str:
 
 def _captions_key(name: str) -> str:
     return f"supplied/{name}.jsonl.gz"
+
+
+def _lacking_key(name: str) -> str:
+    return f"supplied/{name}.lacking.json"
 
 
 def _safe_name(name: str) -> str:

@@ -9,28 +9,24 @@ one that was killed the estimate counts, since nobody knows what it cost.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any
 
 from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.errors import InvalidInput, StoreUnavailable
-from caliper.core.keys import canonical_json
-from caliper.core.run import SCHEMA
+from caliper.core.errors import InvalidInput
 from caliper.core.spending import Spending, describe_cost, describe_spending, mean_spending
 from caliper.core.suites import Suite
+from caliper.pipeline.store.changes import Fields, change_json
 from caliper.pipeline.store.runs import read_replaceable
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-_TRIES = 100
 _KINDS = ("calls", "tokens", "money")
 _RECENT = 5
 """How many of the last checkpoints an estimate is the mean of."""
-Fields = dict[str, Any]
 
 
 def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
@@ -137,7 +133,7 @@ class SuiteAccounts:
             kept = {key: one for key, one in account.reserved.items() if key not in before}
             return _posted(account, entry, killed, {**kept, _claim(entry): estimate})
 
-        await self._change(self._key(month), reserve)
+        await change_json(self._store, self._key(month), reserve)
         return month, refusals[0]
 
     async def end(self, entry: CheckpointEntry, month: str, cost: Spending) -> None:
@@ -151,7 +147,7 @@ class SuiteAccounts:
                 return fields
             return _posted(account, entry, cost, kept)
 
-        await self._change(self._key(month), settle)
+        await change_json(self._store, self._key(month), settle)
 
     async def comparison_number(self, version: str, revision: str) -> int:
         """The place of a checkpoint, from 1, among those that were compared in a version, which it
@@ -162,21 +158,9 @@ class SuiteAccounts:
             known = list(fields.get("order", ()))
             return fields if revision in known else {"order": [*known, revision]}
 
-        fields = await self._change(f"{self._prefix}comparisons/{version}.json", enter)
+        key = f"{self._prefix}comparisons/{version}.json"
+        fields = await change_json(self._store, key, enter)
         return int(fields["order"].index(revision)) + 1
-
-    async def _change(self, key: str, change: Callable[[Fields], Fields]) -> Fields:
-        for _ in range(_TRIES):
-            tag = await self._store.version(key)
-            before = await read_replaceable(self._store, key)
-            after = change(before)
-            if after is before:
-                return before
-            # Equal contents count as one write: of two equal ones, only one is to succeed.
-            data = canonical_json({**after, "schema": SCHEMA, "write": secrets.token_hex(8)})
-            if await self._store.replace(key, data, tag) is not None:
-                return after
-        raise StoreUnavailable(f"{key}: others change it all the time")
 
 
 def limits_of(suite: Suite) -> Mapping[str, float]:

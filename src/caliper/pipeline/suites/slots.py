@@ -6,15 +6,19 @@ slots/<name>/queue/<number>.json    a ticket, the lease of one that waits; the l
 
 The trace is written before anything exists, and emptied after all is removed. So whatever ends a
 holder, the next one finds in the record what there may still be, and removes it first.
+
+A server that others run has a slot of its own, since suites may name it by several: it is taken
+after that of the suite, whose record names it, and has the trace.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from caliper.core.checkpoints import CheckpointRevision
@@ -34,8 +38,8 @@ Work = Callable[[CheckpointEndpoint], Coroutine[Any, Any, _Value]]
 
 
 class ServingSlot:
-    """A slot in a store. `warn` takes what goes wrong when something is removed, which the next
-    holder tries again.
+    """A slot in a store, and that of the `server` used in it, if others run it. `warn` takes what
+    goes wrong when something is removed, which the next holder tries again.
     """
 
     def __init__(
@@ -45,9 +49,10 @@ class ServingSlot:
         name: str,
         clear: Clear,
         warn: Callable[[str], None],
+        server: str = "",
     ) -> None:
         self._store, self._clock, self._name = store, clock, name
-        self._remove, self._warn = clear, warn
+        self._remove, self._warn, self._server = clear, warn, server
         self._prefix = f"{_ROOT}{name}/"
 
     async def use(
@@ -65,6 +70,9 @@ class ServingSlot:
         too long, BackendError when what an earlier holder left cannot be removed, LeaseLost,
         StoreUnavailable, and what the work raises.
         """
+        if self._server:
+            use = self._of(self._server).use
+            return await self._hold(label, partial(use, server, checkpoint, label, seconds, work))
         holder, traces = f"{label} {secrets.token_hex(4)}", list[Trace]()
         lease = await self._acquire(holder)
 
@@ -90,6 +98,42 @@ class ServingSlot:
             finally:
                 await lease.release()
                 await server.close()
+
+    def _of(self, server: str) -> ServingSlot:
+        return ServingSlot(self._store, self._clock, server, self._remove, self._warn)
+
+    async def _hold(self, label: str, use: Callable[[], Coroutine[Any, Any, _Value]]) -> _Value:
+        """Use the slot of the server while nobody else has this one."""
+        lease = await self._acquire(f"{label} {secrets.token_hex(4)}")
+
+        async def held() -> _Value:
+            await self._clear(lease)
+            # Whoever has this slot next may use another server.
+            await self._record(lease, label, {}, self._server)
+            try:
+                return await use()
+            finally:
+                if not await self._of(self._server).has_left(label):
+                    await self._record(lease, "", {})
+
+        try:
+            return await while_held(lease, self._clock, held())
+        finally:
+            await lease.release()
+
+    async def has_left(self, label: str) -> bool:
+        """Whether there may be something of a checkpoint. Others remove it before they begin."""
+        fields = await self._fields()
+        return bool(fields.get("trace")) and fields.get("label") == label
+
+    async def clear_after(self, label: str) -> None:
+        """Remove what is left of a checkpoint in this slot."""
+        if await self.has_left(label):
+            lease = await self._acquire(f"{label} {secrets.token_hex(4)}")
+            try:
+                await while_held(lease, self._clock, self._clear(lease))
+            finally:
+                await lease.release()
 
     @staticmethod
     async def _watched(
@@ -120,13 +164,24 @@ class ServingSlot:
 
     async def _clear(self, lease: Lease) -> None:
         """Remove what the record says. Raises DataLoss for a record that cannot be read."""
-        fields = await read_json(self._store, f"{self._prefix}record.json") or {}
+        fields = await self._fields()
+        if fields.get("server"):
+            await self._of(fields["server"]).clear_after(str(fields.get("label")))
         if fields.get("trace"):
             await self._remove(fields["trace"])
+        if fields.get("server") or fields.get("trace"):
             await self._record(lease, "", {})
 
-    async def _record(self, lease: Lease, label: str, trace: Trace) -> None:
-        fields = {"schema": SCHEMA, "label": label, "trace": trace, "write": secrets.token_hex(8)}
+    async def _fields(self) -> Mapping[str, Any]:
+        return await read_json(self._store, f"{self._prefix}record.json") or {}
+
+    async def _record(self, lease: Lease, label: str, trace: Trace, server: str = "") -> None:
+        fields: dict[str, Any] = {
+            "label": label,
+            "trace": trace,
+            **({"server": server} if server else {}),
+        }
+        fields |= {"schema": SCHEMA, "write": secrets.token_hex(8)}
         store = LeasedStore(self._store, lease)
         await store.put(f"{self._prefix}record.json", canonical_json(fields))
 

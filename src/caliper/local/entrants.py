@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from caliper.adapters.exports.report_reader import read_report
-from caliper.analysis.comparability import Distinction, unique_names
-from caliper.cli.comparison import check_comparable
-from caliper.cli.installation import open_gateway
+from caliper.analysis.comparability import (
+    Distinction,
+    check_comparable,
+    setup_differences,
+    unique_names,
+)
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.local.directory import find_run, finished_runs
+from caliper.local.installation import open_gateway
 from caliper.local.reports import read_figures
 from caliper.pipeline.comparing.comparison import (
     MOST_CANDIDATES,
@@ -36,10 +39,10 @@ class Entrants:
 
     reports: tuple[Report, ...]
     setup_differences: tuple[tuple[Distinction, ...], ...]
-    differences_from: Callable[[int], Mapping[int, Differences]]
+    differences_from: Callable[[int], Awaitable[Mapping[int, Differences]]]
 
 
-def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest) -> Entrants:
+async def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest) -> Entrants:
     """The runs of these names; without names, all runs below runs/ that have a report.
 
     Raises InvalidInput if there are none or one is not a run, NotComparable for runs that are not
@@ -47,13 +50,13 @@ def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest
     `RemoteGateway` raises.
     """
     if server is None:
-        return _local_runs(runs, request)
+        return await _local_runs(runs, request)
     if not runs:
         raise InvalidInput("the runs of an installation have to be named", field="RUN")
-    return _remote_runs(runs, server, request)
+    return await _remote_runs(runs, server, request)
 
 
-def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
+async def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
     directories = [find_run(name) for name in runs] or [
         directory for directory in finished_runs() if not _is_in_part(directory.read_spec())
     ]
@@ -64,12 +67,12 @@ def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
     differing = _refuse_unlike([empty_report(spec) for spec in specs], request)
     reports, totals = [], []
     for directory, spec in zip(directories, specs, strict=True):
-        report, tallies = asyncio.run(read_figures(directory))
+        report, tallies = await read_figures(directory)
         _refuse_partial(report, spec.run_id, request)
         reports.append(report)
         totals.append(tallies)
 
-    def apart(place: int) -> dict[int, Differences]:
+    async def apart(place: int) -> dict[int, Differences]:
         return {
             number: differences(totals[place], totals[number], (specs[place], specs[number]))
             for number in range(len(specs))
@@ -87,7 +90,11 @@ def _refuse_unlike(
     reports: Sequence[Report], request: ComparisonRequest
 ) -> tuple[tuple[Distinction, ...], ...]:
     first, *others = reports
-    return ((), *(check_comparable(first, other, anyway=request.anyway) for other in others))
+    distinctions = [setup_differences(first, other) for other in others]
+    if not request.anyway:
+        for differing in distinctions:
+            check_comparable(differing)
+    return ((), *distinctions)
 
 
 def _refuse_partial(report: Report, run: str, request: ComparisonRequest) -> None:
@@ -97,7 +104,7 @@ def _refuse_partial(report: Report, run: str, request: ComparisonRequest) -> Non
         refuse_partial(f"run {run} ({report.name})", report.state, report.share)
 
 
-def _remote_runs(runs: Sequence[str], server: str, request: ComparisonRequest) -> Entrants:
+async def _remote_runs(runs: Sequence[str], server: str, request: ComparisonRequest) -> Entrants:
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         by_number: dict[int, Differences] = {}
@@ -112,21 +119,16 @@ def _remote_runs(runs: Sequence[str], server: str, request: ComparisonRequest) -
                     by_number[number] = {part.name: dict(part.figures) for part in candidate.parts}
         return by_number
 
-    reports = _reports(runs, server)
+    reports = await _reports(runs, server)
     differing = _refuse_unlike(reports, request)
     for report, run in zip(reports, runs, strict=True):
         _refuse_partial(report, run, request)
-    return Entrants(
-        _with_names(reports, runs), differing, lambda place: asyncio.run(compared(place))
-    )
+    return Entrants(_with_names(reports, runs), differing, compared)
 
 
-def _reports(runs: Sequence[str], server: str) -> list[Report]:
-    async def fetch() -> list[bytes]:
-        async with open_gateway(server) as gateway:
-            return [await gateway.report(run, partial=True) for run in runs]
-
-    texts = asyncio.run(fetch())
+async def _reports(runs: Sequence[str], server: str) -> list[Report]:
+    async with open_gateway(server) as gateway:
+        texts = [await gateway.report(run, partial=True) for run in runs]
     return [read_report(text.decode(), run) for text, run in zip(texts, runs, strict=True)]
 
 

@@ -1,0 +1,157 @@
+"""The configuration of a run from what Python callers give, with the functions that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypedDict
+
+from caliper.adapters.models.function import FunctionModel
+from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import InvalidInput
+from caliper.library.captions import save, texts_of
+from caliper.library.model import Model
+from caliper.local.config import RunConfig, check_config, read_config
+from caliper.local.directory import DEFAULT_ROOT
+
+Paths = str | PathLike[str]
+Answerers = str | Callable[..., Any] | Model | None
+Benchmarks = Paths | Mapping[str, Paths | Mapping[str, Any]]
+_CAPTIONERS = ("tgi:", "triton:", "http://", "https://")
+
+
+class RunOptions(TypedDict, total=False):
+    """The keys of a run file (docs/cli.md tells them as flags): what a run is, and how it goes."""
+
+    recipe: str
+    seed: int
+    limit: int
+    replicate: int
+    share_replies: bool
+    coverage_floor: float
+    judge_share: float
+    concurrency: int
+    max_calls: int
+    max_tokens: int
+    priority: str
+    anchors: bool
+    pack: Paths
+    out: Paths
+    store: Paths
+
+
+@dataclass(slots=True)
+class RunInputs:
+    """A configuration in the making. Captions in memory are written below `folder`, by default
+    `.captions` beside the run's directory, so that `run.yaml` names them. With `unasked`, names of
+    models stand for models that nobody asks: those of an installation.
+    """
+
+    folder: Path | None = None
+    unasked: bool = False
+    models: dict[str, Model] = field(default_factory=dict)
+
+    def config(
+        self,
+        captions: Any,
+        benchmarks: Benchmarks | None,
+        judge: Answerers,
+        name: str | None,
+        options: RunOptions,
+    ) -> RunConfig:
+        """The configuration. Raises InvalidInput naming the field."""
+        values: dict[str, Any] = {**_values_of(benchmarks), **options}
+        parts = {key: _part(part) for key, part in values["benchmarks"].items()}
+        if name is not None:
+            values["name"] = name
+        if self.folder is None:
+            out = values.get("out")
+            beside = Path(path_of(out, "out")).parent if out else DEFAULT_ROOT
+            self.folder = beside / ".captions"
+        if captions is not None:
+            label = self._supply(captions, parts)
+            values.setdefault("name", label)
+        for key, part in parts.items():
+            self._name_models(key, part, judge)
+        return check_config({**values, "benchmarks": parts})
+
+    def open(self) -> dict[str, FunctionModel]:
+        """The functions as models, by SPEC, for one event loop."""
+        return {spec: model.open() for spec, model in self.models.items()}
+
+    def _supply(self, captions: Any, parts: Mapping[str, dict[str, Any]]) -> str | None:
+        """Give every benchmark its captions, or the captioner; returns the checkpoint's label."""
+        is_spec = isinstance(captions, str) and captions.startswith(_CAPTIONERS)
+        if is_spec or isinstance(captions, Model) or callable(captions):
+            for part in parts.values():
+                part |= {"captions": None, "captioner": captions}
+            return None if is_spec else _model(captions).label
+        assert self.folder is not None  # noqa: S101 - set before
+        texts = texts_of(captions, parts)
+        for key, part in parts.items():
+            place = captions if texts is None else save(key, texts[key], self.folder)
+            part |= {"captions": place, "captioner": None}
+        if texts is None:
+            return None
+        return Path(fspath(captions)).stem if isinstance(captions, str | PathLike) else "captions"
+
+    def _name_models(self, name: str, part: dict[str, Any], judge: Answerers) -> None:
+        """Replace functions by SPECs that stand for them."""
+        role = benchmark(name).role
+        if part.get(role) is None:
+            # On an installation, it is one of its models.
+            part[role] = role if judge is None and self.unasked else judge
+        for key in ("captioner", "judge", "reader"):
+            given = part.get(key)
+            if given is not None and (self.unasked or not isinstance(given, str)):
+                part[key] = self._spec(Model(_never, given) if isinstance(given, str) else given)
+
+    def _spec(self, given: Any) -> str:
+        """The SPEC of a function: the same for equal ones, so that each is called by one model."""
+        model = _model(given)
+        for spec, known in self.models.items():
+            if known == model:
+                return spec
+        if model.spec in self.models:
+            raise InvalidInput(
+                f"{model.label}, revision {model.revision}, stands for two functions", field="name"
+            )
+        self.models[model.spec] = model
+        return model.spec
+
+
+def _values_of(benchmarks: Benchmarks | None) -> dict[str, Any]:
+    if benchmarks is None:
+        raise InvalidInput("name them, with their data, or a run file", field="benchmarks")
+    if isinstance(benchmarks, Mapping):
+        return {"benchmarks": dict(benchmarks)}
+    config = read_config(Path(path_of(benchmarks, "benchmarks")))
+    return config.model_dump(exclude_unset=True)
+
+
+def _part(given: Paths | Mapping[str, Any]) -> dict[str, Any]:
+    return dict(given) if isinstance(given, Mapping) else {"data": given}
+
+
+def _never(_: object) -> None:
+    """Stands for models that are only named."""
+
+
+def _model(given: Any) -> Model:
+    """The model of a function. Its origin is of this evaluation, also if `given` is a Model: what
+    it returns may have changed since.
+    """
+    if isinstance(given, Model):
+        return replace(given)
+    if not callable(given):
+        raise InvalidInput(f"expected a SPEC or a function, found {given!r:.60}")
+    return Model(given)
+
+
+def path_of(given: Any, field: str) -> str:
+    """A path as text. Raises InvalidInput for anything else."""
+    if not isinstance(given, str | PathLike):
+        raise InvalidInput(f"expected a path, found {given!r:.60}", field=field)
+    return fspath(given)

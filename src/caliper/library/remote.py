@@ -1,0 +1,79 @@
+"""Runs of an installation, for the Python API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.core.errors import BackendUnavailable, InvalidInput, NotReady
+from caliper.core.run import RunState
+from caliper.library.progress import note
+from caliper.library.run import Run
+from caliper.local.blocking import run_blocking
+from caliper.local.config import RunConfig
+from caliper.local.installation import open_gateway, open_store
+from caliper.local.submission import send
+from caliper.pipeline.store.run_record import Evaluation
+
+_INTERVAL = 1.0
+_WITH_REPORT = (RunState.COMPLETE, RunState.DECIDED, RunState.FINISHED)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRuns:
+    """The runs of the installation whose gateway is at `server`."""
+
+    server: str
+
+    async def evaluate(
+        self, config: RunConfig, functions: Mapping[str, object], *, progress: bool
+    ) -> Run:
+        """Push data and captions, start the run, and wait for its end.
+
+        Raises what `send` and `RemoteGateway.watch` raise, InvalidInput for functions, and NotReady
+        for a run that failed or was cancelled there.
+        """
+        if functions:
+            raise InvalidInput(
+                "an installation cannot call a function of this process: name a model of its own"
+            )
+        async with open_gateway(self.server) as gateway:
+            started = await send(config, gateway, open_store())
+            run = started.spec.run_id
+            ended = started
+            try:
+                async for ended in gateway.watch(run, _INTERVAL):
+                    if progress:
+                        note(_line(ended))
+            except BackendUnavailable as error:
+                raise BackendUnavailable(f"{error}; run {run} goes on there") from error
+            if ended.state not in _WITH_REPORT:
+                raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
+            return await self._run(gateway, run)
+
+    async def load(self, run: str) -> Run:
+        """A run by its id. Raises what `RemoteGateway.report` raises."""
+        async with open_gateway(self.server) as gateway:
+            return await self._run(gateway, run)
+
+    async def _run(self, gateway: RemoteGateway, run: str) -> Run:
+        text = (await gateway.report(run, partial=True)).decode()
+        return Run(run, text, None, partial(self._read, run))
+
+    def _read(self, run: str, file: str) -> bytes:
+        async def read() -> bytes:
+            async with open_gateway(self.server) as gateway:
+                return await gateway.report(run, file, partial=True)
+
+        return run_blocking(read())
+
+
+def _line(evaluation: Evaluation) -> str:
+    """How far a run is, on one line."""
+    parts = (
+        f"{part.title} {part.coverage.known:,} of {part.coverage.planned:,}"
+        for part in evaluation.benchmarks
+    )
+    return "; ".join((f"{evaluation.spec.run_id} {evaluation.state}", *parts))

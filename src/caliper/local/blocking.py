@@ -1,0 +1,61 @@
+"""Runs coroutines for callers that are none, wherever they are: scripts and notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import uvloop
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Self = TypeVar("_Self")
+_Task = tuple[asyncio.AbstractEventLoop, "asyncio.Task[Any]"]
+
+
+def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """The result of `work`, from an event loop in a thread of its own: the caller's thread may
+    have one that runs.
+
+    Ctrl-C cancels the work, waits for its end, and raises KeyboardInterrupt.
+    """
+    began: Future[_Task] = Future()
+    with ThreadPoolExecutor(1, thread_name_prefix="caliper") as thread:
+        try:
+            return thread.submit(_run, work, began).result()
+        except KeyboardInterrupt:
+            loop, task = began.result()
+            with suppress(RuntimeError):  # It ended meanwhile.
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+def _run(work: Coroutine[Any, Any, _Result], began: Future[_Task]) -> _Result:
+    async def begin() -> _Result:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine that runs has a task
+        began.set_result((asyncio.get_running_loop(), task))
+        return await work
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(begin())
+
+
+def blocking(
+    form: Callable[Concatenate[_Self, _Arguments], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[_Self, _Arguments], _Result]:
+    """The method that waits for what an `async` one returns, as `run_blocking` does. Its name is
+    without the a before.
+    """
+
+    @wraps(form)
+    def wait(own: _Self, /, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        return run_blocking(form(own, *arguments, **named))
+
+    wait.__name__ = form.__name__.removeprefix("a")
+    wait.__qualname__ = form.__qualname__.replace(form.__name__, wait.__name__)
+    return wait

@@ -1,0 +1,35 @@
+"""A watcher that counts."""
+
+from __future__ import annotations
+
+from caliper.core.messages import ExamineJob, Verdicts
+from caliper.core.plan import PlanSummary
+from caliper.local.silent_watcher import SilentWatcher
+
+
+class CountingWatcher(SilentWatcher):
+    """Counts progress per stage; subclasses show it in `begin` and `advance`."""
+
+    def __init__(self, *, captioning: bool) -> None:
+        self._captioning = captioning
+
+    def begin(self, stage: str, total: int) -> None:
+        raise NotImplementedError
+
+    def advance(self, stage: str, count: int) -> None:
+        raise NotImplementedError
+
+    def on_plan(self, summary: PlanSummary) -> None:
+        for planned in summary.benchmarks:
+            if self._captioning:
+                self.begin(f"{planned.name} captions", planned.samples)
+            self.begin(planned.name, planned.questions)
+
+    def on_resume(self, name: str, known: int) -> None:
+        self.advance(name, known)
+
+    def on_caption(self, benchmark: str, sample: str) -> None:  # noqa: ARG002 - the port's
+        self.advance(f"{benchmark} captions", 1)
+
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        self.advance(job.benchmark, len(verdicts.verdicts))

@@ -1,0 +1,139 @@
+"""What the runs of suites cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from caliper.adapters.models.cost import Cost
+from caliper.benchmarks.registry import benchmark
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.errors import InvalidInput
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.spending import Spending
+from caliper.core.suites import Suite
+from caliper.pipeline.asking.token_budget import spent_usage
+from caliper.pipeline.store.changes import Fields, change_json
+from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.store.runs import read_replaceable, run_store, write_json
+from caliper.pipeline.suites.accounts import limits_of
+from caliper.ports.storage import ObjectStore
+from caliper.wiring.prices import Prices, spending, unpriced
+from caliper.wiring.settings import variable
+from caliper.wiring.suites_settings import SuitesSettings
+
+_WITHOUT_CALLS = ("lexical", "replay")
+Pay = Callable[[Spending], None]
+
+
+def check_prices(suite: Suite, spec: RunSpec, prices: Prices, setting: str) -> None:
+    """Raise InvalidInput for a model without a price, where a budget is in money. Prices are in the
+    variable `setting`.
+    """
+    # A captioner is named by its checkpoint: nobody can price it beforehand.
+    models = [_examiner(part) for part in spec.benchmarks]
+    missing = unpriced((each.label for each in models if each.kind not in _WITHOUT_CALLS), prices)
+    if "money" in limits_of(suite) and missing:
+        message = f"no price of {', '.join(missing)}: set {setting}"
+        raise InvalidInput(message, field="budget.month.money")
+
+
+@dataclass(frozen=True, slots=True)
+class RunCosts:
+    """What the runs of an installation cost, and what of it was paid:
+
+    suites/<suite>/begun/<version>/<revision>.json   the run that was begun last for an entry, and
+                                                     the run that judges again
+    runs/<id>/paid.json                              what suites have paid for a run: they may share
+                                                     it, and so may versions of one suite
+    """
+
+    store: ObjectStore
+    prices: Prices
+
+    def check(self, suite: Suite, spec: RunSpec) -> None:
+        """Raises InvalidInput as `check_prices`."""
+        check_prices(suite, spec, self.prices, variable(SuitesSettings, "prices"))
+
+    async def note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
+        """The note of this round of an entry."""
+        note = await self.last_note(entry)
+        return note if note.get("round") == entry.round else {}
+
+    async def last_note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
+        """The note of this round, or of an earlier one."""
+        return await read_replaceable(self.store, _key(entry))
+
+    async def begin(self, entry: CheckpointEntry, run: str, shortfall: str) -> None:
+        """Note the run of an entry, and which captions it lacks."""
+        before = await self.last_note(entry)
+        if before.get("run") == run and before.get("paid"):
+            # Noted by an earlier release, which knew of no run that suites share.
+            paid = dict(before["paid"])
+            await change_json(self.store, _paid_key(run), lambda fields: fields or paid)
+        fields = {"run": run, "round": entry.round, "shortfall": shortfall}
+        await write_json(self.store, _key(entry), **fields)
+
+    async def begin_again(self, entry: CheckpointEntry, run: str) -> None:
+        """Note the run that judges some of the baseline again."""
+        fields = {**await self.last_note(entry), "again": run}
+        await write_json(self.store, _key(entry), **fields)
+
+    async def end_again(self, entry: CheckpointEntry) -> None:
+        """Note that the run that judges again is over."""
+        note = await self.last_note(entry)
+        fields = {key: value for key, value in note.items() if key != "again"}
+        await write_json(self.store, _key(entry), **fields)
+
+    async def pay(self, ended: Evaluation, add: Pay) -> None:
+        """Add what a run has cost since it was paid last, for whichever entry. Raises
+        StoreUnavailable.
+        """
+        paying = asyncio.create_task(self._pay(ended, add))
+        try:
+            await asyncio.shield(paying)
+        finally:
+            # Also of one that is cancelled meanwhile: what is noted as paid is in the account.
+            await asyncio.wait((paying,))
+
+    async def _pay(self, ended: Evaluation, add: Pay) -> None:
+        spent, due = await self._spending(ended), Spending()
+
+        def settle(fields: Fields) -> Fields:
+            nonlocal due
+            paid = Spending.from_json(fields)
+            calls, tokens = spent.calls - paid.calls, spent.tokens - paid.tokens
+            due = Spending(max(0, calls), max(0, tokens), max(0.0, spent.money - paid.money))
+            return fields if due == Spending() else (paid + due).to_json()
+
+        await change_json(self.store, _paid_key(ended.spec.run_id), settle)
+        add(due)
+
+    async def _spending(self, ended: Evaluation) -> Spending:
+        """What a run has cost so far."""
+        asked = sum(
+            part.coverage.known - part.coverage.undrawn
+            for part in ended.benchmarks
+            if _examiner(ended.spec.benchmark(part.name)).kind not in _WITHOUT_CALLS
+        )
+        calls = asked if ended.reuse is None else max(0, asked - ended.reuse.verdicts)
+        used = await spent_usage(run_store(self.store, ended.spec.run_id))
+        costs = {
+            label: Cost(prompt_tokens=each.prompt, completion_tokens=each.completion)
+            for label, each in used.items()
+        }
+        return Spending(calls) + spending(costs, self.prices)
+
+
+def _examiner(part: BenchmarkSpec) -> Identity:
+    return part.models[benchmark(part.name).role]
+
+
+def _paid_key(run: str) -> str:
+    return f"runs/{run}/paid.json"
+
+
+def _key(entry: CheckpointEntry) -> str:
+    return f"suites/{entry.suite}/begun/{entry.version}/{entry.checkpoint.revision}.json"

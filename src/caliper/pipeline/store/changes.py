@@ -1,0 +1,33 @@
+"""Changes of JSON objects that several processes write."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from caliper.core.errors import StoreUnavailable
+from caliper.core.keys import canonical_json
+from caliper.core.run import SCHEMA
+from caliper.pipeline.store.runs import read_replaceable
+from caliper.ports.storage import ObjectStore
+
+_TRIES = 100
+Fields = dict[str, Any]
+
+
+async def change_json(store: ObjectStore, key: str, change: Callable[[Fields], Fields]) -> Fields:
+    """Change the fields of an object by compare and swap, and return them. `change` may be called
+    several times; if it returns what it was given, nothing is written. Raises StoreUnavailable.
+    """
+    for _ in range(_TRIES):
+        tag = await store.version(key)
+        before = await read_replaceable(store, key)
+        after = change(before)
+        if after is before:
+            return before
+        # Equal contents count as one write: of two equal ones, only one is to succeed.
+        data = canonical_json({**after, "schema": SCHEMA, "write": secrets.token_hex(8)})
+        if await store.replace(key, data, tag) is not None:
+            return after
+    raise StoreUnavailable(f"{key}: others change it all the time")
