@@ -36,6 +36,7 @@ def test_a_card_tells_what_became_of_candidates_and_no_text_of_theirs_is_markup(
             settings={"seed": 0, "grouping": {"cohesion": 0.85}},
             steps=[formats],
             decisions=merge(assessed, reviews),
+            reviewed={kept.id},
             agreement=review_agreement(assessed, reviews),
         )
     )
@@ -45,7 +46,10 @@ def test_a_card_tells_what_became_of_candidates_and_no_text_of_theirs_is_markup(
         "| 2-formats | 3 | 2 | 1 |",
         "- 2-formats: m (tgi, 1)",
         "- prompt building/write: SHA-256 ab12",
-        "2 accepted (1 edited), 0 rejected. Left out: 0 that nobody reviewed, 0 disputed.",
+        (
+            "2 accepted (1 edited), 0 rejected. Left out: 0 that nobody reviewed, 0 disputed. "
+            "Of the 2 questions that are here, nobody reviewed 1."
+        ),
         "| ana | 1 | 1 | 0 |",
         "- grouping.cohesion: 0.85",
     ):
