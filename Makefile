@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PORT ?= 50051
 # Many tests wait for servers, disks, clocks and commands: others run meanwhile.
-WORKERS = 6
+WORKERS = 4
 PYTEST_ARGS ?= --numprocesses $(WORKERS) --dist loadfile
 VENV := .venv
 DEMO := runs/demo
