@@ -97,7 +97,7 @@ async def plan_jobs(
     )
     own = run_store(ground.store, spec.run_id)
     start = (await read_starts(own)).number
-    shards = [key async for key in own.list(f"queue/{start}/")]
+    shards = [key async for key in own.list(f"queue/{start:010}/")]
     jobs = [job for number in range(len(shards)) for job in await read_queue(own, start, number)]
     return [job.message for job in jobs]
 

@@ -24,8 +24,8 @@ from tests.servers.triton_server import models_of
 from caliper.adapters.streams.kafka_access import KafkaAccess
 
 pytestmark = pytest.mark.components("MinIO", "Triton")
-SMALL = ColourQuestions(pictures=4, questions=8)
-BEFORE_THE_KILL = 75
+SMALL = ColourQuestions(pictures=8, questions=8)
+BEFORE_THE_KILL = 150
 
 
 @pytest.fixture

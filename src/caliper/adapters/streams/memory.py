@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-import time
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from caliper.core.dead_letters import DEAD_LETTERS, letter
@@ -93,7 +93,7 @@ class MemoryStream:
 
     The topics in `logs` can also be read as logs with one partition: they keep every message
     while the stream exists, and are never full. With `once` a log has a single reader, and drops
-    the messages that it has read.
+    the messages that it has read. `now` supplies their timestamps.
     """
 
     def __init__(
@@ -102,10 +102,11 @@ class MemoryStream:
         logs: Collection[str] = (),
         *,
         once: bool = False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._capacity = capacity
         self._logs = frozenset(logs)
-        self._once = once
+        self._now, self._once = now, once
         self._topics: dict[str, _Topic] = {}
         self._name = uuid4().hex
 
@@ -118,7 +119,7 @@ class MemoryStream:
         await topic.until(lambda: topic.closed or not topic.full)
         if topic.closed:
             raise ValueError(f"topic {topic.name} is closed")
-        topic.append(message, round(time.time() * 1000))
+        topic.append(message, round(self._now().timestamp() * 1000))
 
     def consumer(self, topic: str, group: str) -> MemoryConsumer:
         """A new member of the group. Members of one group share its messages."""
