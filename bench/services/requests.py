@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,16 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json
-from caliper.core.messages import PlanJob
+from caliper.core.messages import PlanJob, PlanMade
 from caliper.local.config import BenchmarkConfig
 from caliper.local.setup import open_sources
 from caliper.local.submission import parcel_of
 from caliper.pipeline.asking.request import render
 from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.planner import Planner
+from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
-from caliper.pipeline.store.runs import read_starts, run_store
+from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import push_dataset, put_captions
 from caliper.ports.stages import StageDirectory
@@ -91,14 +93,17 @@ async def plan_jobs(
     supplies = StoredSupplies(ground.store, DatasetFiles)
     spec = await resolve(request, supplies, stages)
     await ground.store.put(f"runs/{spec.run_id}/spec.json", canonical_json(spec.to_json()))
-    stream = MemoryStream()
+    stream = MemoryStream(logs=[RUNS])
     await Planner(ground.store, stream, ground.codec, ground.runs, supplies).plan(
         PlanJob(spec.run_id)
     )
+    async with aclosing(stream.read(RUNS, {})) as events:
+        made = ground.codec.read_run_event((await anext(events)).message.value)
+    if not isinstance(made, PlanMade):
+        raise TypeError("the plan was refused")
     own = run_store(ground.store, spec.run_id)
-    start = (await read_starts(own)).number
-    shards = [key async for key in own.list(f"queue/{start:010}/")]
-    jobs = [job for number in range(len(shards)) for job in await read_queue(own, start, number)]
+    shards = range(made.shards)
+    jobs = [job for number in shards for job in await read_queue(own, made.start, number)]
     return [job.message for job in jobs]
 
 

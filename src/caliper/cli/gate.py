@@ -22,7 +22,7 @@ from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
-from caliper.local.gating import compared_gate, decided_gate
+from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import read_policy
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 

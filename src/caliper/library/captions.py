@@ -21,7 +21,7 @@ _KEYS = ("sample", "sample_id")
 Texts = Mapping[str, str]
 
 
-class Frame(Protocol):
+class CaptionTable(Protocol):
     """A data frame of pandas or polars, or an Arrow table."""
 
     @property
@@ -86,7 +86,7 @@ def _of_mapping(given: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, T
     return dict.fromkeys(names, texts)
 
 
-def _rows_of(frame: Frame) -> list[Row]:
+def _rows_of(frame: CaptionTable) -> list[Row]:
     """The rows of a pandas or polars data frame, or of an Arrow table."""
     names = getattr(frame, "column_names", None) or [str(name) for name in frame.columns]
     columns = [name for name in ("benchmark", *_KEYS, "caption") if name in names]

@@ -12,20 +12,21 @@ from typing import Any, Unpack
 from caliper.analysis.comparability import describe
 from caliper.analysis.gate import Policy
 from caliper.core.errors import FunctionFailed
-from caliper.library.captions import Frame
+from caliper.library.captions import CaptionTable
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions, path_of
 from caliper.library.model import Model
 from caliper.library.progress import note_reuse, watch
 from caliper.library.remote import RemoteRuns
 from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
 from caliper.library.run import Run
-from caliper.local.blocking import blocking
 from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
+from caliper.local.config import RunConfig
+from caliper.local.coroutine_runner import blocking
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.entrants import entrants
 from caliper.local.estimate import estimate
-from caliper.local.gating import compared_gate, decided_gate
+from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.run import evaluate_config
 from caliper.local.setup import RunSetup, prepare
@@ -37,7 +38,7 @@ from caliper.wiring.settings import access, decoders
 
 Runs = Run | Paths
 """A run, or its directory, its name below runs/ or its id."""
-Captions = Paths | Mapping[str, Any] | Frame | Callable[..., Any] | Model | None
+Captions = Paths | Mapping[str, Any] | CaptionTable | Callable[..., Any] | Model | None
 _FLIPS = 20
 
 
@@ -90,19 +91,7 @@ class Client:
                 )
         inputs = RunInputs()
         config = inputs.config(captions, benchmarks, judge, name, options)
-
-        def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
-            return watch(config, prepared, progress=progress)
-
-        reach = replace(access(config.concurrency), functions=inputs.open())
-        try:
-            ended = await evaluate_config(config, reach, SystemClock(), watching, decoders())
-        except FunctionFailed as error:
-            # Task groups take causes away.
-            raise error from error.cause
-        if progress:
-            note_reuse(ended)
-        return Run.in_directory(RunDirectory(ended.directory))
+        return await _evaluate_here(inputs, config, progress=progress)
 
     evaluate = blocking(aevaluate)
 
@@ -228,6 +217,21 @@ class Client:
         return Leaderboard(tuple(await boards_of(competitors, benchmark, metric)))
 
     leaderboard = blocking(aleaderboard)
+
+
+async def _evaluate_here(inputs: RunInputs, config: RunConfig, *, progress: bool) -> Run:
+    def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
+        return watch(config, prepared, progress=progress)
+
+    reach = replace(access(config.concurrency), functions=inputs.open())
+    try:
+        ended = await evaluate_config(config, reach, SystemClock(), watching, decoders())
+    except FunctionFailed as error:
+        # Task groups take causes away.
+        raise error from error.cause
+    if progress:
+        note_reuse(ended)
+    return Run.in_directory(RunDirectory(ended.directory))
 
 
 def _name_of(run: Runs) -> str:

@@ -11,8 +11,8 @@ from caliper.core.errors import BackendUnavailable, InvalidInput, NotReady
 from caliper.core.run import RunState
 from caliper.library.progress import note
 from caliper.library.run import Run
-from caliper.local.blocking import run_blocking
 from caliper.local.config import RunConfig
+from caliper.local.coroutine_runner import run_blocking
 from caliper.local.installation import open_gateway, open_store
 from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation

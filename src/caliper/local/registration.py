@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.lazy import lazy_module
-from caliper.local.blocking import run_blocking
+from caliper.local.coroutine_runner import run_blocking
 from caliper.local.sources import NamedSource
 from caliper.local.suite_runs import suite_store
 from caliper.pipeline.suites.administration import Administration

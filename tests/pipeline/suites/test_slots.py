@@ -88,9 +88,8 @@ async def test_whatever_call_a_process_is_killed_at_the_next_holder_removes_all(
         assert around.world.most == 1
 
 
-async def test_a_process_that_is_killed_while_it_uses_the_slot_leaves_nothing(
-    around: Surroundings,
-) -> None:
+async def killed_in_use(around: Surroundings) -> None:
+    """A process that is killed while it uses a slot leaves its server as it is."""
     server = FakeServer(around.world)
 
     async def work(_: CheckpointEndpoint) -> str:
@@ -100,6 +99,12 @@ async def test_a_process_that_is_killed_while_it_uses_the_slot_leaves_nothing(
     with pytest.raises(Killed):
         await around.use(1, server, work)
     assert around.world.served == {"step-1"}
+
+
+async def test_a_process_that_is_killed_while_it_uses_the_slot_leaves_nothing(
+    around: Surroundings,
+) -> None:
+    await killed_in_use(around)
     assert (await around.state())[0] == "nightly step-1"
     await around.use(2)
     await around.assert_empty()
@@ -156,15 +161,7 @@ async def test_what_a_killed_process_left_at_a_server_the_next_of_slot_or_server
 async def test_what_an_earlier_release_left_in_the_slot_of_its_suite_is_removed(
     around: Surroundings,
 ) -> None:
-    server = FakeServer(around.world)
-
-    async def work(_: CheckpointEndpoint) -> str:
-        server.kill.at = 0
-        raise Killed
-
-    with pytest.raises(Killed):
-        await around.use(1, server, work)
-    assert around.world.served == {"step-1"}
+    await killed_in_use(around)
     assert await around.use(2, slot=("gpu", "server.s")) == "rev2"
     assert (around.world.most, around.world.served) == (1, set())
     assert b'"trace":{}' in around.store.objects["slots/gpu/record.json"]
