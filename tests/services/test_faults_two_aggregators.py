@@ -32,9 +32,7 @@ async def taken_over(there: Installation, model: str, before: str) -> None:
 
 
 # The second takes over the slots 1 and 3 when it comes, the others when the first is gone.
-@pytest.mark.parametrize(
-    ("fate", "slot"), [("stopped", 1), ("killed", 0), ("killed", 1), ("paused", 2), ("paused", 3)]
-)
+@pytest.mark.parametrize(("fate", "slot"), [("stopped", 1), ("killed", 0), ("paused", 3)])
 async def test_two_aggregators_end_a_run_as_one_does(
     there: Installation, fate: str, slot: int
 ) -> None:
