@@ -96,10 +96,17 @@ def test_each_checkpoint_is_served_evaluated_and_removed(folder: Path) -> None:
     assert caliper(*RUN, code=0).out == ""
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("trouble", ["slow", "waits"])
+@pytest.mark.parametrize(
+    ("trouble", "number"),
+    [
+        ("slow", signal.SIGKILL),
+        ("slow", signal.SIGTERM),
+        ("waits", signal.SIGKILL),
+        ("waits", signal.SIGINT),
+    ],
+)
 async def test_whatever_ends_a_loop_the_next_one_leaves_nothing(
-    folder: Path, number: signal.Signals, trouble: str
+    folder: Path, trouble: str, number: signal.Signals
 ) -> None:
     """While the server gets ready, and while it captions."""
     shutil.move(suite(folder, trouble), folder / "suite.yaml")

@@ -106,7 +106,8 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     ids, directories = await both(ground, there, tmp_path, *NAMES)
     wished = ComparisonRequest(anyway=True, flips=30)
     found, sent = await there.compare(ids, wished, pictures=True)
-    here = await compare_runs([each.stored_run for each in directories], wished)
+    stored = [each.stored_run for each in directories]
+    here = await compare_runs(stored, wished)
     assert comparison_json(found) == comparison_json(here)
     assert found == here
     flips = [flip for candidate in found.candidates for flip in candidate.flips.listed]
@@ -116,6 +117,16 @@ async def test_it_is_told_to_the_last_bit_what_directories_tell(
     page = render_comparison(found, lambda *name: sent.get(name))
     assert page == render_comparison(here, folder_thumbnails(media_of(directories[1])))
     assert page.count("data:image/jpeg;base64,") > 10
+    # Runs that differ in a setting are refused.
+    with pytest.raises(NotComparable) as refused:
+        await there.compare(ids[1:], ComparisonRequest())
+    with pytest.raises(NotComparable) as refused_here:
+        await compare_runs(stored[1:], ComparisonRequest())
+    assert str(refused.value) == str(refused_here.value)
+    differences = (("setting", "capability setting reply_reading", "lenient / strict"),)
+    assert refused.value.reasons == refused_here.value.reasons == differences
+    found, _ = await there.compare(ids[1:], ComparisonRequest(anyway=True))
+    assert [each.name for each in found.candidates[0].setup_differences] == ["reply_reading"]
 
 
 async def test_signs_of_stuffing_are_told(
@@ -131,23 +142,6 @@ async def test_signs_of_stuffing_are_told(
     found, _ = await there.compare(ids, ComparisonRequest(flips=0))
     shares = dict.fromkeys(("capability", "captionqa", "comprecap"), 1.0)
     assert [side.stuffed for side in found.sides] == [{}, shares]
-
-
-async def test_what_differs_is_told_in_a_refusal(
-    ground: Ground, there: RemoteGateway, tmp_path: Path
-) -> None:
-    ids, directories = await both(ground, there, tmp_path, "careful", "strict")
-    with pytest.raises(NotComparable) as refused:
-        await there.compare(ids, ComparisonRequest())
-    with pytest.raises(NotComparable) as here:
-        await compare_runs([each.stored_run for each in directories], ComparisonRequest())
-    assert refused.value.reasons == here.value.reasons
-    assert refused.value.reasons == (
-        ("setting", "capability setting reply_reading", "lenient / strict"),
-    )
-    assert str(refused.value) == str(here.value)
-    found, _ = await there.compare(ids, ComparisonRequest(anyway=True))
-    assert [each.name for each in found.candidates[0].setup_differences] == ["reply_reading"]
 
 
 async def test_what_cannot_be_asked_for(there: RemoteGateway) -> None:
