@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from tests.fakes import tiny
 from tests.fakes.command import Command
-from tests.fakes.hub_server import COMMIT, HubRepository, HubServer
+from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 
 import caliper
 from caliper.core.errors import InvalidInput
@@ -75,6 +75,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     }
     with HubServer({name: HubRepository(files) for name, files in repositories.items()}) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
+        # Else one of the machine would be sent.
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
         monkeypatch.setenv("CALIPER_DATA_CACHE", str(tmp_path / "cache"))
         monkeypatch.chdir(tmp_path)
         yield server
@@ -87,6 +89,8 @@ def test_a_checkpoint_sees_the_pictures_of_a_dataset_on_the_hub(
         return [f"{each[0].size[0]} pixels" for each in images]
 
     data = {"captionqa": "hf:Borise/CaptionQA"}
+    assert caliper.plan(captioner, data).benchmarks[0].captions_to_write == 2
+    assert not (tmp_path / "cache" / "pictures").exists()
     run = caliper.evaluate(captioner, data, coverage_floor=0.0, progress=False)
     assert run.path is not None
     rows = tiny.read_lines(run.path / "captions.jsonl")
