@@ -30,7 +30,8 @@ class BenchmarkRequest:
     without it, the configured one answers. For media questions, `media` repeats the name of the
     captioner, or `qa_replies` is the digest of recorded replies, which serves as the revision of
     their model. `preparation` defines how media are shown to the captioner, `taxonomy` what its
-    prompt lists, and `caption_tokens` the token limit of a caption.
+    prompt lists, and `caption_tokens` the token limit of a caption. `data_name` is as in
+    BenchmarkSpec.
     """
 
     name: str
@@ -47,6 +48,7 @@ class BenchmarkRequest:
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
     caption_tokens: int | None = None
+    data_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,7 @@ async def _resolve(
         raise InvalidInput(str(unknown), field="prompt")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
+    check_name(part.data_name, "data_name")
     try:
         settings = resolve_settings(part.name, part.settings)
     except InvalidInput as error:
@@ -206,6 +209,7 @@ async def _resolve(
         preparation=None if part.captioner is None else part.preparation or Preparation(),
         taxonomy=_taxonomy(part),
         caption_tokens=_caption_tokens(part),
+        data_name=part.data_name,
     )
 
 
