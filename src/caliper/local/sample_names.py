@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from caliper.adapters.media.bounds import CLIPS
 from caliper.local.building.options import SUFFIXES
@@ -10,6 +11,7 @@ from caliper.local.building.options import SUFFIXES
 _ENDINGS = SUFFIXES | CLIPS
 _Form = tuple[tuple[str, ...], str]
 """The folders and the extension of a name."""
+_Index = dict[str, list[tuple[_Form, str]]]
 
 
 class SampleNames:
@@ -21,15 +23,13 @@ class SampleNames:
 
     def __init__(self, samples: Mapping[str, tuple[str, ...]]) -> None:
         self.samples = samples
-        self._alike = _index((sample, sample) for sample in samples)
-        self._media = _index((m[0], sample) for sample, m in samples.items() if len(m) == 1)
 
     def find(self, name: str) -> tuple[str, ...]:
         """The sample that is named; none or several if that is not clear."""
         if name in self.samples:
             return (name,)
         stem, form = _parts(name)
-        for index in (self._alike, self._media):
+        for index in self._indexes:
             alike = dict.fromkeys(
                 sample for known, sample in index.get(stem, ()) if _agree(form, known)
             )
@@ -37,9 +37,14 @@ class SampleNames:
                 return tuple(alike)
         return ()
 
+    @cached_property
+    def _indexes(self) -> tuple[_Index, _Index]:
+        media = ((m[0], sample) for sample, m in self.samples.items() if len(m) == 1)
+        return _index((sample, sample) for sample in self.samples), _index(media)
 
-def _index(named: Iterable[tuple[str, str]]) -> dict[str, list[tuple[_Form, str]]]:
-    found: dict[str, list[tuple[_Form, str]]] = {}
+
+def _index(named: Iterable[tuple[str, str]]) -> _Index:
+    found: _Index = {}
     for name, sample in named:
         stem, form = _parts(name)
         found.setdefault(stem, []).append((form, sample))
