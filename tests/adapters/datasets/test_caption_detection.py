@@ -217,3 +217,14 @@ def test_files_that_are_too_large(tmp_path: Path) -> None:
         sparse.truncate(caption_detection.LARGEST + 1)
     with pytest.raises(InvalidInput, match="larger than 512 MiB"):
         detect_captions(file)
+
+
+def test_small_files_that_hold_a_lot(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    rows = {"id": list(range(100)), "caption": ["x" * 2**16] * 100}
+    pq.write_table(pa.table(rows), file, use_dictionary=True)
+    assert file.stat().st_size < 2**16
+    with pytest.raises(
+        InvalidInput, match=r"a\.parquet:16: captions of more than 1 MiB up to here"
+    ):
+        detect_captions(file, 2**20)

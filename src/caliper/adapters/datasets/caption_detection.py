@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -35,6 +35,8 @@ OBJECT = "JSON object"
 _LOG, _PREDICTIONS = "lmms-eval log", "VLMEvalKit predictions"
 _MOST_FILES = 1000
 _HEAD = 64 * 1024
+_ROW_BYTES = 256
+"""What a row takes in memory besides its caption."""
 _SAVE = "save it as TSV: VLMEvalKit does with PRED_FORMAT=tsv, a spreadsheet as text with tabs"
 _REFUSED = {
     b"PK\x03\x04": f"a workbook or archive; {_SAVE}",
@@ -56,8 +58,8 @@ class FoundCaptions:
     rows: tuple[CaptionRow, ...]
 
 
-def detect_captions(path: Path) -> FoundCaptions:
-    """Read the captions in a file, or in the files of a folder.
+def detect_captions(path: Path, most: int = LARGEST) -> FoundCaptions:
+    """Read the captions in a file, or in the files of a folder; of each at most `most` bytes.
 
     Of a folder in which lmms-eval wrote its results, its logs count. Raises InvalidInput that says
     what was found instead, with file, line and field.
@@ -65,7 +67,7 @@ def detect_captions(path: Path) -> FoundCaptions:
     kinds: dict[str, Path] = {}
     rows: list[CaptionRow] = []
     for file in _files(path):
-        kind, found = _read(file)
+        kind, found = _read(file, most)
         kinds.setdefault(kind, file)
         if len(kinds) > 1:
             (first, other), (second, _) = kinds.items()
@@ -100,7 +102,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _read(file: Path) -> tuple[str, list[CaptionRow]]:
+def _read(file: Path, most: int) -> tuple[str, list[CaptionRow]]:
     kind = kind_of(file)
     rows = _READERS[kind](file)
     if kind == OBJECT:
@@ -110,7 +112,17 @@ def _read(file: Path) -> tuple[str, list[CaptionRow]]:
         raise InvalidInput("the file holds no rows", file=str(file))
     known = _known_tool(first)
     name, read = known or (kind, table_row)
-    return name, [read(row) for row in chain((first,), rows)]
+    return name, list(_within(most, map(read, chain((first,), rows))))
+
+
+def _within(most: int, rows: Iterable[CaptionRow]) -> Iterator[CaptionRow]:
+    """The rows, as long as memory has room for them: a small Parquet file may hold a lot."""
+    size = 0
+    for row in rows:
+        size += _ROW_BYTES + len(row.text or "")
+        if size > most:
+            raise row.row.error("", f"captions of more than {most // 2**20} MiB up to here")
+        yield row
 
 
 def _known_tool(first: Row) -> tuple[str, Callable[[Row], CaptionRow]] | None:
