@@ -35,4 +35,4 @@ def test_figures_do_not_depend_on_how_captions_are_written(caliper: Command, con
         assert line in ended.err
         # The same captions of the same samples: it is the same run, which is over.
         assert {**official.told, "already_ended": None} == {**ended.told, "already_ended": None}
-        assert "captions:" not in caliper(*RUN, file_name, "--name", "x", "--quiet", code=0).err
+    assert "captions:" not in caliper(*RUN, log.name, "--name", "x", "--quiet", code=0).err

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import pickle
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from caliper.adapters.datasets import caption_detection
+from caliper.adapters.datasets import caption_detection, caption_rows
 from caliper.adapters.datasets.caption_detection import detect_captions
 from caliper.core.errors import InvalidInput
 
@@ -217,6 +221,32 @@ def test_files_that_are_too_large(tmp_path: Path) -> None:
         sparse.truncate(caption_detection.LARGEST + 1)
     with pytest.raises(InvalidInput, match="larger than 512 MiB"):
         detect_captions(file)
+
+
+_CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+_NAMES = st.sampled_from(
+    (*sorted(caption_rows.COLUMNS), "doc", "doc_id", "filtered_resps", "target")
+)
+_VALUES = st.recursive(
+    _CELLS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+_JSON = st.lists(st.dictionaries(_NAMES, _VALUES, max_size=6).map(json.dumps), max_size=3)
+_HEADS = st.sampled_from([b"", b"PAR1", b"[", b"{", b"id,caption\n", b"id\tcaption\n"])
+
+
+@given(
+    content=_JSON.map(lambda rows: "\n".join(rows).encode())
+    | st.builds(bytes.__add__, _HEADS, st.binary(max_size=64)),
+    suffix=st.sampled_from([*caption_detection.SUFFIXES, ".txt"]),
+)
+def test_whatever_a_file_holds_is_read_or_refused(content: bytes, suffix: str) -> None:
+    with tempfile.NamedTemporaryFile(suffix=suffix) as file:
+        file.write(content)
+        file.flush()
+        with contextlib.suppress(InvalidInput):
+            detect_captions(Path(file.name))
 
 
 def test_small_files_that_hold_a_lot(tmp_path: Path) -> None:
