@@ -113,8 +113,8 @@ def test_rows_of_a_run_are_those_of_the_benchmark(part: BenchmarkConfig) -> None
         (
             [("x", "A")],
             (
-                "captions.jsonl: no caption is of a sample of the data: found JSON Lines, whose id "
-                "is x; samples are named like nat_1, nat_2"
+                "captions.jsonl: no caption is of a sample of the data: found JSON Lines with id "
+                "x; samples are named like nat_1, nat_2"
             ),
         ),
         ([("nat_1", None)], "captions.jsonl: no captions"),

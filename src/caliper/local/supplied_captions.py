@@ -156,11 +156,11 @@ def _naming_field(found: FoundCaptions, names: SampleNames) -> str:
     ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in found.rows)
     if not named[best] and not ambiguous:
         seen = (
-            f"{field} is {_listed(row.names[field] for row in found.rows if field in row.names)}"
+            f"{field} {_listed(row.names[field] for row in found.rows if field in row.names)}"
             for field in islice(named, _EXAMPLES)
         )
         raise InvalidInput(
-            f"no caption is of a sample of the data: found {found.kind}, whose {'; '.join(seen)}; "
+            f"no caption is of a sample of the data: found {found.kind} with {'; '.join(seen)}; "
             f"samples are named like {_listed(names.samples)}",
             file=str(found.path),
         )
