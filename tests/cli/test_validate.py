@@ -55,3 +55,22 @@ def test_validate_names_what_is_broken(caliper: Command, config: Path) -> None:
     written["benchmarks"]["captionqa"]["data"] = "nowhere.json"
     (caliper.folder / "astray.yaml").write_text(yaml.safe_dump(written))
     assert "nowhere.json: it does not exist" in caliper("validate", "astray.yaml", code=2).err
+
+
+def test_validate_says_how_captions_are_written(caliper: Command, config: Path) -> None:
+    log = {"doc_id": 0, "target": "nat_1", "resps": [["A car."]]}
+    (caliper.folder / "20261126_samples_captionqa.jsonl").write_text(json.dumps(log))
+    (caliper.folder / "mine.csv").write_text("image,prediction,index\nnat_1.jpg,A car.,0\n")
+    for path, kind in (
+        ("20261126_samples_captionqa.jsonl", "lmms-eval log"),
+        ("mine.csv", "VLMEvalKit predictions"),
+    ):
+        ended = caliper("validate", path, "--as", "captionqa", code=0)
+        assert f"captionqa captions: 1 ({kind})" in ended.out
+        assert "these are captions; say --as" in caliper("validate", path, code=2).err
+    written = yaml.safe_load(config.read_text())
+    written["benchmarks"]["captionqa"]["captions"] = "mine.csv"
+    (caliper.folder / "mine.yaml").write_text(yaml.safe_dump(written))
+    caliper("validate", "mine.yaml", code=1)
+    (caliper.folder / "mine.csv").write_text("image,caption\nnat_7.jpg,A car.\n")
+    assert "no caption is of a sample" in caliper("validate", "mine.yaml", code=2).err

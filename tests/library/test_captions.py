@@ -1,8 +1,7 @@
-"""Captions from mappings, data frames, tables and rows in files."""
+"""Captions from mappings, data frames, tables and paths."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from caliper.adapters.datasets.files import DatasetFiles
-from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.library.captions import save, texts_of
+from caliper.library.captions import caption_places
+from caliper.local.supplied_captions import captions_as_named
 
 NAMES = ("captionqa", "comprecap")
 BOTH = {"captionqa": {"a": "A dog."}, "comprecap": {"a": "A dog."}}
@@ -49,46 +47,36 @@ class Frame:
         return Series(self._columns[name])
 
 
-def test_a_mapping_is_for_every_benchmark_or_by_benchmark() -> None:
-    assert texts_of({"a": "A dog.", "b": None}, NAMES) == BOTH
-    by_name = {"captionqa": {"a": "A dog."}}
-    assert texts_of(by_name, NAMES) == {"captionqa": {"a": "A dog."}, "comprecap": {}}
+def saved(given: Any, folder: Path, names: tuple[str, ...] = NAMES) -> dict[str, dict[str, str]]:
+    places = caption_places(given, names, folder)
+    return {name: captions_as_named(name, place) for name, place in places.items()}
+
+
+def test_a_mapping_is_for_every_benchmark_or_by_benchmark(tmp_path: Path) -> None:
+    assert saved({"a": "A dog.", "b": None}, tmp_path) == BOTH
+    by_name = {"captionqa": {"a": "A dog."}, "comprecap": {"a": "A cat."}}
+    assert saved(by_name, tmp_path) == by_name
     with pytest.raises(InvalidInput, match="captions of capability, which is not evaluated"):
-        texts_of({"capability": {}}, NAMES)
+        saved({"capability": {}}, tmp_path)
+    with pytest.raises(InvalidInput, match="captions: there are none for comprecap"):
+        saved({"captionqa": {"a": "A dog."}}, tmp_path)
 
 
-def test_data_frames_and_tables() -> None:
+def test_data_frames_and_tables(tmp_path: Path) -> None:
     columns = {"sample": ["a", "b", "c", 7], "caption": ["A dog.", math.nan, NAType(), None]}
-    assert texts_of(Frame(**columns), NAMES) == BOTH
-    table = pa.table({"sample_id": ["a"], "caption": ["A dog."], "benchmark": ["captionqa"]})
-    assert texts_of(table, NAMES) == {"captionqa": {"a": "A dog."}, "comprecap": {}}
-    with pytest.raises(InvalidInput, match="expected the columns sample and caption"):
-        texts_of(Frame(image=["a"], caption=["A dog."]), NAMES)
+    assert saved(Frame(**columns, picture=[b""] * 4), tmp_path) == BOTH
+    columns = {"sample_id": ["a", "b"], "response": ["A", "B"], "benchmark": list(NAMES)}
+    assert saved(pa.table(columns), tmp_path) == {"captionqa": {"a": "A"}, "comprecap": {"b": "B"}}
+    with pytest.raises(InvalidInput, match="expected the columns sample and caption, found words"):
+        saved(Frame(words=["A dog."]), tmp_path)
+    with pytest.raises(InvalidInput, match=r"jsonl:2: caption: expected a caption, found 1"):
+        saved(Frame(sample=["a", "b"], caption=["A dog.", 1]), tmp_path)
 
 
-def test_rows_of_a_run_are_told_from_a_benchmark_of_lines(tmp_path: Path) -> None:
-    rows = [
-        {"benchmark": "captionqa", "sample": "a", "caption": "A dog."},
-        {"benchmark": "capability", "sample": "OCR/1", "caption": "A sign."},
-    ]
-    file = tmp_path / "captions.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert texts_of(file, NAMES) == {"captionqa": {"a": "A dog."}, "comprecap": {}}
-    official = tmp_path / "OCR.jsonl"
-    official.write_text('{"file_id": "1", "caption": "A sign."}\n')
-    assert texts_of(str(official), ("capability",)) is None
-    assert texts_of(tmp_path / "none.jsonl", NAMES) is None
-    official.write_text('{"id": "1", "text": "A sign."}\n')
-    with pytest.raises(InvalidInput, match=r"OCR\.jsonl:1: expected the columns"):
-        texts_of(official, NAMES)
-    for wrong, message in (
-        ('{"sample": "b"}', "2: expected the columns sample and caption"),
-        ('{"sample": "b", "caption": 1}', "2: b: expected a caption, found 1"),
-        ('{"sample": "a", "caption": "A cat."}', "2: a: it has two captions"),
-    ):
-        file.write_text('{"sample": "a", "caption": "A dog."}\n' + wrong)
-        with pytest.raises(InvalidInput, match=f"^{file}:{message}"):
-            texts_of(file, NAMES)
+def test_paths_stay_where_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "captions.csv"
+    assert caption_places(str(file), NAMES, tmp_path) == dict.fromkeys(NAMES, file)
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -99,9 +87,9 @@ def test_rows_of_a_run_are_told_from_a_benchmark_of_lines(tmp_path: Path) -> Non
         (7, "captions: expected a mapping, a data frame, a path or a function, found int"),
     ],
 )
-def test_what_is_no_caption(given: Any, message: str) -> None:
+def test_what_is_no_caption(given: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
-        texts_of(given, NAMES)
+        caption_places(given, NAMES, tmp_path)
     assert str(refused.value) == message
 
 
@@ -112,10 +100,8 @@ def test_what_is_no_caption(given: Any, message: str) -> None:
 def test_saved_captions_are_read_as_they_are(
     name: str, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    chosen, place = benchmark(name), save(name, texts, tmp_path)
-    read = dict(chosen.read_captions(DatasetFiles(place).rows(chosen.captions)))
-    assert read == texts
-    assert save(name, texts, tmp_path) == place
-    assert save(name, {**texts, "OCR/2": "C"}, tmp_path) != place
-    with pytest.raises(InvalidInput, match=f"captions: there are none for {name}"):
-        save(name, {}, tmp_path)
+    assert saved(texts, tmp_path, (name,)) == {name: texts}
+    places = [
+        caption_places(given, (name,), tmp_path) for given in (texts, {**texts, "OCR/2": "C"})
+    ]
+    assert caption_places(texts, (name,), tmp_path) == places[0] != places[1]

@@ -208,6 +208,9 @@ def test_progress_and_warnings_are_lines_of_text(
     assert "captionqa 5 of 5" in err
     caliper.evaluate({"nat_1": "A red car."}, data, name="two", progress=False)
     assert capsys.readouterr().err == err.replace("captionqa 5 of 5\n", "")
+    (here / "mine.csv").write_text("image,caption\nnat_1.jpg,A red car.\ndoc_1.jpg,A letter.\n")
+    caliper.evaluate("mine.csv", data)
+    assert "captionqa captions: CSV, 2 of 2 samples by image\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

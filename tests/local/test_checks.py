@@ -34,7 +34,8 @@ async def test_missing_captions() -> None:
 
 async def test_extra_captions() -> None:
     (line,) = await told(texts(0, 1, 2), 2)
-    assert line == "captionqa: 1 captions of unknown samples ignored (nat_002)"
+    ignored = "1 captions of unknown samples ignored (nat_002)"
+    assert line == f"captionqa: {ignored}; samples are named like nat_000"
 
 
 @pytest.mark.parametrize(
@@ -45,12 +46,6 @@ async def test_blank_captions(settings: dict[str, str], what: str) -> None:
     captions = {**texts(0), "nat_001": "", "nat_002": " \n"}
     (line,) = await told(captions, 3, spec=runs.spec(runs.part(settings=settings)))
     assert line == f"captionqa: 2 blank captions (nat_001, nat_002): {what}"
-
-
-async def test_captions_of_something_else() -> None:
-    first, *_ = lines = await told(texts(7, 8), 2)
-    assert first.startswith("captionqa: no caption is of a sample in the data; are they captions")
-    assert len(lines) == 3
 
 
 async def test_captions_that_a_draw_left_out_are_expected() -> None:

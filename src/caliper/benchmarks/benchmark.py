@@ -186,6 +186,9 @@ class Benchmark:
     qa_replies: Layout | None = None
     """The file layout of recorded replies to questions about the media, if there are any."""
 
+    samples: Callable[[Iterable[Row]], Iterator[tuple[str, tuple[str, ...]]]] | None = None
+    """Yield the samples that have captions, each with its media. Default: as planned."""
+
     caption_prompts: tuple[str, ...] = ("simple",)
     """The names of the caption prompts, the default first."""
     caption_template: Callable[[str, str], tuple[str, Mapping[str, str]]] | None = None

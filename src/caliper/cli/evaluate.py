@@ -22,6 +22,7 @@ from caliper.cli.progress import run_watcher
 from caliper.cli.show import (
     show_gaps,
     show_headlines,
+    show_notes,
     show_place,
     show_report,
     show_reuse,
@@ -64,6 +65,7 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
 
     def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
         show_gaps(config, prepared.spec, shown)
+        show_notes(prepared.notes, shown)
         captioning = bool(prepared.models.captioners)
         return run_watcher(prepared.spec, clock, quiet=shown.quiet, captioning=captioning)
 

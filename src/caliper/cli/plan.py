@@ -13,7 +13,7 @@ from caliper.cli.benchmarks import benchmark_commands
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.options import OutputOptions
-from caliper.cli.show import show_gaps
+from caliper.cli.show import show_gaps, show_notes
 from caliper.cli.tables import text_table
 from caliper.local.config import RunConfig
 from caliper.local.estimate import BenchmarkEstimate, estimate
@@ -45,6 +45,7 @@ async def _estimates(
 ) -> tuple[str, str, list[BenchmarkEstimate]]:
     async with prepare(config, access(config.concurrency), SystemClock()) as prepared:
         show_gaps(config, prepared.spec, shown)
+        show_notes(prepared.notes, shown)
         directory = run_directory(prepared).path
         estimates = [one async for one in estimate(prepared)]
         return prepared.spec.run_id, str(directory), estimates

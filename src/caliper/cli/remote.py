@@ -16,7 +16,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import Server
 from caliper.cli.options import OutputOptions
-from caliper.cli.show import show_gaps, show_reuse, with_execution
+from caliper.cli.show import show_gaps, show_notes, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
@@ -45,10 +45,12 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
     """
     store = open_store()
     async with open_gateway(server) as gateway:
-        started = await sending.send(config, gateway, store)
+        notes: list[str] = []
+        started = await sending.send(config, gateway, store, note=notes.append)
         # Any other run is resumed.
         already_complete = started.state is RunState.COMPLETE
         show_gaps(config, started.spec, output)
+        show_notes(notes, output)
         try:
             ended = await watch_run(gateway, started.spec.run_id, output)
         except (BackendUnavailable, BackendTimeout) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -75,6 +76,12 @@ def show_gaps(config: RunConfig, spec: RunSpec, output: OutputOptions) -> None:
         return
     for text in recipe_gaps(spec, config.recipe):
         ERR.print(f"[yellow]Note:[/yellow] {escape(text)}", soft_wrap=True)
+
+
+def show_notes(notes: Iterable[str], output: OutputOptions) -> None:
+    """Print to standard error how captions were found, unless `output` is quiet."""
+    for text in () if output.quiet else notes:
+        ERR.print(escape(text), soft_wrap=True, highlight=False)
 
 
 def with_execution(report: str, since: datetime | None, reused: Reuse | None) -> str:

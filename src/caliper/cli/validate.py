@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from caliper.adapters.datasets.caption_detection import holds_captions
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names
@@ -27,6 +28,7 @@ from caliper.local.data_layouts import data_place, first_value
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import read_report
 from caliper.local.setup import answerer_spec
+from caliper.local.supplied_captions import find_captions, supplied_captions
 from caliper.wiring.models import split_spec
 
 Checked = Annotated[
@@ -105,6 +107,7 @@ def _config(path: Path, *, quiet: bool) -> _Content:
         problems += _data(part.data, name, part.set).problems
         if part.captions is not None:
             problems += _captions(part.captions, name).problems
+            supplied_captions(name, part)
     return _Content("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
 
 
@@ -125,10 +128,14 @@ def _recognise(path: Path, name: str | None) -> tuple[str, str]:
     """
     names = benchmark_names() if name is None else (name, *benchmark_names())
     match = _looks_like(path, first_value(path), names)
+    kind = match[1] if match else "data"
+    if kind == "data" and holds_captions(path):
+        match, kind = None, "captions"
     if name is not None:
-        return name, match[1] if match else "data"
+        return name, kind
     if match is None:
-        raise InvalidInput(f"cannot tell what this is; say --as {'|'.join(names)}", file=str(path))
+        what = "these are captions" if kind == "captions" else "cannot tell what this is"
+        raise InvalidInput(f"{what}; say --as {'|'.join(names)}", file=str(path))
     return match
 
 
@@ -153,11 +160,12 @@ def _problems(item: Item) -> Iterator[str]:
 
 
 def _captions(path: Path, name: str) -> _Content:
-    chosen = benchmark(name)
-    captions = dict(chosen.read_captions(DatasetFiles(path).rows(chosen.captions)))
+    found = find_captions(name, path)
     problems = tuple(
-        f"{key}: {'null, which is no caption' if text is None else 'blank'}"
-        for key, text in captions.items()
-        if not (text or "").strip()
+        f"{next(iter(row.names.values()))}: "
+        f"{'null, which is no caption' if row.text is None else 'blank'}"
+        for row in found.rows
+        if not (row.text or "").strip()
     )
-    return _Content("captions", f"{name} captions: {len(captions):,}", problems)
+    summary = f"{name} captions: {len(found.rows):,} ({found.kind})"
+    return _Content("captions", summary, problems)

@@ -1,23 +1,19 @@
-"""Captions as Python has them: mappings, data frames, tables and files of rows."""
+"""Captions as Python has them: mappings, data frames, tables and paths."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Protocol
 
-from caliper.adapters.datasets.jsonrows import line_rows
-from caliper.benchmarks.registry import benchmark
+from caliper.adapters.datasets.caption_rows import COLUMNS
+from caliper.adapters.files import write_text
 from caliper.core.errors import InvalidInput
-from caliper.core.keys import digest
-from caliper.core.layout import FileFormat
-from caliper.core.rows import Row
+from caliper.core.keys import digest, text_digest
 from caliper.local.caption_files import write_captions
 
-_KEYS = ("sample", "sample_id")
-"""The columns that name the sample: as in captions.jsonl and as in verdicts.parquet."""
 Texts = Mapping[str, str]
 
 
@@ -30,115 +26,72 @@ class CaptionTable(Protocol):
     def __getitem__(self, name: Any, /) -> Any: ...
 
 
-def texts_of(given: Any, names: Iterable[str]) -> dict[str, Texts] | None:
-    """The captions for each benchmark of `names` by sample; None for a path to captions in a
-    benchmark's own layout.
+def caption_places(given: Any, names: tuple[str, ...], folder: Path) -> dict[str, Path]:
+    """The path of the captions of each benchmark of `names`. What is in memory is written below
+    `folder`, in a place of its own.
 
-    Raises InvalidInput for anything else than captions.
+    Raises InvalidInput for anything else than captions, and if a benchmark has none.
     """
     if isinstance(given, str | PathLike):
-        path = Path(fspath(given))
-        if not _holds_rows(path, names):
-            return None
-        return _by_benchmark(line_rows(path), names)
+        return dict.fromkeys(names, Path(fspath(given)))
     if isinstance(given, Mapping):
-        return _of_mapping(given, tuple(names))
-    columns = getattr(given, "columns", None)
-    if columns is not None:
-        return _by_benchmark(_rows_of(given), names)
+        texts = _by_benchmark(given, names)
+        return {name: _save(name, texts[name], folder) for name in names}
+    if getattr(given, "columns", None) is not None:
+        return dict.fromkeys(names, _save_table(given, folder))
     raise InvalidInput(
         f"expected a mapping, a data frame, a path or a function, found {type(given).__name__}",
         field="captions",
     )
 
 
-def save(name: str, texts: Texts, folder: Path) -> Path:
-    """Write captions below `folder`, in a place of their own. Raises InvalidInput if there are
-    none, and what `write_captions` raises.
-    """
+def _save(name: str, texts: Texts, folder: Path) -> Path:
     if not texts:
         raise InvalidInput(f"there are none for {name}", field="captions")
     return write_captions(name, texts, folder / f"{name}-{digest(dict(texts))[:16]}")
 
 
-def _holds_rows(path: Path, names: Iterable[str]) -> bool:
-    """Whether a file of lines is like the captions.jsonl of a run: no benchmark has such files, or
-    the first line is not of one.
-    """
-    if path.suffix != ".jsonl" or not path.is_file():
-        return False
-    if all(benchmark(name).captions.format is not FileFormat.JSONL_FOLDER for name in names):
-        return True
-    with path.open("rb") as file:
-        try:
-            first = json.loads(file.readline())
-        except ValueError:
-            return False
-    return isinstance(first, dict) and "caption" in first and any(key in first for key in _KEYS)
-
-
-def _of_mapping(given: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Texts]:
-    if given and all(isinstance(value, Mapping) for value in given.values()):
-        if unknown := [key for key in given if key not in names]:
-            raise InvalidInput(f"captions of {unknown[0]}, which is not evaluated")
-        return {name: _texts(given.get(name, {}).items()) for name in names}
-    texts = _texts(given.items())
-    return dict.fromkeys(names, texts)
-
-
-def _rows_of(frame: CaptionTable) -> list[Row]:
-    """The rows of a pandas or polars data frame, or of an Arrow table."""
+def _save_table(frame: CaptionTable, folder: Path) -> Path:
+    """Write the columns that may be read as JSON Lines."""
     names = getattr(frame, "column_names", None) or [str(name) for name in frame.columns]
-    columns = [name for name in ("benchmark", *_KEYS, "caption") if name in names]
-    values = [_list(frame[name]) for name in columns]
-    return [
-        Row("captions", number, dict(zip(columns, row, strict=True)))
-        for number, row in enumerate(zip(*values, strict=True), start=1)
-    ]
+    known = [name for name in names if name in COLUMNS]
+    if not known:
+        message = f"expected the columns sample and caption, found {', '.join(names)}"
+        raise InvalidInput(message, field="captions")
+    rows = zip(*(_list(frame[name]) for name in known), strict=True)
+    lines = (json.dumps(dict(zip(known, row, strict=True)), default=str) for row in rows)
+    text = "".join(f"{line}\n" for line in lines)
+    return write_text(folder / f"captions-{text_digest(text)[:16]}.jsonl", text)
 
 
 def _list(column: Any) -> list[Any]:
     # By the method that each library has.
     for method in ("to_pylist", "to_list"):
         if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
+            column = getattr(column, method)()
+            break
+    return [None if _is_missing(value) else value for value in column]
 
 
-def _by_benchmark(rows: Iterable[Row], names: Iterable[str]) -> dict[str, Texts]:
-    texts: dict[str, dict[str, str]] = {name: {} for name in names}
-    for row in rows:
-        fields = row.fields
-        key = next((key for key in _KEYS if key in fields), None)
-        if key is None or "caption" not in fields:
-            raise row.error("", f"expected the columns {_KEYS[0]} and caption")
-        of = fields.get("benchmark")
-        for name in texts if of is None else (of,):
-            # Rows of a benchmark that is not evaluated are left out, as in files of other runs.
-            if name in texts:
-                try:
-                    _add(texts[name], fields[key], fields["caption"])
-                except InvalidInput as error:
-                    raise row.error(error.field, error.message) from None
-    return dict(texts)
+def _by_benchmark(given: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Texts]:
+    if given and all(isinstance(value, Mapping) for value in given.values()):
+        if unknown := [key for key in given if key not in names]:
+            raise InvalidInput(f"captions of {unknown[0]}, which is not evaluated")
+        return {name: _texts(given.get(name, {})) for name in names}
+    return dict.fromkeys(names, _texts(given))
 
 
-def _texts(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+def _texts(given: Mapping[Any, Any]) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for key, value in pairs:
-        _add(texts, key, value)
-    return texts
-
-
-def _add(texts: dict[str, str], key: Any, value: Any) -> None:
-    """Add a sample's caption, unless it is missing (None, NaN, NA)."""
-    sample = str(key)
-    if isinstance(value, str):
+    for key, value in given.items():
+        sample = str(key)
         if sample in texts:
             raise InvalidInput("it has two captions", field=sample)
-        texts[sample] = str(value)
-    elif not _is_missing(value):
-        raise InvalidInput(f"expected a caption, found {value!r:.60}", field=sample)
+        if isinstance(value, str):
+            texts[sample] = str(value)
+        elif not _is_missing(value):
+            raise InvalidInput(f"expected a caption, found {value!r:.60}", field=sample)
+    return texts
 
 
 def _is_missing(value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 from caliper.adapters.models.function import FunctionModel
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.library.captions import save, texts_of
+from caliper.library.captions import caption_places
 from caliper.library.model import Model
 from caliper.local.config import RunConfig, check_config, read_config
 from caliper.local.directory import DEFAULT_ROOT
@@ -89,13 +89,10 @@ class RunInputs:
                 part |= {"captions": None, "captioner": captions}
             return None if is_spec else _model(captions).label
         assert self.folder is not None  # noqa: S101 - set before
-        texts = texts_of(captions, parts)
+        places = caption_places(captions, tuple(parts), self.folder)
         for key, part in parts.items():
-            place = captions if texts is None else save(key, texts[key], self.folder)
-            part |= {"captions": place, "captioner": None}
-        if texts is None:
-            return None
-        return Path(fspath(captions)).stem if isinstance(captions, str | PathLike) else "captions"
+            part |= {"captions": places[key], "captioner": None}
+        return None if isinstance(captions, str | PathLike) else "captions"
 
     def _name_models(self, name: str, part: dict[str, Any], judge: Answerers) -> None:
         """Replace functions by SPECs that stand for them."""

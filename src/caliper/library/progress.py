@@ -99,4 +99,6 @@ def watch(config: RunConfig, setup: RunSetup, *, progress: bool) -> AbstractCont
         return nullcontext(_Warnings())
     for gap in recipe_gaps(setup.spec, config.recipe) if config.recipe else ():
         note(f"Note: {gap}")
+    for text in setup.notes:
+        note(text)
     return _ProgressLine(captioning=bool(setup.models.captioners))

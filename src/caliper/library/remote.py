@@ -40,7 +40,10 @@ class RemoteRuns:
                 "an installation cannot call a function of this process: name a model of its own"
             )
         async with open_gateway(self.server) as gateway:
-            started = await send(config, gateway, open_store())
+            notes: list[str] = []
+            started = await send(config, gateway, open_store(), note=notes.append)
+            for text in notes if progress else ():
+                note(text)
             run = started.spec.run_id
             ended = started
             try:

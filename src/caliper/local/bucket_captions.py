@@ -10,15 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from caliper.adapters.datasets.caption_detection import LARGEST, SUFFIXES
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.suites.notifications import SourceObjects
 
 _SCHEME = "s3://"
-_SUFFIXES = (".json", ".jsonl", ".parquet")
 _ETAG = re.compile(r"[0-9a-f]{32}(-\d+)?", re.ASCII)
-_LARGEST = 512 * 1024 * 1024
 _MOST = 1000
 """How many files the captions of a checkpoint may be."""
 
@@ -87,7 +86,7 @@ class BucketCaptions:
             if etag is not None:
                 return await self._fetch_object(objects, checkpoint, (key, etag), folder)
             prefix = key if not key or key[-1] == "/" else f"{key}/"
-            keys = [each for each in await objects.keys(prefix) if each.endswith(_SUFFIXES)]
+            keys = [each for each in await objects.keys(prefix) if each.endswith(SUFFIXES)]
             if len(keys) > _MOST:
                 raise InvalidInput(f"more than {_MOST:,} files", file=checkpoint.source)
             for each in keys:
@@ -114,7 +113,7 @@ class BucketCaptions:
         file = folder / name
         if ".." in file.parts or not file.is_relative_to(folder):
             raise InvalidInput("the name of no file", file=key)
-        data = await objects.get(key, _LARGEST)
+        data = await objects.get(key, LARGEST)
         if data is not None:
             try:
                 await asyncio.to_thread(_write, file, data)

@@ -22,8 +22,8 @@ from caliper.local.installation_requests import benchmark_request
 from caliper.local.patient_gateway import PatientGateway
 from caliper.local.request import run_request
 from caliper.local.serving_config import ServeConfig, suite_serving
-from caliper.local.setup import open_sources
 from caliper.local.suite_config import suite_run
+from caliper.local.supplied_captions import captions_as_named
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.supplies import put_captions
 from caliper.pipeline.suites.claims import EntryClaim
@@ -145,7 +145,8 @@ class CheckpointRequests:
         request, part = benchmark_request(suite, config, name), config.benchmarks[name]
         if part.captions is None:
             return request
-        texts = (await asyncio.to_thread(open_sources, name, part)).captions or {}
+        # Where the data are not: names have to be those of the samples.
+        texts = await asyncio.to_thread(captions_as_named, name, part.captions)
         digest = await self.gateway.call(lambda: self.gateway.gateway.upload(name, texts))
         return replace(request, captions=digest)
 

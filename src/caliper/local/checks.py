@@ -11,7 +11,7 @@ from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.plan import PlanReader
 
-_MOST_EXAMPLES = 10
+_MOST_EXAMPLES, _FEW_EXAMPLES = 10, 3
 
 
 async def warnings(
@@ -37,7 +37,7 @@ async def warnings(
         *_about_captions(captions, samples, drawn=spec.limit is not None),
         *_about_blanks(spec, captions, samples),
         *(
-            f"{name}: {len(notes)} questions cannot be used ({_examples(notes, '; ')})"
+            f"{name}: {len(notes)} questions cannot be used ({_examples(notes, separator='; ')})"
             for name, notes in unusable.items()
             if notes
         ),
@@ -53,11 +53,6 @@ def _about_captions(
     for name, texts in captions.items():
         planned = samples.get(name, {})
         missing = [sample for sample in planned if sample not in texts]
-        if texts and len(missing) == len(planned) and not drawn:
-            yield (
-                f"{name}: no caption is of a sample in the data; are they captions of another "
-                "benchmark, or of another part of this one?"
-            )
         if missing:
             yield (
                 f"{name}: {len(missing)} samples without a caption "
@@ -66,7 +61,11 @@ def _about_captions(
         allowed = benchmark(name).unused_caption
         extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
         if extra and not drawn:
-            yield f"{name}: {len(extra)} captions of unknown samples ignored ({_examples(extra)})"
+            alike = next(iter(planned), "")
+            yield (
+                f"{name}: {len(extra)} captions of unknown samples ignored "
+                f"({_examples(extra, _FEW_EXAMPLES)}); samples are named like {alike}"
+            )
 
 
 def _about_blanks(
@@ -82,6 +81,6 @@ def _about_blanks(
             yield f"{name}: {len(blank)} blank captions ({_examples(blank)}): {what}"
 
 
-def _examples(names: Sequence[str], separator: str = ", ") -> str:
-    more = f" and {len(names) - _MOST_EXAMPLES} more" if len(names) > _MOST_EXAMPLES else ""
-    return separator.join(names[:_MOST_EXAMPLES]) + more
+def _examples(names: Sequence[str], most: int = _MOST_EXAMPLES, separator: str = ", ") -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more

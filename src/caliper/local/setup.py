@@ -19,6 +19,7 @@ from caliper.core.run import RunSpec, check_name
 from caliper.local.config import BenchmarkConfig, RunConfig
 from caliper.local.data_fetching import fetch_data
 from caliper.local.request import part_request, run_request
+from caliper.local.supplied_captions import supplied_captions
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.asking.examiner import Models
@@ -69,13 +70,16 @@ class RunModels:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """A run that is ready to be planned. `rule_of` makes the rule that ends it early, if any."""
+    """A run that is ready to be planned. `rule_of` makes the rule that ends it early, if any.
+    `notes` say how captions were found.
+    """
 
     config: RunConfig
     spec: RunSpec
     supplies: FileSupplies
     models: RunModels
     rule_of: CaptionedRuleOf | None = None
+    notes: tuple[str, ...] = ()
 
 
 @asynccontextmanager
@@ -90,14 +94,16 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> AsyncItera
     config = await fetch_data(config)
     check_name(config.label)
     models = RunModels(ModelRoom(access, clock), open_pack(config))
-    supplies = FileSupplies()
+    supplies, notes = FileSupplies(), list[str]()
     try:
-        parts = [await _open_part(name, config, supplies, models) for name in config.benchmarks]
+        parts = [
+            await _open_part(name, config, supplies, models, notes) for name in config.benchmarks
+        ]
         _refuse_nameless(config, models)
         request = run_request(config, config.label or _model_name(models), parts)
         stages = dict.fromkeys(("captioner", "judge", "reader"), models.description)
         spec = await resolve(request, supplies, LocalStages(stages))
-        yield RunSetup(config, spec, supplies, models)
+        yield RunSetup(config, spec, supplies, models, notes=tuple(notes))
     finally:
         await models.room.close()
 
@@ -120,13 +126,13 @@ def _model_name(models: RunModels) -> str:
 
 
 async def _open_part(
-    name: str, config: RunConfig, supplies: FileSupplies, models: RunModels
+    name: str, config: RunConfig, supplies: FileSupplies, models: RunModels, notes: list[str]
 ) -> BenchmarkRequest:
     """Open the files and models of a benchmark, and request it."""
     chosen, part, room = benchmark(name), config.benchmarks[name], models.room
     # Report errors in files and settings before calling any model.
     resolve_settings(name, part.set)
-    supplies.files[name] = sources = open_sources(name, part)
+    supplies.files[name] = sources = open_sources(name, part, notes.append)
     if part.qa is not None or part.qa_replies is not None:
         qa_layout(name, path=sources.qa_data is not None)
     taxonomy_of(name, part)
@@ -176,18 +182,15 @@ def digests(name: str, sources: Sources) -> dict[str, str | None]:
     }
 
 
-def open_sources(name: str, part: BenchmarkConfig) -> Sources:
-    """The input files of a benchmark. Raises InvalidInput naming file and line."""
+def open_sources(
+    name: str, part: BenchmarkConfig, note: Callable[[str], None] = lambda _: None
+) -> Sources:
+    """The input files of a benchmark. `note` takes how its captions were found, if that is not
+    plain. Raises InvalidInput naming file and line.
+    """
     qa_data = DatasetFiles(part.qa) if isinstance(part.qa, Path) else None
-    return Sources(DatasetFiles(part.data), _captions(name, part), qa_data)
-
-
-def _captions(name: str, part: BenchmarkConfig) -> dict[str, str] | None:
-    if part.captions is None:
-        return None
-    chosen = benchmark(name)
-    rows = DatasetFiles(part.captions).rows(chosen.captions)
-    captions = {key: text for key, text in chosen.read_captions(rows) if text is not None}
-    if not captions:
-        raise InvalidInput("no captions", file=str(part.captions))
-    return captions
+    supplied = supplied_captions(name, part)
+    if supplied is not None and supplied.note:
+        note(supplied.note)
+    texts = None if supplied is None else supplied.texts
+    return Sources(DatasetFiles(part.data), texts, qa_data)

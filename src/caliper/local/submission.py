@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,8 +40,9 @@ async def send(
     gateway: RemoteGateway,
     store: ObjectStore | None,
     judging: StopCriterion | None = None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
-    """Push data and captions, and start the run.
+    """Push data and captions, and start the run. `note` is as for `open_sources`.
 
     `store` is the installation's store; None if it already has the datasets. `judging` ends the run
     once the answer is sure. Models are those of
@@ -71,7 +72,7 @@ async def send(
     check_name(config.label)
     config = await fetch_data(config)
     # Plan everything before sending anything: errors are raised here, not at the installation.
-    supplies = {name: _supplies(config, name) for name in config.benchmarks}
+    supplies = {name: _supplies(config, name, note) for name in config.benchmarks}
     parts = []
     for name, part in config.benchmarks.items():
         if store is not None:
@@ -120,9 +121,11 @@ class _Supplies:
     captions: Mapping[str, str] | None
 
 
-def _supplies(config: RunConfig, name: str) -> _Supplies:
+def _supplies(
+    config: RunConfig, name: str, note: Callable[[str], None] = lambda _: None
+) -> _Supplies:
     part, chosen = config.benchmarks[name], benchmark(name)
-    sources = open_sources(name, part)
+    sources = open_sources(name, part, note)
     parcels = {"data": parcel_of(name, part), **parcels_from_media(name, part)}
     qa_rows: Iterable[Row] | None = None
     if part.qa is not None or part.qa_replies is not None:

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from caliper.adapters.datasets.caption_detection import SUFFIXES
 from caliper.adapters.hosts.template import FIELDS, checkpoint_fields, fill
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.analysis.gate import Policy
@@ -239,7 +240,8 @@ def _captions_in(source: Path, name: str, file: str | None, benchmarks: int) -> 
     """
     if source.is_file() and file is None and benchmarks == 1:
         return source
-    names = (name, f"{name}.json", f"{name}.jsonl", f"{name}.parquet") if file is None else (file,)
+    endings = ("", *SUFFIXES)
+    names = tuple(f"{name}{ending}" for ending in endings) if file is None else (file,)
     for each in names:
         if (source / each).exists():
             return source / each

@@ -30,14 +30,14 @@ class CsvTable:
                 )
 
 
-def read_csv(path: Path) -> CsvTable:
+def read_csv(path: Path, delimiter: str = ",") -> CsvTable:
     """Read a whole file. Raises InvalidInput, with the line where there is one."""
     try:
         data = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
     except OSError as error:
         raise unreadable(path, error) from error
     # Keep line ends as they are: quoted fields may contain them.
-    reader = csv.DictReader(io.StringIO(decode(data, path), newline=""))
+    reader = csv.DictReader(io.StringIO(decode(data, path), newline=""), delimiter=delimiter)
     try:
         rows = tuple(Row(str(path), reader.line_num, fields) for fields in reader)
     except csv.Error as error:

@@ -93,6 +93,7 @@ from id to text.
     label=lambda _, outcome: scoring.label(outcome),
     scores=lambda question: scoring.scores(question.payload),
     replies=Layout(FileFormat.OBJECT_FOLDER),
+    samples=rows.read_samples,
     read_replies=rows.read_replies,
     record_key=rows.record_key,
     # The same questions are asked about the image: there is no separate file.

@@ -139,6 +139,12 @@ def _category(raw: Mapping[str, Any]) -> str:
     return next((text.strip() for text in values if isinstance(text, str) and text.strip()), "")
 
 
+def read_samples(rows: Iterable[Row]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the id of each row's sample, with its pictures."""
+    for row in rows:
+        yield row.text("id"), media_of(row)
+
+
 def read_replies(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
     """Yield recorded replies `{id: [{question, model_response, ...}]}`, the released format.
 

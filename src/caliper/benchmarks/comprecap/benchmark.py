@@ -88,6 +88,7 @@ BENCHMARK = Benchmark(
     labels=questions.LABELS,
     label=questions.label,
     scores=lambda question: questions.scores(question.payload),
+    samples=rows.read_samples,
     read_replies=rows.read_replies,
     record_key=rows.record_key,
     qa_data=Layout(FileFormat.TABLE, tuple(STEMS)),

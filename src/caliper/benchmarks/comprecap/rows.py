@@ -1,4 +1,4 @@
-"""Read supplied captions and recorded replies from rows."""
+"""Read samples and recorded replies from rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from caliper.benchmarks.comprecap.compreqa import kind_of
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion
 from caliper.core.question import Item, Question, Source
 from caliper.core.rows import Row
+
+
+def read_samples(rows: Iterable[Row]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each picture, whose name is the sample's."""
+    for row in rows:
+        image = row.text("image")
+        yield image, (image,)
 
 
 def read_replies(rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
