@@ -60,7 +60,7 @@ class RemoteRuns:
 
     async def _run(self, gateway: RemoteGateway, run: str) -> Run:
         text = (await gateway.report(run, partial=True)).decode()
-        return Run(run, text, None, partial(self._read, run))
+        return Run(run, text, None, partial(self._read, run), self.server)
 
     def _read(self, run: str, file: str) -> bytes:
         async def read() -> bytes:

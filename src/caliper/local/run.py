@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from caliper.core.report import Report
 from caliper.local.config import RunConfig
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
+from caliper.local.exports import export_after, local_results
 from caliper.local.reports import find_equal_run, read_report, stored_sittings
 from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
@@ -47,15 +49,18 @@ async def evaluate_config(
     watching: Callable[[RunSetup], AbstractContextManager[Watcher]],
     decoders: DecoderOptions = _DECODERS,
 ) -> RunResult:
-    """Prepare and evaluate. While a model's endpoint is down, the result of a complete run of an
-    equal configuration.
+    """Prepare, evaluate and export. While a model's endpoint is down, the result of a complete run
+    of an equal configuration.
 
     Raises what `prepare` and `evaluate` raise.
     """
     try:
         async with prepare(config, access, clock) as prepared:
             with watching(prepared) as watcher:
-                return await evaluate(prepared, watcher, clock, decoders)
+                result = await evaluate(prepared, watcher, clock, decoders)
+                results = partial(local_results, RunDirectory(result.directory))
+                await export_after(results, config.export, watcher.on_warning)
+                return result
     except BackendError:
         directory = find_equal_run(config)
         stored = None if directory is None else await read_report(directory)
