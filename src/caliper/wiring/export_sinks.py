@@ -11,9 +11,13 @@ from caliper.ports.sinks import Sink
 
 BUILT_IN = {
     "csv": "csv:CsvSink",
+    "junit": "junit:JunitSink",
+    "mlflow": "mlflow:MlflowSink",
+    "tensorboard": "tensorboard:TensorboardSink",
+    "wandb": "wandb:WandbSink",
 }
 """The module and class of each sink, below `caliper.adapters.exports.sinks`."""
-PATHS = frozenset({"csv"})
+PATHS = frozenset({"csv", "junit", "tensorboard"})
 """Those whose WHERE is a path."""
 
 
