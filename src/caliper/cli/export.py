@@ -10,7 +10,7 @@ import typer
 
 from caliper.cli.console import ERR, OUT, plain
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Quiet
+from caliper.cli.flags import TARGET, Quiet
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.core.errors import CaliperError
@@ -29,7 +29,7 @@ To = Annotated[
     list[str],
     typer.Option(
         "--to",
-        metavar="NAME\\[:WHERE]",
+        metavar=TARGET,
         help=f"A sink; repeatable: {', '.join(sink_names())}. See docs/report.md.",
     ),
 ]

@@ -194,6 +194,15 @@ Store = Annotated[
         text="Where replies are kept between runs. Default: .store beside the run directory.",
     ),
 ]
+TARGET = "NAME[:WHERE]"
+Export = Annotated[
+    list[str] | None,
+    _how(
+        "--export",
+        metavar=TARGET,
+        text="A sink; repeatable. See docs/report.md.",
+    ),
+]
 Server = Annotated[
     str | None,
     _how(
