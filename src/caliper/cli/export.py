@@ -22,7 +22,7 @@ Runs = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
-        help="Run directories, their names below runs/, or run ids; with --server run ids.",
+        help="Run directories, names below runs/, or run ids.",
     ),
 ]
 To = Annotated[
@@ -35,7 +35,7 @@ To = Annotated[
 ]
 Step = Annotated[
     int | None,
-    typer.Option("--step", min=0, help="The training step. Default: as the suite knows it."),
+    typer.Option("--step", min=0, help="The training step. Default: the suite's."),
 ]
 WithVerdicts = Annotated[
     bool,
