@@ -54,15 +54,15 @@ def test_coverage_and_headline_of_each_benchmark(tmp_path: Path) -> None:
         ),
         ("a\ufffd.CAPability", "unscored: bad_ground_truth"): (
             "Skipped",
-            "10 questions have no score: bad_ground_truth",
+            "questions without a score: 10",
         ),
         ("a\ufffd.CAPability", "unscored: unreadable"): (
             "Skipped",
-            "3 questions have no score: unreadable",
+            "questions without a score: 3",
         ),
         ("a\ufffd.CAPability", "unscored: timeout"): (
             "Skipped",
-            "1 questions have no score: timeout",
+            "questions without a score: 1",
         ),
         ("a\ufffd.CAPability", "Tasks: average F1"): ("passed", "61.50 (58.25 to 64.12)"),
         ("a\ufffd.CaptionQA", "coverage"): (
