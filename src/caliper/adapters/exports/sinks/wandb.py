@@ -19,6 +19,7 @@ from caliper.adapters.tracking import STEP, define_steps, library
 from caliper.ports.sinks import Results
 
 _MARK = "caliper_mark"
+_LONGEST_TAG = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class WandbSink:
             name=results.report.name,
             group=results.suite or None,
             job_type="evaluation",
-            tags=results.tags,
+            tags=[tag[:_LONGEST_TAG] for tag in results.tags],
             resume="allow",
             # A training script may have a run of its own in this process.
             reinit="create_new",
@@ -87,6 +88,8 @@ def _settings(wandb: Any) -> Any:
     """Nothing of this machine, its code or its output belongs to the results."""
     return wandb.Settings(
         silent=True,
+        # Without a key it asks for one in a terminal, where perhaps nobody is.
+        login_timeout=30,
         console="off",
         save_code=False,
         disable_code=True,
