@@ -9,20 +9,22 @@ from tests.fakes.kept_runs import KEPT
 from tests.fakes.runs import spec
 
 from caliper.adapters.exports.json import report_text
+from caliper.adapters.files import encode_text
 from caliper.core.report import Report
 from caliper.local.directory import RunDirectory
 from caliper.local.exports import local_results
 from caliper.ports.sinks import Results
 
 ENDED = "2026-11-26T10:00:00+00:00"
-FILES = ("report.json", "report.md", "report.html", "verdicts.parquet")
+CAPTION = b"the caption of a picture"
 
 
 def results(report: Report | None = None, run: str = "0123456789abcdef", **more: Any) -> Results:
     """The results of a run of this report, at a training step."""
     known = report or reports.report()
     text = report_text(known)
-    files = dict.fromkeys(FILES, b"the caption of a picture") | {"report.json": text.encode()}
+    own = {"report.json": encode_text(text), "report.md": b"# figures"}
+    files = own | dict.fromkeys(("report.html", "verdicts.parquet"), CAPTION)
     fields = {"step": 1200, "revision": "5f3c", "tags": ("best",), "suite": "nightly"}
     return Results(
         run,

@@ -41,6 +41,18 @@ def library(name: str) -> Iterator[Any]:
         raise BackendUnavailable(f"{name}: {type(error).__name__}") from error
 
 
+def define_steps(run: Any) -> None:
+    """Draw the figures of a run of W&B over the metric STEP."""
+    run.define_metric(STEP)
+    run.define_metric("caliper/*", step_metric=STEP)
+
+
+def experiment_id(client: Any, name: str) -> str:
+    """The experiment of that name in MLflow, which is made if there is none."""
+    found = client.get_experiment_by_name(name)
+    return str(found.experiment_id if found else client.create_experiment(name))
+
+
 def metric_name(figure: EntryFigure) -> str:
     """The name of a figure, as all trackers take it."""
     return re.sub(r"[^A-Za-z0-9_./ -]", "_", f"{figure.benchmark}.{figure.path}")

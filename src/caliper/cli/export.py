@@ -10,7 +10,7 @@ import typer
 
 from caliper.cli.console import ERR, OUT, plain
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Quiet
+from caliper.cli.flags import TARGET, Quiet
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.core.errors import CaliperError
@@ -22,20 +22,20 @@ Runs = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
-        help="Run directories, their names below runs/, or run ids; with --server run ids.",
+        help="Run directories, names below runs/, or run ids.",
     ),
 ]
 To = Annotated[
     list[str],
     typer.Option(
         "--to",
-        metavar="NAME\\[:WHERE]",
+        metavar=TARGET,
         help=f"A sink; repeatable: {', '.join(sink_names())}. See docs/report.md.",
     ),
 ]
 Step = Annotated[
     int | None,
-    typer.Option("--step", min=0, help="The training step. Default: as the suite knows it."),
+    typer.Option("--step", min=0, help="The training step. Default: the suite's."),
 ]
 WithVerdicts = Annotated[
     bool,

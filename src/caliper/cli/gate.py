@@ -26,7 +26,7 @@ from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import read_policy
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 
-_HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
+_HELP = "A run directory, name below runs/, or run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
 Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[

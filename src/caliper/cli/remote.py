@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json as json_module
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +22,7 @@ from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
-from caliper.local.exports import export_after, installed_results
+from caliper.local.exports import export_installed
 from caliper.local.installation import open_gateway, open_store
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
@@ -62,8 +61,8 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
         if ended.state in (RunState.COMPLETE, RunState.FINISHED):
             if config.out is not None:
                 await _write(gateway, started.spec.run_id, config.out)
-            results = partial(installed_results, server, started.spec.run_id)
-            await export_after(results, config.export, WarningWatcher().on_warning)
+            warn = WarningWatcher().on_warning
+            await export_installed(server, started.spec.run_id, config.export, warn)
             if output.json:
                 report = await gateway.report(started.spec.run_id, partial=True)
                 since = ended.ended if already_complete else None

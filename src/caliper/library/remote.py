@@ -13,7 +13,7 @@ from caliper.library.progress import note
 from caliper.library.run import Run
 from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import run_blocking
-from caliper.local.exports import export_after, installed_results
+from caliper.local.exports import export_installed
 from caliper.local.installation import open_gateway, open_store
 from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
@@ -52,7 +52,7 @@ class RemoteRuns:
                 raise BackendUnavailable(f"{error}; run {run} goes on there") from error
             if ended.state not in _WITH_REPORT:
                 raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
-            await export_after(partial(installed_results, self.server, run), config.export, note)
+            await export_installed(self.server, run, config.export, note)
             return await self._run(gateway, run)
 
     async def load(self, run: str) -> Run:

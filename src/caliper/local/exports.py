@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.errors import BackendTimeout, CaliperError, NotReady, StoreUnavailable
+from caliper.core.errors import CaliperError, NotReady, StoreUnavailable
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunSpec
 from caliper.lazy import lazy_module
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 else:
     parquet = lazy_module("caliper.adapters.exports.parquet")
 
+Warn = Callable[[str], None]
 _LIMIT = 300.0
 """Seconds that a sink may take after a run; it must not keep the next one waiting."""
 
@@ -82,32 +83,41 @@ async def export(results: Results, target: str) -> str:
     return await asyncio.to_thread(lambda: open_sink(target).write(results))
 
 
-async def export_after(
-    results: Callable[[], Awaitable[Results]],
-    targets: Sequence[str],
-    warn: Callable[[str], None],
+async def export_directory(
+    path: Path, targets: Sequence[str], warn: Warn, entry: CheckpointEntry | None = None
 ) -> None:
-    """Export what a run file or suite names. What fails is told, and changes nothing else."""
-    if not targets:
-        return
+    """Export a run that has ended to the sinks that a run file or suite names. What fails is told
+    with the command that repeats it, and changes nothing else.
+    """
+    if targets:
+        await _export_all(local_results(RunDirectory(path), entry), targets, warn, str(path))
+
+
+async def export_installed(server: str, run: str, targets: Sequence[str], warn: Warn) -> None:
+    """As `export_directory`, a run of an installation."""
+    if targets:
+        results = installed_results(server, run)
+        await _export_all(results, targets, warn, f"{run} --server {server}")
+
+
+async def _export_all(
+    results: Awaitable[Results], targets: Sequence[str], warn: Warn, run: str
+) -> None:
+    again = f"repeat it by `caliper export {run} --to"
     try:
-        found = await results()
+        found = await results
     except CaliperError as error:
         warn(f"not exported: {error}")
         return
     for target in targets:
+        name = target.partition(":")[0]
         try:
             async with asyncio.timeout(_LIMIT):
                 await export(found, target)
         except TimeoutError:
-            warn(_failure(target, found.run, BackendTimeout(f"no answer in {_LIMIT:.0f} s")))
+            warn(f"not exported to {name}: no answer in {_LIMIT:.0f} s; {again} {target}`")
         except CaliperError as error:
-            warn(_failure(target, found.run, error))
-
-
-def _failure(target: str, run: str, error: CaliperError) -> str:
-    name = target.partition(":")[0]
-    return f"not exported to {name}: {error}; repeat it by `caliper export {run} --to {target}`"
+            warn(f"not exported to {name}: {error}; {again} {target}`")
 
 
 def _results(spec: RunSpec, read: Callable[[str], bytes]) -> Results:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from caliper.core.report import Report
 from caliper.local.config import RunConfig
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
-from caliper.local.exports import export_after, local_results
+from caliper.local.exports import export_directory
 from caliper.local.reports import find_equal_run, read_report, stored_sittings
 from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
@@ -58,8 +57,7 @@ async def evaluate_config(
         async with prepare(config, access, clock) as prepared:
             with watching(prepared) as watcher:
                 result = await evaluate(prepared, watcher, clock, decoders)
-                results = partial(local_results, RunDirectory(result.directory))
-                await export_after(results, config.export, watcher.on_warning)
+                await export_directory(result.directory, config.export, watcher.on_warning)
                 return result
     except BackendError:
         directory = find_equal_run(config)

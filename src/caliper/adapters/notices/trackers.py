@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters.tracking import STEP, library, metric_name
+from caliper.adapters.tracking import STEP, define_steps, experiment_id, library, metric_name
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice
 
@@ -34,8 +34,7 @@ class WandbTracker:
         name = _run_name(notice)
         run = wandb.init(project=self.project, id=name, name=name, resume="allow")
         try:
-            run.define_metric(STEP)
-            run.define_metric("caliper/*", step_metric=STEP)
+            define_steps(run)
             figures = {f"caliper/{key}": value for key, value in _figures(notice).items()}
             run.log({STEP: notice.step, **figures})
         finally:
@@ -56,8 +55,7 @@ class MlflowTracker:
 
     def _log(self, mlflow: Any, notice: Notice) -> None:
         client = mlflow.MlflowClient(tracking_uri=self.url() or None)
-        found = client.get_experiment_by_name(self.project)
-        experiment = found.experiment_id if found else client.create_experiment(self.project)
+        experiment = experiment_id(client, self.project)
         name = _run_name(notice)
         wanted = f"tags.caliper_suite = '{name}'"
         runs = client.search_runs([experiment], filter_string=wanted, max_results=1)

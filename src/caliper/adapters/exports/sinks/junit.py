@@ -54,7 +54,7 @@ def _cases(results: Results, part: BenchmarkReport) -> Iterator[JunitCase]:
         told = text if not is_covered else phrases.state(results.report)
         yield JunitCase("coverage", "failure", "coverage", told)
     for reason, count in covered.unscored.items():
-        told = f"{count:,} questions have no score: {reason}"
+        told = f"questions without a score: {count:,}"
         yield JunitCase(f"unscored: {reason}", "skipped", message=told)
     if part.suspicious.stuffing:
         (told,) = phrases.stuffing_warnings(_alone(results.report, part))

@@ -17,7 +17,7 @@ from caliper.adapters.exports.sinks.tracked import (
     setup_of,
     standing_of,
 )
-from caliper.adapters.tracking import library
+from caliper.adapters.tracking import experiment_id, library
 from caliper.ports.sinks import Results
 
 _RUN, _MARK = "caliper.run", "caliper.mark"
@@ -40,7 +40,7 @@ class MlflowSink:
 
     def _log(self, mlflow: Any, results: Results) -> str:
         client = mlflow.MlflowClient()
-        experiment = _experiment(client, self.experiment or _DEFAULT)
+        experiment = experiment_id(client, self.experiment or _DEFAULT)
         run = _run_in(client, experiment, results)
         of_run, ended = run.info.run_id, _milliseconds(results)
         if run.data.tags.get(_MARK) != mark_of(results):
@@ -68,11 +68,6 @@ class MlflowSink:
             client.set_tag(of_run, name, value)
         client.set_terminated(of_run, "FINISHED", ended)
         return f"experiment {experiment}, run {of_run}"
-
-
-def _experiment(client: Any, name: str) -> str:
-    found = client.get_experiment_by_name(name)
-    return str(found.experiment_id if found else client.create_experiment(name))
 
 
 def _run_in(client: Any, experiment: str, results: Results) -> Any:

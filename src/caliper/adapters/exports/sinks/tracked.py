@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from caliper.adapters.files import encode_text
 from caliper.adapters.tracking import metric_name
 from caliper.core.report import leaves
 from caliper.ports.sinks import Results
@@ -55,7 +56,7 @@ def standing_of(results: Results) -> dict[str, str]:
 
 def mark_of(results: Results) -> str:
     """Equal marks mean equal figures at the same step: they are not put there twice."""
-    return hashlib.sha256(f"{results.step} {results.text}".encode(errors="replace")).hexdigest()
+    return hashlib.sha256(encode_text(f"{results.step} {results.text}")).hexdigest()
 
 
 def files_of(results: Results) -> Iterator[tuple[str, bytes]]:

@@ -13,7 +13,7 @@ from caliper.adapters.exports.sinks.tracked import (
     setup_of,
     standing_of,
 )
-from caliper.adapters.tracking import STEP, library
+from caliper.adapters.tracking import STEP, define_steps, library
 from caliper.ports.sinks import Results
 
 _MARK = "caliper_mark"
@@ -62,8 +62,7 @@ class WandbSink:
         return str(run.url or f"{run.dir}")
 
     def _log_figures(self, run: Any, results: Results) -> None:
-        run.define_metric(STEP)
-        run.define_metric("caliper/*", step_metric=STEP)
+        define_steps(run)
         if run.summary.get(_MARK) == mark_of(results):
             return
         figures = {f"caliper/{key}": value for key, value in metrics_of(results).items()}
