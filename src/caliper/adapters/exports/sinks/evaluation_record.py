@@ -159,16 +159,17 @@ def _result(evaluated: Evaluated, path: Path, estimate: Estimate) -> dict[str, A
 
 def _dataset(evaluated: Evaluated) -> dict[str, Any]:
     digest = f"sha256:{evaluated.spec.data}"
-    named = {"dataset_name": evaluated.part.title}
+    found: dict[str, Any] = {"dataset_name": evaluated.part.title}
     match evaluated.dataset:
-        case HubDataset(name, revision, _):
-            version = {} if revision is None else {"hf_revision": revision}
-            source = {"source_type": "hf_dataset", "hf_repo": name, **version}
         case None:
-            return {**named, "source_type": "other", "source_id": digest}
+            return found | {"source_type": "other", "source_id": digest}
+        case HubDataset(name, revision, _):
+            found |= {"source_type": "hf_dataset", "hf_repo": name}
+            if revision is not None:
+                found["hf_revision"] = revision
         case url:
-            source = {"source_type": "url", "url": [url]}
-    return {**named, **source, "additional_details": {"data": digest}}
+            found |= {"source_type": "url", "url": [url]}
+    return found | {"additional_details": {"data": digest}}
 
 
 def _metric(evaluated: Evaluated, path: Path, estimate: Estimate) -> dict[str, Any]:

@@ -7,7 +7,6 @@ origin stay as they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -134,7 +133,7 @@ class HubPullRequestSink:
     def __init__(self, where: str) -> None:
         self._files = HuggingFaceSink(where)
         self._model = self._files.place
-        if not re.fullmatch(r"[\w.-]+/[\w.-]+", self._model):
+        if self._model.count("/") != 1:
             raise InvalidInput(f"expected OWNER/NAME of a model, found {self._model!r}")
 
     def write(self, results: Results) -> str:

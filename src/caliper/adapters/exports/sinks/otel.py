@@ -24,7 +24,7 @@ from opentelemetry.sdk.environment_variables import (
 )
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import TraceFlags
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from caliper.adapters.exports.sinks.selection import telling_figures
 from caliper.core.errors import InvalidInput, StoreUnavailable
@@ -82,11 +82,12 @@ def _events(results: Results) -> Iterator[ReadableLogRecord]:
         records.append(_verdicts(results))
     for each in records:
         for attributes, span in each:
+            trace = int(results.run * 2, 16)
+            flags = TraceFlags(TraceFlags.SAMPLED)
+            place = SpanContext(trace, span, is_remote=True, trace_flags=flags)
             record = LogRecord(
                 timestamp=None if ended is None else round(ended.timestamp()) * 10**9,
-                trace_id=int(results.run * 2, 16),
-                span_id=span,
-                trace_flags=TraceFlags(TraceFlags.SAMPLED),
+                context=set_span_in_context(NonRecordingSpan(place)),
                 severity_number=SeverityNumber.INFO,
                 attributes=attributes,
                 event_name=EVENT,
