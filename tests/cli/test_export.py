@@ -15,7 +15,7 @@ from caliper.local.suite_config import read_suite
 
 
 def rows(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(file.open(newline="")))
+    return list(csv.DictReader(file.read_text("utf-8").splitlines()))
 
 
 def test_a_run_is_exported_when_it_ends_and_by_the_command(caliper: Command, config: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_suite_exports_each_checkpoint_with_its_step(caliper: Command) -> None
 @pytest.mark.parametrize(
     ("export", "message"),
     [
-        (["csv:a", "cvs:b"], r"suite.yaml:7: export: unknown sink 'cvs'; known: csv, junit, "),
+        (["csv:a", "cvs:b"], r"suite.yaml:6: export: unknown sink 'cvs'; known: csv, junit, "),
         ("csv:a", r"suite.yaml:6: export: "),
     ],
 )

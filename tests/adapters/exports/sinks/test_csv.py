@@ -18,7 +18,7 @@ def test_one_table_holds_each_run_once(tmp_path: Path) -> None:
     for again in (second, first):
         sink.write(again)
         assert file.read_bytes() == written
-    rows = list(csv.DictReader(file.open(newline="")))
+    rows = read(file)
     assert len(rows) == 2 * len(first.figures)
     by_figure = {(row["run"], row["benchmark"], row["figure"]): row for row in rows}
     row = by_figure[first.run, "capability", "average.f1"]
@@ -28,9 +28,13 @@ def test_one_table_holds_each_run_once(tmp_path: Path) -> None:
     )
     assert by_figure["b" * 16, "captionqa", "overall.score"]["checkpoint"] == "'=evil()"
     sink.write(results(reports.report("finished")))
-    assert [row["state"] for row in csv.DictReader(file.open(newline=""))] == (
+    assert [row["state"] for row in read(file)] == (
         ["finished"] * len(first.figures) + ["complete"] * len(first.figures)
     )
+
+
+def read(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(file.read_text("utf-8").splitlines()))
 
 
 def test_another_table_is_not_overwritten(tmp_path: Path) -> None:
