@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from caliper.adapters.exports.sinks.selection import telling_figures
+from caliper.adapters.exports.sinks.selection import rankable_figures
 from caliper.adapters.exports.sinks.where import HubDataset
 from caliper.adapters.phrases import label, stuffing_warnings
 from caliper.adapters.provenance import coverage
@@ -27,7 +27,7 @@ _PERCENT = (0.0, 100.0)
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class BenchmarkResult:
     """A benchmark of a run. `dataset` is where its data are from: a dataset on the Hub or a URL,
     None if that is not known. `wanted` is the model's id, if they named it, and `pack` are the
     prompts at hand.
@@ -73,8 +73,8 @@ class Evaluated:
         if generation is None:
             return "not known"
         named = {name: name.partition("/")[2] for name in generation.prompts}
-        # CAPability has a template per task.
-        of_task = [name for name, stem in named.items() if stem.startswith(path[1:2] or "-")]
+        # CAPability has a template per task, such as scene or style_labels.
+        of_task = [name for name, stem in named.items() if stem.startswith(path[1:2])]
         names = of_task or list(named)
         if self.results.spec.pack != self.pack.digest:
             return f"{', '.join(names)} of the prompt pack sha256:{self.results.spec.pack}"
@@ -88,10 +88,10 @@ def evaluation_names(part: BenchmarkReport) -> dict[str, str]:
     return {path[1]: _names(part, path)[0] for path in reversed(paths)}
 
 
-def evaluation_record(evaluated: Evaluated, source: Mapping[str, str]) -> dict[str, Any]:
+def evaluation_record(evaluation: BenchmarkResult, source: Mapping[str, str]) -> dict[str, Any]:
     """The record of a benchmark. Raises InvalidInput if no figure says anything about the model."""
-    results, part = evaluated.results, evaluated.part
-    figures = [_result(evaluated, path, each) for path, each in _shown(part)]
+    results, part = evaluation.results, evaluation.part
+    figures = [_result(evaluation, path, each) for path, each in _shown(part)]
     if not figures:
         raise InvalidInput("it has no figure that is better or worse", field=part.name)
     about = {
@@ -104,16 +104,16 @@ def evaluation_record(evaluated: Evaluated, source: Mapping[str, str]) -> dict[s
     }
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": evaluated.id,
-        "evaluation_timestamp": evaluated.time,
-        "retrieved_timestamp": evaluated.time,
+        "evaluation_id": evaluation.id,
+        "evaluation_timestamp": evaluation.time,
+        "retrieved_timestamp": evaluation.time,
         "source_metadata": {
             "source_name": "Caliper",
             "source_type": "evaluation_run",
             **source,
             "additional_details": {name: text for name, text in about.items() if text},
         },
-        "model_info": _model_under_test(evaluated),
+        "model_info": _model_under_test(evaluation),
         "eval_library": {"name": "caliper-captions", "version": results.spec.version},
         "evaluation_results": figures,
     }
@@ -122,7 +122,7 @@ def evaluation_record(evaluated: Evaluated, source: Mapping[str, str]) -> dict[s
 def _shown(part: BenchmarkReport) -> Iterator[tuple[Path, Estimate]]:
     """The figures in the tables, and the headline, that tell something about the model."""
     cells = {cell for table in part.tables for row in table.rows for cell in row.cells if cell}
-    for path, _, estimate in telling_figures(part):
+    for path, _, estimate in rankable_figures(part):
         if path in cells or path == part.headline:
             yield path, estimate
 
@@ -130,37 +130,37 @@ def _shown(part: BenchmarkReport) -> Iterator[tuple[Path, Estimate]]:
 def _names(part: BenchmarkReport, path: Path) -> tuple[str, str]:
     """The names of what was evaluated, and of the metric."""
     is_first = path[0] in benchmark(part.name).better
-    metric, evaluated = (path[0], path[1:]) if is_first else (path[-1], path[:-1])
-    return ".".join((part.name, *evaluated)), f"{part.name}.{metric}"
+    metric, evaluation = (path[0], path[1:]) if is_first else (path[-1], path[:-1])
+    return ".".join((part.name, *evaluation)), f"{part.name}.{metric}"
 
 
-def _model_under_test(evaluated: Evaluated) -> dict[str, Any]:
-    model, revision = evaluated.model, evaluated.results.revision
+def _model_under_test(evaluation: BenchmarkResult) -> dict[str, Any]:
+    model, revision = evaluation.model, evaluation.results.revision
     developer = model.rpartition("/")[0]
     return {
-        "name": evaluated.results.report.name,
+        "name": evaluation.results.report.name,
         "id": model,
         **({"developer": developer} if developer else {}),
         "additional_details": {**_UNKNOWN, **({"revision": revision} if revision else {})},
     }
 
 
-def _result(evaluated: Evaluated, path: Path, estimate: Estimate) -> dict[str, Any]:
-    part = evaluated.part
+def _result(evaluation: BenchmarkResult, path: Path, estimate: Estimate) -> dict[str, Any]:
+    part = evaluation.part
     return {
         "evaluation_result_id": ".".join((part.name, *path)),
         "evaluation_name": _names(part, path)[0],
-        "source_data": _dataset(evaluated),
-        "metric_config": _metric(evaluated, path, estimate),
+        "source_data": _dataset(evaluation),
+        "metric_config": _metric(evaluation, path, estimate),
         "score_details": {"score": estimate.value, "uncertainty": _uncertainty(part, path)},
-        "generation_config": _generation(evaluated, path),
+        "generation_config": _generation(evaluation, path),
     }
 
 
-def _dataset(evaluated: Evaluated) -> dict[str, Any]:
-    digest = f"sha256:{evaluated.spec.data}"
-    found: dict[str, Any] = {"dataset_name": evaluated.part.title}
-    match evaluated.dataset:
+def _dataset(evaluation: BenchmarkResult) -> dict[str, Any]:
+    digest = f"sha256:{evaluation.spec.data}"
+    found: dict[str, Any] = {"dataset_name": evaluation.part.title}
+    match evaluation.dataset:
         case None:
             return found | {"source_type": "other", "source_id": digest}
         case HubDataset(name, revision, _):
@@ -172,8 +172,8 @@ def _dataset(evaluated: Evaluated) -> dict[str, Any]:
     return found | {"additional_details": {"data": digest}}
 
 
-def _metric(evaluated: Evaluated, path: Path, estimate: Estimate) -> dict[str, Any]:
-    part, definition = evaluated.part, benchmark(evaluated.part.name)
+def _metric(evaluation: BenchmarkResult, path: Path, estimate: Estimate) -> dict[str, Any]:
+    part, definition = evaluation.part, benchmark(evaluation.part.name)
     bounds = definition.bounds_of(path)
     text = label(part, path)
     row, _, column = text.rpartition(", ")
@@ -189,19 +189,19 @@ def _metric(evaluated: Evaluated, path: Path, estimate: Estimate) -> dict[str, A
         low, high = bounds
         metric |= {"score_type": "continuous", "min_score": low, "max_score": high}
     role = definition.role
-    judge = evaluated.spec.models.get(role)
+    judge = evaluation.spec.models.get(role)
     if judge is not None and judge.kind != "lexical" and not definition.is_unjudged(path):
         metric["llm_scoring"] = {
-            "judges": [_judge(evaluated, role, judge)],
-            "input_prompt": evaluated.prompts(role, path),
+            "judges": [_judge(evaluation, role, judge)],
+            "input_prompt": evaluation.prompts(role, path),
         }
     return metric
 
 
-def _judge(evaluated: Evaluated, role: str, judge: Identity) -> dict[str, Any]:
+def _judge(evaluation: BenchmarkResult, role: str, judge: Identity) -> dict[str, Any]:
     details = {"kind": judge.kind, "revision": judge.revision, **_UNKNOWN}
     model = {"name": judge.name, "id": judge.name, "additional_details": details}
-    generation = evaluated.part.generation.get(role)
+    generation = evaluation.part.generation.get(role)
     if generation is None:
         return {"model_info": model}
     sent = {name: str(getattr(generation.decoding, name)) for name in ("top_p", "max_tokens")}
@@ -246,9 +246,9 @@ def _scored(part: BenchmarkReport, path: Path) -> int | None:
     return None if found is None else int(found)
 
 
-def _generation(evaluated: Evaluated, path: Path) -> dict[str, Any]:
-    part, run = evaluated.part, evaluated.results.spec
-    supplied = evaluated.spec.captions
+def _generation(evaluation: BenchmarkResult, path: Path) -> dict[str, Any]:
+    part, run = evaluation.part, evaluation.results.spec
+    supplied = evaluation.spec.captions
     details = {
         "captions": "written for this run" if supplied is None else f"supplied, sha256:{supplied}",
         "prompt_pack": f"sha256:{run.pack}",
@@ -256,7 +256,7 @@ def _generation(evaluated: Evaluated, path: Path) -> dict[str, Any]:
         "limit": "none" if run.limit is None else f"{run.limit} items per task or domain",
         **{f"setting_{name}": value for name, value in sorted(part.settings.items())},
     }
-    written = part.generation.get("captioner") if evaluated.captioner else None
+    written = part.generation.get("captioner") if evaluation.captioner else None
     # Answers about the media are decoded in another way than captions.
     if written is None or benchmark(part.name).is_unjudged(path):
         return {"additional_details": details}

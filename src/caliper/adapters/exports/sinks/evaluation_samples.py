@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters.exports.sinks.evaluation_record import SCHEMA_VERSION, Evaluated
+from caliper.adapters.exports.sinks.evaluation_record import SCHEMA_VERSION, BenchmarkResult
 from caliper.core.report import VerdictRow
 from caliper.ports.sinks import Results
 
@@ -27,7 +27,7 @@ class Texts:
 
 
 def sample(
-    evaluated: Evaluated, row: VerdictRow, evaluation_name: str, texts: Texts | None
+    evaluation: BenchmarkResult, row: VerdictRow, evaluation_name: str, texts: Texts | None
 ) -> dict[str, Any]:
     """The record of a verdict with a score. Without `texts` it refers to question and caption."""
     raw, reference, output = f"question {row.question_id}", [], []
@@ -40,8 +40,8 @@ def sample(
         details |= {"reply": row.reply, "explanation": row.explanation}
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": evaluated.id,
-        "model_id": evaluated.model,
+        "evaluation_id": evaluation.id,
+        "model_id": evaluation.model,
         "evaluation_name": evaluation_name,
         "sample_id": row.question_id,
         "sample_hash": None if texts is None else _hash(raw, reference),

@@ -12,19 +12,18 @@ import hashlib
 import json
 import re
 import uuid
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from caliper.adapters.exports.sinks.evaluation_record import (
-    Evaluated,
+    BenchmarkResult,
     evaluation_names,
     evaluation_record,
 )
 from caliper.adapters.exports.sinks.evaluation_samples import Texts, sample
 from caliper.adapters.exports.sinks.selection import refuse_unfinished
 from caliper.adapters.exports.sinks.where import HubDataset, split_where
-from caliper.adapters.files import encode_text, open_replacement, write_text
+from caliper.adapters.files import encode_text, open_replacement, store_error, write_text
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.ports.prompts import PromptPack
@@ -34,17 +33,6 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 _OPTIONS = ("model", "organization", "relationship", "texts")
 # What names of files may not hold on every system.
 _AWKWARD = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """Where the two files of a benchmark are, below the sink's folder."""
-
-    record: PurePosixPath
-
-    @property
-    def samples(self) -> PurePosixPath:
-        return self.record.with_name(f"{self.record.stem}_samples.jsonl")
 
 
 class EveryEvalEverSink:
@@ -88,51 +76,55 @@ class EveryEvalEverSink:
         texts = Texts.of(results) if self._texts and results.with_verdicts else None
         for part in results.report.benchmarks:
             dataset = self._datasets.get(part.name) or HubDataset.of_run(results.report, part.name)
-            self._write(Evaluated(results, part, dataset, self._model, self._pack), texts)
+            self._write(BenchmarkResult(results, part, dataset, self._model, self._pack), texts)
         return str(Path(self._folder) / "data")
 
-    def _write(self, evaluated: Evaluated, texts: Texts | None) -> None:
-        files = _files(evaluated)
-        record = evaluation_record(evaluated, self._source)
-        companion = Path(self._folder) / files.samples
-        if evaluated.results.with_verdicts:
+    def _write(self, evaluation: BenchmarkResult, texts: Texts | None) -> None:
+        name = _name(evaluation)
+        companion = name.with_name(f"{name.stem}_samples.jsonl")
+        record, path = evaluation_record(evaluation, self._source), Path(self._folder) / companion
+        if evaluation.results.with_verdicts:
             record["detailed_evaluation_results"] = {
                 "format": "jsonl",
-                "file_path": str(files.samples),
+                "file_path": str(companion),
                 "hash_algorithm": "sha256",
-                **_write_samples(companion, evaluated, texts),
+                **_write_samples(path, evaluation, texts),
             }
-        else:
-            companion.unlink(missing_ok=True)
         text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        write_text(Path(self._folder) / files.record, text + "\n")
+        write_text(Path(self._folder) / name, text + "\n")
+        if not evaluation.results.with_verdicts:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise store_error(path, error) from error
 
 
-def _files(evaluated: Evaluated) -> _Files:
-    developer, _, model = evaluated.model.rpartition("/")
-    name = f"{evaluated.results.spec.fingerprint}/{evaluated.part.name}"
+def _name(evaluation: BenchmarkResult) -> PurePosixPath:
+    """The record's name in the datastore."""
+    developer, _, model = evaluation.model.rpartition("/")
+    name = f"{evaluation.results.spec.fingerprint}/{evaluation.part.name}"
     stem = uuid.UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4)
-    parts = (_portable(part) for part in (evaluated.part.name, developer or "unknown", model))
-    return _Files(PurePosixPath("data", *parts, f"{stem}.json"))
+    parts = (_portable(part) for part in (evaluation.part.name, developer or "unknown", model))
+    return PurePosixPath("data", *parts, f"{stem}.json")
 
 
 def _portable(name: str) -> str:
     return _AWKWARD.sub("_", name).rstrip(". ") or "unknown"
 
 
-def _write_samples(path: Path, evaluated: Evaluated, texts: Texts | None) -> dict[str, Any]:
+def _write_samples(path: Path, evaluation: BenchmarkResult, texts: Texts | None) -> dict[str, Any]:
     """Write the verdicts that have a score; returns what the record says of the file."""
     checksum, rows, unscored = hashlib.sha256(), 0, 0
-    names = evaluation_names(evaluated.part)
+    names = evaluation_names(evaluation.part)
     with open_replacement(path) as file:
-        for row in evaluated.results.verdicts():
-            if row.benchmark != evaluated.part.name:
+        for row in evaluation.results.verdicts():
+            if row.benchmark != evaluation.part.name:
                 continue
             if row.score is None:
                 unscored += 1
                 continue
             line = json.dumps(
-                sample(evaluated, row, names.get(row.dimension, row.benchmark), texts),
+                sample(evaluation, row, names.get(row.dimension, row.benchmark), texts),
                 sort_keys=True,
                 ensure_ascii=False,
                 allow_nan=False,

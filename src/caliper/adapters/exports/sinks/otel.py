@@ -26,13 +26,13 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
-from caliper.adapters.exports.sinks.selection import telling_figures
+from caliper.adapters.exports.sinks.selection import rankable_figures
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import VerdictRow
 from caliper.pipeline.work.log_subject import job_span
 from caliper.ports.sinks import Results
 
-EVENT = "gen_ai.evaluation.result"
+_EVENT = "gen_ai.evaluation.result"
 _NAME = "gen_ai.evaluation.name"
 _VALUE = "gen_ai.evaluation.score.value"
 _LABEL = "gen_ai.evaluation.score.label"
@@ -67,7 +67,9 @@ class OtelSink:
             events = _events(results)
             while batch := list(islice(events, _BATCH)):
                 if exporter.export(batch) is not LogRecordExportResult.SUCCESS:
-                    raise StoreUnavailable(f"the collector at {self._place} took no events")
+                    raise StoreUnavailable(
+                        f"the collector at {self._place} did not take the events"
+                    )
         finally:
             exporter.shutdown()
         return self._place
@@ -90,14 +92,14 @@ def _events(results: Results) -> Iterator[ReadableLogRecord]:
                 context=set_span_in_context(NonRecordingSpan(place)),
                 severity_number=SeverityNumber.INFO,
                 attributes=attributes,
-                event_name=EVENT,
+                event_name=_EVENT,
             )
             yield ReadableLogRecord(record, resource, scope)
 
 
 def _figures(results: Results) -> Iterator[tuple[_Attributes, int]]:
     for part in results.report.benchmarks:
-        for path, value, estimate in telling_figures(part):
+        for path, value, estimate in rankable_figures(part):
             attributes: _Attributes = {
                 _NAME: ".".join((part.name, *path)),
                 _VALUE: float(value),

@@ -24,7 +24,7 @@ def refuse_unfinished(results: Results) -> None:
         raise NotReady(f"when the run {results.run} ended is not known")
 
 
-def telling_figures(part: BenchmarkReport) -> Iterator[tuple[Path, float, Estimate]]:
+def rankable_figures(part: BenchmarkReport) -> Iterator[tuple[Path, float, Estimate]]:
     """The path, value and estimate of the figures with a value of which more or less is better:
     no counts, no spreads.
     """
