@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -39,8 +40,7 @@ def open_sink(target: str) -> Sink:
     Raises UnknownName, and InvalidInput for a WHERE that it cannot use.
     """
     name, _, where = target.partition(":")
-    factory = _factory(name)
-    return factory(where, shipped_pack()) if name in _WITH_PROMPTS else factory(where)
+    return _factory(name)(where)
 
 
 def check_target(target: str) -> None:
@@ -58,10 +58,10 @@ def target_under(folder: Path, target: str) -> str:
     return f"{name}:{folder / place}{comma}{options}" if place and name in PATHS else target
 
 
-def _factory(name: str) -> Callable[..., Sink]:
+def _factory(name: str) -> Callable[[str], Sink]:
     check_target(name)
     module, _, attribute = BUILT_IN[name].partition(":")
     factory: Callable[..., Sink] = getattr(
         import_module(f"caliper.adapters.exports.sinks.{module}"), attribute
     )
-    return factory
+    return partial(factory, pack=shipped_pack()) if name in _WITH_PROMPTS else factory
