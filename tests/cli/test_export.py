@@ -75,7 +75,7 @@ def test_a_suite_exports_each_checkpoint_with_its_step(caliper: Command) -> None
 @pytest.mark.parametrize(
     ("export", "message"),
     [
-        (["csv:a", "cvs:b"], r"suite.yaml:6: export: unknown sink 'cvs'; known: csv, junit, "),
+        (["csv:a", "cvs:b"], r"suite.yaml:6: export: unknown sink 'cvs'; known: csv, "),
         ("csv:a", r"suite.yaml:6: export: "),
     ],
 )

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import UnknownName
 from caliper.ports.sinks import Sink
 
 BUILT_IN = {
     "csv": "csv:CsvSink",
+    "every_eval_ever": "every_eval_ever:EveryEvalEverSink",
+    "hf": "hugging_face:HuggingFaceSink",
+    "hf-pr": "hugging_face:HubPullRequestSink",
     "junit": "junit:JunitSink",
     "mlflow": "mlflow:MlflowSink",
+    "otel": "otel:OtelSink",
     "tensorboard": "tensorboard:TensorboardSink",
     "wandb": "wandb:WandbSink",
 }
 """The module and class of each sink, below `caliper.adapters.exports.sinks`."""
-PATHS = frozenset({"csv", "junit", "tensorboard"})
+PATHS = frozenset({"csv", "every_eval_ever", "hf", "junit", "tensorboard"})
 """Those whose WHERE is a path."""
+_WITH_PROMPTS = frozenset({"every_eval_ever"})
+"""Those that tell with which prompts models judged."""
 
 
 def sink_names() -> tuple[str, ...]:
@@ -45,13 +53,15 @@ def check_target(target: str) -> None:
 def target_under(folder: Path, target: str) -> str:
     """The target, with a WHERE that is a path taken from `folder`."""
     name, _, where = target.partition(":")
-    return f"{name}:{folder / where}" if where and name in PATHS else target
+    # Options follow, and a path would join the slashes of their URLs.
+    place, comma, options = where.partition(",")
+    return f"{name}:{folder / place}{comma}{options}" if place and name in PATHS else target
 
 
 def _factory(name: str) -> Callable[[str], Sink]:
     check_target(name)
     module, _, attribute = BUILT_IN[name].partition(":")
-    factory: Callable[[str], Sink] = getattr(
+    factory: Callable[..., Sink] = getattr(
         import_module(f"caliper.adapters.exports.sinks.{module}"), attribute
     )
-    return factory
+    return partial(factory, pack=shipped_pack()) if name in _WITH_PROMPTS else factory
