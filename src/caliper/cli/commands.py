@@ -17,6 +17,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "report:report",
         "Show a run's report and rewrite its files from the plan and the verdicts.",
     ),
+    "view": (
+        "view:command",
+        "Browse runs with all their verdicts, or write a run as one page to share.",
+    ),
     "explain": (
         "explain:explain",
         "Explain one sample of a run: its plan, caption, replies and verdicts.",
