@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show a run's report and rewrite its files from the plan and the verdicts.",
     ),
     "export": ("export:command", "Put the results of runs into sinks: files, trackers."),
+    "view": (
+        "view:command",
+        "Browse runs with all their verdicts, or write a run as one page to share.",
+    ),
     "explain": (
         "explain:explain",
         "Explain one sample of a run: its plan, caption, replies and verdicts.",

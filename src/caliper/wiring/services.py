@@ -34,6 +34,7 @@ from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
@@ -49,6 +50,7 @@ from caliper.serving import adhoc, captioner, gateway, suites
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
+from caliper.serving.page_sources import PageSources
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.grounds import Ground
@@ -231,7 +233,8 @@ def gateway_parts(
     )
     if page is None:
         return parts
-    sources = pages.PageSources(core, reader, comparer, runs, ground.store, index, pictures)
+    captions = CaptionBook(ground.store)
+    sources = PageSources(core, reader, comparer, runs, ground.store, captions, index.has, pictures)
     return merge_parts([parts, pages.page_parts(page, sources)])
 
 
