@@ -92,7 +92,7 @@ bench: $(VENV)/.installed-dev ## Measure; every figure is printed beside its bou
 	$(BIN)/python -m bench
 
 lock: ## Resolve the locks anew (needs uv)
-	uv pip compile $(LOCK_FLAGS) --group build -o requirements.lock pyproject.toml
+	uv pip compile $(LOCK_FLAGS) --extra all --group build -o requirements.lock pyproject.toml
 	uv pip compile $(LOCK_FLAGS) -c requirements.lock --group dev -o requirements-dev.lock
 	uv pip compile $(LOCK_FLAGS) -c requirements.lock --extra spacy --extra minilm --no-emit-package setuptools \
 		$$(sed -n 's/^\([a-z0-9_.-]*\)==.*/--no-emit-package \1/p' requirements.lock) -o docker/language.lock pyproject.toml
