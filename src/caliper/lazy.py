@@ -68,17 +68,22 @@ def require(name: str) -> Any:
 def missing_extra(error: ModuleNotFoundError) -> InvalidInput | None:
     """The same error with the extra to install; None for a module that no extra brings."""
     library = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(library)
-    if extra is None:
+    if library not in EXTRAS:
         return None
     from caliper.core.errors import InvalidInput  # noqa: PLC0415 - `caliper.cli.main` imports this
 
-    return InvalidInput(f"needs {library}: pip install 'caliper-captions[{extra}]'")
+    return InvalidInput(f"needs {library}: pip install 'caliper-captions[{EXTRAS[library]}]'")
 
 
-def is_installed(library: str) -> bool:
-    """Whether a library can be imported; it is not."""
-    try:
-        return find_spec(library) is not None
-    except ModuleNotFoundError:
-        return False
+def check_installed(*libraries: str) -> None:
+    """Raise InvalidInput that names the extra to install if a library is missing. None of them is
+    imported.
+    """
+    for library in libraries:
+        error = ModuleNotFoundError(name=library)
+        try:
+            found = find_spec(library) is not None
+        except ModuleNotFoundError:
+            found = False
+        if not found:
+            raise missing_extra(error) or error
