@@ -68,22 +68,26 @@ def require(name: str) -> Any:
 def missing_extra(error: ModuleNotFoundError) -> InvalidInput | None:
     """The same error with the extra to install; None for a module that no extra brings."""
     library = (error.name or "").partition(".")[0]
-    if library not in EXTRAS:
-        return None
-    from caliper.core.errors import InvalidInput  # noqa: PLC0415 - `caliper.cli.main` imports this
-
-    return InvalidInput(f"needs {library}: pip install 'caliper-captions[{EXTRAS[library]}]'")
+    return _needs(library) if library in EXTRAS else None
 
 
 def check_installed(*libraries: str) -> None:
-    """Raise InvalidInput that names the extra to install if a library is missing. None of them is
-    imported.
+    """Raise InvalidInput that names the extra to install if one of these libraries of `EXTRAS` is
+    missing. They are not imported.
     """
     for library in libraries:
-        error = ModuleNotFoundError(name=library)
-        try:
-            found = find_spec(library) is not None
-        except ModuleNotFoundError:
-            found = False
-        if not found:
-            raise missing_extra(error) or error
+        if not _is_installed(library):
+            raise _needs(library)
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _needs(library: str) -> InvalidInput:
+    from caliper.core.errors import InvalidInput  # noqa: PLC0415 - `caliper.cli.main` imports this
+
+    return InvalidInput(f"needs {library}: pip install 'caliper-captions[{EXTRAS[library]}]'")

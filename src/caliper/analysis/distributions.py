@@ -19,6 +19,8 @@ def student_tail(degrees: int, t: float) -> float:
     """The probability of `t` or more under Student's distribution."""
     if t < 0:
         return 1.0 - student_tail(degrees, -t)
+    if math.isinf(t * t):
+        return 0.0
     # Half the regularized incomplete beta function of x = degrees / (degrees + t^2).
     a, square = degrees / 2, t * t / degrees
     x = 1 / (1 + square)

@@ -67,7 +67,7 @@ from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
-_FOR_THE_REPORT = ("numpy", "pyarrow.parquet", "jinja2")
+_FOR_THE_REPORT = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
 """Modules that take long to import, and that only the report needs."""
 _STEP = 0.3
 """Seconds between these imports, in which replies are read."""

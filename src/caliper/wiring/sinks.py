@@ -67,14 +67,14 @@ def lacks(*, pictures: bool) -> Iterator[str]:
     """
     if lack := _lack("pyarrow"):
         yield f"verdicts.parquet is not written: it {lack}"
-    if pictures and (lack := _lack("PIL", "av")):
-        yield f"report.html may lack pictures: it {lack}"
+    if pictures and (lack := _lack("PIL")):
+        yield f"report.html has no pictures: it {lack}"
 
 
-def _lack(*libraries: str) -> str:
-    """What to install for the libraries; empty if they are."""
+def _lack(library: str) -> str:
+    """What to install for a library; empty if it is installed."""
     try:
-        check_installed(*libraries)
+        check_installed(library)
     except InvalidInput as missing:
         return str(missing)
     return ""
