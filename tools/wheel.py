@@ -20,7 +20,8 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 SERIES = ("3.11", "3.12", "3.13")
-_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--python")
+_INSTALL = ("install", "--only-binary", ":all:", "--no-compile", "--constraint")
 _PINNED = re.compile(r"^[\w.-]+==[^\\\n]*", re.MULTILINE)
 _CONFIG = ROOT / "examples" / "careful.yaml"
 
@@ -47,9 +48,9 @@ def install(python: str, wheel: Path, environment: Path) -> str:
     constraints = environment.with_suffix(".txt")
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     constraints.write_text("\n".join(_PINNED.findall(lock)), "utf-8")
-    _run(python, "-m", "venv", environment)
+    _run(python, "-m", "venv", "--without-pip", environment)
     own = str(environment / "bin" / "python")
-    _run(own, *_PIP, "install", "--only-binary", ":all:", "-c", constraints, wheel)
+    _run(sys.executable, *_PIP, own, *_INSTALL, constraints, wheel)
     return own
 
 
