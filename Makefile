@@ -72,7 +72,7 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/python tools/prometheus_rule.py --check
 	$(BIN)/python tools/protos.py --check
 
-wheel: $(VENV)/.installed ## Install the wheel without extras for each Python from 3.11 to 3.13, and try it
+wheel: $(VENV)/.installed ## Install the wheel without extras for the other Pythons of 3.11 to 3.13, and try it
 	$(BIN)/python -m tools.wheel
 
 servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Triton, llama.cpp and Kubernetes that the tests use when they are there

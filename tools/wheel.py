@@ -1,10 +1,10 @@
 # ruff: noqa: INP001 - a standalone script
-"""Install the wheel without extras for every Python that is here, and evaluate the examples.
+"""Install the wheel without extras for each other Python that is here, and evaluate the examples.
 
     python -m tools.wheel
 
 The versions are those of requirements.lock. The report must be that of this environment, byte for
-byte, and the command must import. Prints the size of each environment.
+byte. Prints the size of each environment. If there is no other Python, it is this one.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ _PINNED = re.compile(r"^[\w.-]+==[^\\\n]*", re.MULTILINE)
 _CONFIG = ROOT / "examples" / "careful.yaml"
 
 
-def pythons() -> Iterator[str]:
-    """The newest interpreter of each series: pyenv's, else that of the path."""
+def other_pythons() -> Iterator[str]:
+    """The newest interpreter of each other series: pyenv's, else that of the path."""
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for series in SERIES:
+        if series == f"{sys.version_info.major}.{sys.version_info.minor}":
+            continue
         own = sorted(versions.glob(f"{series}.*/bin/python{series}"))
         found = str(own[-1]) if own else shutil.which(f"python{series}")
         if found is not None:
@@ -66,7 +68,7 @@ def main() -> int:
     with TemporaryDirectory(prefix="caliper-wheel-") as name:
         folder = Path(name)
         wheel, expected = build(folder), report(sys.executable, folder / "runs" / "here")
-        for python in pythons():
+        for python in list(other_pythons()) or [sys.executable]:
             environment = folder / Path(python).name
             own = install(python, wheel, environment)
             same = report(own, folder / "runs" / environment.name) == expected
