@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from caliper.cli.interrupt import restore_interrupt
+from caliper.core.errors import InvalidInput
+from caliper.lazy import require
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "report": (
@@ -121,7 +123,10 @@ class CommandsByName(TyperGroup):
 class _LazyCommands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module, _, attribute = COMMANDS[name][0].partition(":")
-        command = getattr(import_module(f"caliper.cli.{module}"), attribute)
+        try:
+            command = getattr(require(f"caliper.cli.{module}"), attribute)
+        except InvalidInput as missing:
+            return _without_extra(name, missing)
         gc.enable()
         group = typer.Typer(rich_markup_mode="rich")
         if isinstance(command, typer.Typer):
@@ -135,3 +140,17 @@ class _LazyCommands(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+def _without_extra(name: str, missing: InvalidInput) -> TyperCommand:
+    """A command that needs an extra which is not installed: only its help works."""
+
+    def refuse() -> None:
+        raise missing
+
+    return TyperCommand(
+        name,
+        callback=refuse,
+        help=f"{COMMANDS[name][1]}\n\nIt {escape(str(missing))}",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )

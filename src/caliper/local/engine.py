@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
@@ -19,6 +20,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
+from caliper.lazy import check_installed
 from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
@@ -59,13 +61,13 @@ from caliper.ports.watcher import Watcher
 from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-from caliper.wiring.sinks import folder_thumbnails, plain_sinks, sinks
+from caliper.wiring.sinks import folder_thumbnails, lacks, plain_sinks, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
-_FOR_THE_REPORT = ("numpy", "scipy.special", "caliper.adapters.exports.parquet", "jinja2")
+_FOR_THE_REPORT = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
 """Modules that take long to import, and that only the report needs."""
 _STEP = 0.3
 """Seconds between these imports, in which replies are read."""
@@ -163,7 +165,11 @@ class LocalRun:
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_record(setup.config))
         watcher.on_plan(run_ledger.summary)
-        for text in await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan):
+        places = setup.config.benchmarks.values()
+        for text in (
+            *await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan),
+            *lacks(pictures=any(place.media is not None for place in places)),
+        ):
             watcher.on_warning(text)
         for planned in run_ledger.summary.benchmarks:
             scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)
@@ -184,6 +190,8 @@ class LocalRun:
         return Resumption(run_ledger.ledger, self._written)
 
     async def _work(self, planner: Planner) -> None:
+        if self._setup.models.captioners:
+            check_installed("PIL", "av")
         decoders, anchors = Decoders(self._options), self._anchors()
         plan = planning(planner, self._ground, self._note_jobs)
         try:
@@ -217,7 +225,7 @@ class LocalRun:
         # keep replies waiting four times as long.
         loop = asyncio.get_running_loop()
         for number, name in enumerate(_FOR_THE_REPORT):
-            loop.call_later(number * _STEP, import_module, name)
+            loop.call_later(number * _STEP, _import_early, name)
 
     def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options
@@ -293,6 +301,11 @@ class LocalRun:
         places = self._setup.config.benchmarks
         roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
         return sinks(captions, folder_thumbnails(roots))
+
+
+def _import_early(name: str) -> None:
+    with suppress(ModuleNotFoundError):
+        import_module(name)
 
 
 def _refuse(kind: Trouble, text: str) -> None:
