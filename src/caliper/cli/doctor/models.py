@@ -17,7 +17,8 @@ from caliper.core.errors import BackendError, BackendRejected, InvalidInput
 from caliper.core.question import Decoding
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatMessage, ChatModel, Completion, Image
-from caliper.wiring.models import ModelRoom, split_recording, split_spec
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.specs import split_recording, split_spec
 
 CAPTIONER, ENDPOINT, JUDGE = "captioner", "endpoint", "judge"
 IN_FLIGHT = (1, 8, 64)
