@@ -27,7 +27,7 @@ def directory(tmp_path: Path) -> RunDirectory:
 def kept(directory: RunDirectory, spec: RunSpec, asked: dict[str, Any]) -> Iterator[None]:
     """A run's hold on its directory, with its run.yaml written."""
     with directory.claim(spec):
-        directory.write_spec(spec, asked)
+        directory.write_spec(spec, {"config": asked})
         yield
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -56,6 +57,29 @@ def store_error(path: Path, error: OSError) -> StoreUnavailable:
     if error.errno in _NO_ROOM:
         return StoreFull(f"{path}: disk full; free some space and rerun the same command")
     return StoreUnavailable(f"{path}: {error.strerror or error}")
+
+
+def fill_folder(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """Have a folder filled that appears when it is whole, and return it. One that exists already
+    stays as it is. Raises the error that `store_error` returns for any OSError.
+    """
+    if folder.is_dir():
+        return folder
+    part = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.part")
+    try:
+        part.mkdir(parents=True)
+        fill(part)
+        try:
+            part.rename(folder)
+        except OSError:
+            # Another process was faster.
+            if not folder.is_dir():
+                raise
+    except OSError as error:
+        raise store_error(folder, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return folder
 
 
 def write_atomically(path: Path, data: bytes) -> Path:

@@ -44,6 +44,8 @@ class Fact:
 def facts(part: BenchmarkReport, spec: Mapping[str, Any]) -> Iterator[Fact]:
     """How a benchmark's figures were made; `spec` is that of its report."""
     supplied = part.name in spec.get("captions", {})
+    if data := spec.get("data_names", {}).get(part.name):
+        yield Fact("Data", data)
     yield Fact("Captions", _captions(part, supplied=supplied))
     for role, label in _ROLES.items():
         # With supplied captions, the captioner only answers questions from the media.

@@ -14,8 +14,9 @@ from caliper.core.errors import NotComparable
 from caliper.core.report import BenchmarkReport, Report, leaves
 from caliper.core.run import RECORDED
 
-# The parts of a spec, and the models, that are expected to differ between checkpoints.
-_CHECKPOINT_FIELDS = ("name", "captions", "replicate")
+# The parts of a spec, and the models, that are expected to differ between checkpoints; data are
+# compared by digest, not by name.
+_CHECKPOINT_FIELDS = ("name", "captions", "replicate", "data_names")
 _ROLES_OF_THE_CHECKPOINT = ("captioner", "media")
 _ABSENT = "(none)"
 # A gRPC status can carry a few thousand bytes in all.

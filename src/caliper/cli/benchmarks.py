@@ -9,6 +9,7 @@ import typer
 
 from caliper.benchmarks.registry import benchmark, benchmark_names
 from caliper.cli.exits import Exit
+from caliper.cli.fetching import with_data
 from caliper.cli.options import (
     ConfigOption,
     How,
@@ -26,11 +27,15 @@ _ANY_OPTIONS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def benchmark_commands(
-    action: Callable[[RunConfig, How], int], output: type[How], help_text: str
+    act: Callable[[RunConfig, How], int], output: type[How], help_text: str
 ) -> typer.Typer:
-    """A group of commands that each build a configuration and pass it to `act`, with the options
-    of the class `output`.
+    """A group of commands that each build a configuration, fetch the data that it names, and pass
+    it to `act`, with the options of the class `output`.
     """
+
+    def action(config: RunConfig, how: How) -> int:
+        return act(with_data(config, quiet=how.quiet), how)
+
     app = typer.Typer(help=help_text)
 
     def from_config(

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
+from caliper.cli.fetching import with_data
 from caliper.cli.flags import Data
 from caliper.cli.installation import InstalledStore
 from caliper.cli.options import OutputOptions, command_taking
@@ -72,10 +73,13 @@ class PushOptions:
     qa: Qa = None
     store: InstalledStore = None
 
-    def parcels(self) -> dict[str, Parcel]:
-        """Everything that a run with a captioner needs. Raises InvalidInput."""
+    def parcels(self, *, quiet: bool) -> dict[str, Parcel]:
+        """Everything that a run with a captioner needs, fetched if it is named. Raises what
+        `fetch_data` raises.
+        """
         values = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
-        config = check_config({"benchmarks": {self.benchmark: values}}, file="command line")
+        named = check_config({"benchmarks": {self.benchmark: values}}, file="command line")
+        config = with_data(named, quiet=quiet)
         part = config.benchmarks[self.benchmark]
         dataset = parcel_of(self.benchmark, part)
         return {"dataset": dataset, **parcels_from_media(self.benchmark, part)}
@@ -83,7 +87,7 @@ class PushOptions:
 
 def push(options: PushOptions, output: OutputOptions) -> int:
     """Push a dataset to the store."""
-    parcels, store = options.parcels(), store_at(options.store)
+    parcels, store = options.parcels(quiet=output.quiet), store_at(options.store)
     size = sum(parcel.size for parcel in parcels.values())
     bar = Progress(
         TextColumn("{task.description}"),

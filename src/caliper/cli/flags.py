@@ -20,7 +20,7 @@ _what = partial(_option, "What is measured")
 _who = partial(_option, "Who captions, judges and reads")
 _how = partial(_option, "How the run goes")
 
-Data = Annotated[Path, _what("--data", text="The dataset in its official layout.")]
+Data = Annotated[Path, _what("--data", text="The dataset: a path, or a name as in docs/data.md.")]
 Captions = Annotated[Path | None, _what("--captions", text="The captions to evaluate.")]
 CaptionerSpec = Annotated[
     str | None,

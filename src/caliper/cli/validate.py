@@ -12,18 +12,18 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from caliper.adapters.datasets import jsonrows
 from caliper.adapters.datasets.files import DatasetFiles
-from caliper.adapters.datasets.jsontext import read_json
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names, usable_names
 from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
+from caliper.cli.fetching import path_of_data, with_data
 from caliper.cli.flags import Json, Quiet
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Item
 from caliper.local.config import read_config
+from caliper.local.data_layouts import data_place, first_value
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import read_report
 from caliper.local.setup import answerer_spec
@@ -46,7 +46,8 @@ def validate(path: Checked, name: As = None, json: Json = False, quiet: Quiet = 
     """
     if name is not None and name not in benchmark_names():
         raise UnknownName("benchmark", name, benchmark_names())
-    result = _check(path, name)
+    local, pinned = path_of_data(path, quiet=quiet)
+    result = _named(local, pinned, name) if pinned else _check(local, name, quiet=quiet)
     if json:
         write_json(asdict(result))
     elif not quiet:
@@ -71,7 +72,7 @@ class _Content:
     problems: tuple[str, ...] = ()
 
 
-def _check(path: Path, name: str | None) -> _Content:
+def _check(path: Path, name: str | None, *, quiet: bool) -> _Content:
     """Identify the content of a path, and list all problems of its rows or its run.
 
     `name` is the benchmark; None derives it from the content. Raises InvalidInput naming
@@ -80,16 +81,24 @@ def _check(path: Path, name: str | None) -> _Content:
     if (path / "run.yaml").is_file():
         return _run(RunDirectory(path))
     if path.suffix in (".yaml", ".yml"):
-        return _config(path)
+        return _config(path, quiet=quiet)
     if not path.exists():
         raise InvalidInput("no such file or folder", file=str(path))
     name, kind = _recognise(path, name)
     return _captions(path, name) if kind == "captions" else _data(path, name)
 
 
-def _config(path: Path) -> _Content:
+def _named(path: Path, pinned: str, name: str | None) -> _Content:
+    """Check the data in the local copy of a dataset that was named."""
+    for chosen in benchmark_names() if name is None else (name,):
+        if found := data_place(chosen, path, copied=True):
+            return _data(found, chosen)
+    raise InvalidInput("no data in a known layout (docs/data.md)", file=pinned)
+
+
+def _config(path: Path, *, quiet: bool) -> _Content:
     """Check everything that the configuration names except endpoints."""
-    config = read_config(path)
+    config = with_data(read_config(path), quiet=quiet)
     problems: list[str] = []
     for name, part in config.benchmarks.items():
         split_spec(answerer_spec(name, part))
@@ -115,7 +124,7 @@ def _recognise(path: Path, name: str | None) -> tuple[str, str]:
     layouts than captions.
     """
     names = tuple(usable_names()) if name is None else (name, *usable_names())
-    match = _looks_like(path, _first_value(path), names)
+    match = _looks_like(path, first_value(path), names)
     if name is not None:
         return name, match[1] if match else "data"
     if match is None:
@@ -126,19 +135,6 @@ def _recognise(path: Path, name: str | None) -> tuple[str, str]:
 def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str] | None:
     kinds = {name: benchmark(name).recognize(path.suffix, first) for name in names}
     return next(((name, kind) for name, kind in kinds.items() if kind is not None), None)
-
-
-def _first_value(path: Path) -> Any:
-    """The first row of a list or of JSON lines, or the first key of an object; None for files of
-    other kinds. Raises InvalidInput naming the broken line.
-    """
-    files = sorted(path.glob("[!.]*.json*")) if path.is_dir() else [path]
-    suffix = files[0].suffix.lower() if files else ""
-    if suffix == ".jsonl":
-        row = next(jsonrows.line_rows(files[0]), None)
-        return row.fields if row else None
-    whole = read_json(files[0]) if suffix == ".json" else None
-    return next(iter(whole), None) if isinstance(whole, list | dict) else None
 
 
 def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> _Content:

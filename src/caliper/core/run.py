@@ -123,7 +123,8 @@ class BenchmarkSpec:
     identities; `media` answers questions about the media. `preparation` says how media are
     prepared for a captioner, None if no model sees them. `taxonomy` holds the nodes that the
     caption prompt lists, for domains that do not use the benchmark's own. `caption_tokens` is the
-    output token limit per caption.
+    output token limit per caption. `data_name` is the name and revision that the data were fetched
+    by, empty if they were not; it identifies nothing, as the digest does.
     """
 
     name: str
@@ -137,6 +138,7 @@ class BenchmarkSpec:
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
     caption_tokens: int = CAPTION_TOKENS
+    data_name: str = field(default="", compare=False)
 
     @property
     def checkpoint_sources(self) -> frozenset[Source]:
@@ -155,6 +157,8 @@ class BenchmarkSpec:
             optional["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
         if self.caption_tokens != CAPTION_TOKENS:
             optional["caption_tokens"] = self.caption_tokens
+        if self.data_name:
+            optional["data_name"] = self.data_name
         return {
             **{name: getattr(self, name) for name in ("name", "data", "captions", "qa_data")},
             **optional,
@@ -191,8 +195,9 @@ class RunSpec:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the canonical JSON of the whole spec."""
-        return digest(self.to_json())
+        """SHA-256 of the canonical JSON of the whole spec, but for where data were fetched from."""
+        parts = tuple(replace(part, data_name="") for part in self.benchmarks)
+        return digest(replace(self, benchmarks=parts).to_json())
 
     @property
     def run_id(self) -> str:

@@ -15,7 +15,7 @@ from caliper.core.errors import FunctionFailed
 from caliper.library.captions import CaptionTable
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions, path_of
 from caliper.library.model import Model
-from caliper.library.progress import note_reuse, watch
+from caliper.library.progress import FetchNotes, note_reuse, watch
 from caliper.library.remote import RemoteRuns
 from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
 from caliper.library.run import Run
@@ -23,6 +23,7 @@ from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
 from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import blocking
+from caliper.local.data_fetching import UNWATCHED
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.entrants import entrants
 from caliper.local.estimate import estimate
@@ -69,9 +70,10 @@ class Client:
         a pandas or polars data frame or an Arrow table with the columns sample and caption; a path,
         as for `--captions` or to rows like those of captions.jsonl; a function or a `Model` that
         writes them; or a SPEC such as "tgi:http://localhost:8000". `benchmarks` maps names to the
-        data, or to the keys that a run file has for a benchmark; or it is the path of a run file,
-        whose captions are taken if none are given. `judge` is the judge, or the reader, of all of
-        them: a SPEC, a function or a `Model`; without one, rules over words. `name` is the
+        data (a path, or "hf:owner/name@revision"), or to the keys that a run file has for a
+        benchmark; or it is the path of a run file, whose captions are taken if none are given.
+        `judge` is the judge, or the reader, of all of them: a SPEC, a function or a `Model`;
+        without one, rules over words. `name` is the
         checkpoint's label. `options` are the other keys of a run file.
 
         On an installation models are named as it knows them.
@@ -225,7 +227,14 @@ async def _evaluate_here(inputs: RunInputs, config: RunConfig, *, progress: bool
 
     reach = replace(access(config.concurrency), functions=inputs.open())
     try:
-        ended = await evaluate_config(config, reach, SystemClock(), watching, decoders())
+        ended = await evaluate_config(
+            config,
+            reach,
+            SystemClock(),
+            watching,
+            decoders(),
+            FetchNotes() if progress else UNWATCHED,
+        )
     except FunctionFailed as error:
         # Task groups take causes away.
         raise error from error.cause

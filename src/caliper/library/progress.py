@@ -33,6 +33,21 @@ def note_reuse(ended: RunResult) -> None:
         note(phrases.already_ended(ended.report.state, ended.ended_at))
 
 
+class FetchNotes:
+    """A FetchWatcher that writes lines now and then."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _CHANGING
+
+    def on_pinned(self, name: str) -> None:
+        note(name)
+
+    def on_transfer(self, name: str, done: int, total: int) -> None:
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + _LOGGED
+            note(f"{name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+
+
 class _Warnings(SilentWatcher):
     def on_warning(self, text: str) -> None:
         note(f"Warning: {text}")

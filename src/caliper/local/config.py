@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import yaml
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from caliper.benchmarks.registry import all_names, benchmark_names, recipe_names
 from caliper.core.caption import MOST_CAPTION_TOKENS
@@ -22,10 +29,12 @@ from caliper.local.recipes import recipe_values
 from caliper.local.strict import Strict, first_problem
 from caliper.local.yaml_text import read_document
 from caliper.pipeline.reports.judge_check import should_check
+from caliper.wiring.data_sources import data_name
 
 
 class BenchmarkConfig(Strict):
-    """One benchmark of a run. Exactly one of `captions` and `captioner` is given.
+    """One benchmark of a run. Exactly one of `captions` and `captioner` is given. `data`, `media`
+    and `qa` are paths or names (wiring.data_sources).
 
     Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
     `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the folder that the
@@ -53,6 +62,7 @@ class BenchmarkConfig(Strict):
     preparation: Mapping[str, str] = Field(default_factory=dict)
     taxonomy: Path | None = None
     caption_tokens: int | None = Field(default=None, ge=1, le=MOST_CAPTION_TOKENS)
+    _origins: Mapping[str, str | None] = PrivateAttr(default_factory=dict)
 
     @field_validator("set", "preparation", mode="before")
     @classmethod
@@ -61,6 +71,19 @@ class BenchmarkConfig(Strict):
         if isinstance(value, Mapping):
             return {name: str(setting) for name, setting in value.items()}
         return value
+
+    @property
+    def origins(self) -> Mapping[str, str | None]:
+        """The names that fields with local copies had, with their revisions; None for media that
+        are where the copies are. Empty until the data are fetched.
+        """
+        return self._origins
+
+    def located(self, places: Mapping[str, Path], origins: Mapping[str, str | None]) -> Self:
+        """The benchmark with local copies in `places` of what its fields name."""
+        found = self.model_copy(update=dict(places))
+        found._origins = dict(origins)  # noqa: SLF001 - of the same class
+        return found
 
     @property
     def media_root(self) -> Path:
@@ -244,8 +267,17 @@ def config_values(config: RunConfig) -> dict[str, Any]:
     unset = {name for name in ("share_replies", "judge_share") if not getattr(config, name)}
     values = absolute.model_dump(mode="json", exclude=_TRANSIENT | unset)
     for name, part in absolute.benchmarks.items():
-        values["benchmarks"][name]["media"] = str(folder / part.media_root)
+        values["benchmarks"][name] |= {"media": str(folder / part.media_root), **part.origins}
     return values
+
+
+def config_record(config: RunConfig) -> dict[str, Any]:
+    """What run.yaml has of a configuration: its values, and the folders of media without a name."""
+    parts = config.benchmarks.items()
+    media = {
+        name: str(Path.cwd() / part.media_root) for name, part in parts if "media" in part.origins
+    }
+    return {"config": config_values(config), **({"media": media} if media else {})}
 
 
 # A recipe is already present as the values that it set.
@@ -259,7 +291,7 @@ _WITH_FOLDER = ("replay", "minilm")
 
 
 def _under(folder: Path, path: Path | Literal[True] | None) -> Path | Literal[True] | None:
-    return folder / path if isinstance(path, Path) else path
+    return folder / path if isinstance(path, Path) and data_name(path) is None else path
 
 
 def _spec_under(folder: Path, spec: str | None) -> str | None:

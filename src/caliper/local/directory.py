@@ -161,8 +161,8 @@ class RunDirectory:
             with suppress(OSError):
                 folder.rmdir()
 
-    def write_spec(self, spec: RunSpec, config: Mapping[str, Any]) -> None:
-        """Write run.yaml, which makes the directory this run's.
+    def write_spec(self, spec: RunSpec, record: Mapping[str, Any]) -> None:
+        """Write run.yaml with a `config_record`, which makes the directory this run's.
 
         Raises StoreFull or StoreUnavailable.
         """
@@ -171,7 +171,7 @@ class RunDirectory:
             "run": spec.run_id,
             "fingerprint": spec.fingerprint,
             "spec": spec.to_json(),
-            "config": dict(config),
+            **record,
         }
         text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         write_text(self.path / "run.yaml", text)

@@ -21,7 +21,7 @@ from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
 from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checks import warnings
-from caliper.local.config import config_values
+from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import stored_report, stored_sittings
 from caliper.local.setup import CaptionedRuleOf, RunSetup
@@ -161,7 +161,7 @@ class LocalRun:
         # Earlier releases did not count their starts: every one is new here.
         run_ledger = await self._ledger(run, starts.number + 1)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
-        directory.write_spec(run_ledger.spec, config_values(setup.config))
+        directory.write_spec(run_ledger.spec, config_record(setup.config))
         watcher.on_plan(run_ledger.summary)
         for text in await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan):
             watcher.on_warning(text)

@@ -75,8 +75,10 @@ async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally
 
 def media_of(directory: RunDirectory) -> dict[str, File]:
     """The folder of each benchmark's media. Raises NewerSchema or InvalidInput."""
-    places = directory.read_run()["config"]["benchmarks"]
-    return {name: File(place["media"]) for name, place in places.items()}
+    run = directory.read_run()
+    fetched: dict[str, str] = run.get("media", {})
+    places = run["config"]["benchmarks"]
+    return {name: File(fetched.get(name) or place["media"]) for name, place in places.items()}
 
 
 async def read_verdicts(directory: RunDirectory) -> list[VerdictRow]:

@@ -56,4 +56,5 @@ def part_request(
         preparation=part.prepared,
         taxonomy=taxonomy_of(name, part),
         caption_tokens=part.caption_tokens,
+        data_name=part.origins.get("data") or "",
     )

@@ -17,6 +17,7 @@ from caliper.adapters.models.cost import Cost
 from caliper.core.errors import BackendError
 from caliper.core.report import Report
 from caliper.local.config import RunConfig
+from caliper.local.data_fetching import UNWATCHED, FetchWatcher, fetch_data
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
 from caliper.local.reports import find_equal_run, read_report, stored_sittings
@@ -46,12 +47,14 @@ async def evaluate_config(
     clock: Clock,
     watching: Callable[[RunSetup], AbstractContextManager[Watcher]],
     decoders: DecoderOptions = _DECODERS,
+    fetching: FetchWatcher = UNWATCHED,
 ) -> RunResult:
-    """Prepare and evaluate. While a model's endpoint is down, the result of a complete run of an
-    equal configuration.
+    """Fetch, prepare and evaluate. While a model's endpoint is down, the result of a complete run
+    of an equal configuration.
 
     Raises what `prepare` and `evaluate` raise.
     """
+    config = await fetch_data(config, fetching)
     try:
         async with prepare(config, access, clock) as prepared:
             with watching(prepared) as watcher:

@@ -17,6 +17,7 @@ from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
 from caliper.core.run import RunSpec, check_name
 from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.data_fetching import fetch_data
 from caliper.local.request import part_request, run_request
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
@@ -82,9 +83,11 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> AsyncItera
     """Open, read and resolve everything that a run depends on; its models are closed at the end of
     the context.
 
-    Raises InvalidInput naming file, line and field; BackendError when the endpoint of a model does
-    not answer.
+    Data that are named are fetched first. Raises InvalidInput naming file, line and field;
+    BackendError when the endpoint of a model does not answer, StoreUnavailable when a source of
+    data does not.
     """
+    config = await fetch_data(config)
     check_name(config.label)
     models = RunModels(ModelRoom(access, clock), open_pack(config))
     supplies = FileSupplies()

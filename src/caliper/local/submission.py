@@ -21,6 +21,7 @@ from caliper.core.rows import Row
 from caliper.core.run import check_name
 from caliper.core.suites import Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config
+from caliper.local.data_fetching import fetch_data
 from caliper.local.installation_requests import check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources
@@ -68,6 +69,7 @@ async def send(
             field="name",
         )
     check_name(config.label)
+    config = await fetch_data(config)
     # Plan everything before sending anything: errors are raised here, not at the installation.
     supplies = {name: _supplies(config, name) for name in config.benchmarks}
     parts = []
@@ -88,7 +90,7 @@ async def push_suite(suite: Suite, store: ObjectStore | None) -> Suite:
     rows that cannot be planned; and what the store raises.
     """
     check_installed(suite)
-    config = check_config(suite.values["run"], file=f"suite {suite.name}")
+    config = await fetch_data(check_config(suite.values["run"], file=f"suite {suite.name}"))
     supplies, taxonomies = {}, {}
     for name, part in config.benchmarks.items():
         if nodes := taxonomy_of(name, part):

@@ -25,6 +25,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite
 from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
+from caliper.local.data_fetching import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
@@ -64,6 +65,7 @@ def read_suite(path: Path) -> Suite:
     month = caps.pop("month")
     run |= {f"max_{name}": cap for name, cap in caps.items()}
     config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
+    config = fetch_now(config)
     for name, part in config.benchmarks.items():
         _check_part(name, part, served=keys.serve is not None, file=path, root=root)
     policy = _policy_of(keys, path, root)
@@ -73,7 +75,7 @@ def read_suite(path: Path) -> Suite:
         message, line = "only with judging: sequential", line_of(root, ("alarms",))
         raise InvalidInput(message, file=str(path), line=line, field="alarms")
     values = {
-        "run": config.model_dump(mode="json", exclude_defaults=True),
+        "run": named_values(config),
         "captions": captions,
         "policy": policy and asdict(policy),
         "margin": keys.margin,

@@ -94,6 +94,17 @@ class MediaSettings(MediaLimitSettings):
         )
 
 
+class DataSettings(Settings):
+    """Where datasets that are fetched by name are kept.
+
+    CALIPER_DATA_CACHE: their folder, by default `~/.cache/caliper/datasets`; CALIPER_DATA_BYTES:
+    maximum size of one, with the pictures that are unpacked from it.
+    """
+
+    data_cache: Path | None = None
+    data_bytes: int = Field(default=200_000_000_000, ge=1)
+
+
 class CallSettings(Settings):
     """How the command line reaches model endpoints.
 
@@ -112,7 +123,7 @@ class CallSettings(Settings):
     prices: str = ""
 
 
-class ModelSettings(MediaSettings, CallSettings):
+class ModelSettings(MediaSettings, DataSettings, CallSettings):
     """The command line: CALIPER_..."""
 
     others: ClassVar[tuple[str, ...]] = (

@@ -78,4 +78,6 @@ def spec_for_readers(spec: RunSpec) -> dict[str, object]:
     benchmarks = fields.pop("benchmarks")
     for kind in ("data", "qa_data", "captions"):
         fields[kind] = {part["name"]: part[kind] for part in benchmarks if part[kind]}
+    if names := {part.name: part.data_name for part in spec.benchmarks if part.data_name}:
+        fields["data_names"] = names
     return fields

@@ -10,7 +10,13 @@ from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
+from caliper.core.run import (
+    BenchmarkSpec,
+    Identity,
+    RunSpec,
+    check_name,
+    recorded_identity,
+)
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.core.terms import Terms
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
@@ -30,7 +36,8 @@ class BenchmarkRequest:
     without it, the configured one answers. For media questions, `media` repeats the name of the
     captioner, or `qa_replies` is the digest of recorded replies, which serves as the revision of
     their model. `preparation` defines how media are shown to the captioner, `taxonomy` what its
-    prompt lists, and `caption_tokens` the token limit of a caption.
+    prompt lists, and `caption_tokens` the token limit of a caption. `data_name` is as in
+    BenchmarkSpec.
     """
 
     name: str
@@ -47,6 +54,7 @@ class BenchmarkRequest:
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
     caption_tokens: int | None = None
+    data_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +198,7 @@ async def _resolve(
         raise InvalidInput(str(unknown), field="prompt")
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
+    check_name(part.data_name, "data_name")
     try:
         settings = resolve_settings(part.name, part.settings)
     except InvalidInput as error:
@@ -206,6 +215,7 @@ async def _resolve(
         preparation=None if part.captioner is None else part.preparation or Preparation(),
         taxonomy=_taxonomy(part),
         caption_tokens=_caption_tokens(part),
+        data_name=part.data_name,
     )
 
 

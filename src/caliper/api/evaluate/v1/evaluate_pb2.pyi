@@ -24,7 +24,7 @@ PRIORITY_NORMAL: Priority
 PRIORITY_HIGH: Priority
 
 class BenchmarkRequest(_message.Message):
-    __slots__ = ("name", "data", "captions", "captioner", "qa_data", "prompt", "settings", "repeats", "judge", "reader", "media", "preparation", "taxonomy", "qa_replies", "caption_tokens")
+    __slots__ = ("name", "data", "captions", "captioner", "qa_data", "prompt", "settings", "repeats", "judge", "reader", "media", "preparation", "taxonomy", "qa_replies", "caption_tokens", "data_name")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -47,6 +47,7 @@ class BenchmarkRequest(_message.Message):
     TAXONOMY_FIELD_NUMBER: _ClassVar[int]
     QA_REPLIES_FIELD_NUMBER: _ClassVar[int]
     CAPTION_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    DATA_NAME_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
@@ -62,7 +63,8 @@ class BenchmarkRequest(_message.Message):
     taxonomy: _containers.RepeatedCompositeFieldContainer[_run_pb2.TaxonomyOfDomain]
     qa_replies: str
     caption_tokens: int
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ...) -> None: ...
+    data_name: str
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ..., data_name: _Optional[str] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
     __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share", "judging")

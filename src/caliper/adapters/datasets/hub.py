@@ -1,0 +1,240 @@
+"""Datasets on the Hugging Face Hub, copied file by file into a folder per commit.
+
+The copies are plain files, not links into the cache of huggingface_hub: media are never read
+through links. What was fetched whole has a mark beside it, and needs no network any more.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from caliper.adapters.files import store_error, write_atomically
+from caliper.adapters.transfers import MEDIA_SUFFIXES, check_room
+from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.lazy import lazy_module
+from caliper.ports.data_sources import Transferred
+
+if TYPE_CHECKING:
+    import httpx2
+    import huggingface_hub
+    from huggingface_hub import errors as hub_errors
+    from huggingface_hub import utils as hub_utils
+else:
+    # It takes long to import.
+    httpx2 = lazy_module("httpx2")
+    huggingface_hub = lazy_module("huggingface_hub")
+    hub_errors = lazy_module("huggingface_hub.errors")
+    hub_utils = lazy_module("huggingface_hub.utils")
+
+_HOME = "https://huggingface.co"
+_SYNTAX = "hf:owner/name[@revision][/path]"
+_NAME = re.compile(
+    r"(?:datasets/)?(?P<repository>[\w.-]+/[\w.-]+)"
+    r"(?:@(?P<revision>refs/(?:pr|convert)/[^/]+|[^/]+))?(?:/(?P<path>.+))?"
+)
+_COMMIT = re.compile("[0-9a-f]{40}")
+_DEFAULT_REVISION = "main"
+_SECONDS = 30.0
+_BYTES_BAR = "huggingface_hub.snapshot_download"
+"""What huggingface_hub calls its bar of bytes that are on the disk."""
+_LOG_IN = "log in with `hf auth login`, or set HF_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class _HubName:
+    repository: str
+    revision: str
+    path: str
+
+    @classmethod
+    def parse(cls, name: str) -> _HubName:
+        match = _NAME.fullmatch(name)
+        if match is None or ".." in (match["path"] or "").split("/"):
+            raise InvalidInput(f"not a dataset on the Hub; expected {_SYNTAX}", file=f"hf:{name}")
+        path = (match["path"] or "").strip("/")
+        return cls(match["repository"], match["revision"] or _DEFAULT_REVISION, path)
+
+    def __str__(self) -> str:
+        return f"{self.repository}@{self.revision}" + (f"/{self.path}" if self.path else "")
+
+
+@dataclass(frozen=True, slots=True)
+class HubDatasets:
+    """ports.data_sources.DataSource of the Hub at `endpoint`, None for the public one.
+
+    Copies are kept in `folder`; a dataset of more than `most_bytes` is refused. `offline` asks the
+    Hub nothing. The token is the one that huggingface_hub finds.
+    """
+
+    folder: Path
+    most_bytes: int
+    endpoint: str | None = None
+    offline: bool = False
+
+    def pinned(self, name: str) -> str:
+        asked = _HubName.parse(name)
+        if _COMMIT.fullmatch(asked.revision):
+            return str(asked)
+        note = self._copies(asked) / "refs" / asked.revision
+        if self.offline:
+            commit = _read_commit(note)
+            if commit is None:
+                self._refuse_offline(asked)
+        else:
+            with self._errors_of(asked):
+                found = self._hub.dataset_info(
+                    asked.repository, revision=asked.revision, timeout=_SECONDS
+                )
+            commit = found.sha or ""
+            if not _COMMIT.fullmatch(commit):
+                raise StoreUnavailable(f"hf:{asked}: the Hub names no commit")
+            write_atomically(note, commit.encode())
+        return str(_HubName(asked.repository, commit, asked.path))
+
+    def fetch(self, name: str, transferred: Transferred, *, media: bool) -> Path:
+        pinned = _HubName.parse(name)
+        copy = self._copies(pinned) / pinned.revision
+        # What holds all files holds the data, and the whole repository every part of it.
+        kinds = [(path, kind) for path in ("", pinned.path) for kind in (True, media)]
+        if not any(_mark(copy, path, media=kind).is_file() for path, kind in kinds):
+            if self.offline:
+                self._refuse_offline(pinned)
+            with self._errors_of(pinned):
+                self._download(pinned, copy, transferred, media=media)
+            write_atomically(_mark(copy, pinned.path, media=media), b"")
+        place = copy / pinned.path
+        if not place.exists():
+            raise InvalidInput(f"{pinned.repository} holds no {pinned.path}", file=f"hf:{name}")
+        return place
+
+    def _download(
+        self, name: _HubName, copy: Path, transferred: Transferred, *, media: bool
+    ) -> None:
+        wanted: dict[str, Any] = {"allow_patterns": None, "ignore_patterns": None}
+        if name.path:
+            literal = re.sub(r"([*?[])", r"[\1]", name.path)
+            wanted["allow_patterns"] = [literal, f"{literal}/*"]
+        if not media:
+            wanted["ignore_patterns"] = [_any_case(f"*{suffix}") for suffix in MEDIA_SUFFIXES]
+        tree = self._hub.list_repo_tree(
+            name.repository, recursive=True, revision=name.revision, repo_type="dataset"
+        )
+        files = (each for each in tree if isinstance(each, huggingface_hub.RepoFile))
+        # The filter that `snapshot_download` applies to the same patterns.
+        chosen = hub_utils.filter_repo_objects(  # type: ignore[attr-defined]  # as documented
+            files, key=lambda file: file.path, **wanted
+        )
+        sizes = {each.path: each.size for each in chosen}
+        if not sizes:
+            raise InvalidInput("there are no such files in it", file=f"hf:{name}")
+        here = sum(size for path, size in sizes.items() if _has(copy / path, size))
+        check_room(f"hf:{name}", copy, sum(sizes.values()), here, self.most_bytes)
+        huggingface_hub.snapshot_download(
+            name.repository,
+            repo_type="dataset",
+            revision=name.revision,
+            local_dir=copy,
+            endpoint=self.endpoint,
+            tqdm_class=_bar(transferred, here, sum(sizes.values())),
+            **wanted,
+        )
+        # Without a network it returns a copy that is not whole.
+        if lost := [path for path, size in sizes.items() if not _has(copy / path, size)]:
+            raise StoreUnavailable(f"hf:{name}: {lost[0]} is not whole; rerun the same command")
+
+    @property
+    def _hub(self) -> huggingface_hub.HfApi:
+        return huggingface_hub.HfApi(endpoint=self.endpoint)
+
+    def _copies(self, name: _HubName) -> Path:
+        return self.folder / name.repository.replace("/", "--")
+
+    def _refuse_offline(self, name: _HubName) -> NoReturn:
+        raise InvalidInput(
+            f"not in the cache {self.folder}, and HF_HUB_OFFLINE is set: fetch it once without",
+            file=f"hf:{name}",
+        )
+
+    @contextmanager
+    def _errors_of(self, name: _HubName) -> Iterator[None]:
+        """Translate the errors of huggingface_hub into ones that say what to do."""
+        file, place = f"hf:{name}", self.endpoint or _HOME
+        try:
+            yield
+        except hub_errors.GatedRepoError as error:
+            page = f"{place}/datasets/{name.repository}"
+            message = f"it is gated: accept its terms at {page}, then {_LOG_IN}"
+            raise InvalidInput(message, file=file) from error
+        except hub_errors.RepositoryNotFoundError as error:
+            message = f"no such dataset at {place}, or it is private: check the name, or {_LOG_IN}"
+            raise InvalidInput(message, file=file) from error
+        except hub_errors.RevisionNotFoundError as error:
+            message = f"it has no branch, tag or commit {name.revision!r}"
+            raise InvalidInput(message, file=file) from error
+        except hub_errors.HfHubHTTPError as error:
+            if (status := error.response.status_code) in (401, 403):
+                message = f"the Hub rejects the token ({status}): {_LOG_IN}"
+                raise InvalidInput(message, file=file) from error
+            raise StoreUnavailable(f"{file}: {place} answers with status {status}") from error
+        except (hub_errors.LocalEntryNotFoundError, httpx2.HTTPError) as error:
+            raise StoreUnavailable(
+                f"{file}: {place} cannot be reached; with HF_HUB_OFFLINE=1 the cache is enough, if "
+                "it was fetched before"
+            ) from error
+        except hub_errors.HFValidationError as error:
+            raise InvalidInput(
+                f"not a dataset on the Hub; expected {_SYNTAX}", file=file
+            ) from error
+        except OSError as error:
+            raise store_error(self.folder, error) from error
+        except (ValueError, RuntimeError) as error:
+            # A proxy's page, or the transfer protocol of large files.
+            raise StoreUnavailable(f"{file}: {place} does not answer as a Hub: {error}") from error
+
+
+def _read_commit(note: Path) -> str | None:
+    """The commit that a revision stood for when it was asked last; None if it never was."""
+    try:
+        text = note.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if _COMMIT.fullmatch(text) else None
+
+
+def _mark(copy: Path, path: str, *, media: bool) -> Path:
+    kind = "all" if media else "data"
+    return copy / ".cache" / f"{kind}-{sha256(path.encode()).hexdigest()[:16]}"
+
+
+def _has(file: Path, size: int) -> bool:
+    return file.is_file() and file.stat().st_size == size
+
+
+def _any_case(pattern: str) -> str:
+    return re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern)
+
+
+def _bar(transferred: Transferred, here: int, total: int) -> type[Any]:
+    """A class of progress bars that draws nothing and tells `transferred` of the bytes."""
+    lock, done = threading.Lock(), [here]
+
+    class Bar(hub_utils.tqdm):  # type: ignore[misc, name-defined]  # it has no types
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self._is_told = options.get("name") == _BYTES_BAR
+            super().__init__(*args, **{**options, "disable": True})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            if self._is_told and n:
+                with lock:
+                    done[0] += int(n)
+                    transferred(min(done[0], total), total)
+            return None
+
+    return Bar

@@ -1,0 +1,69 @@
+"""Fetches the data that a command names, and shows what comes: on a terminal as a bar."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from caliper.cli.console import ERR
+from caliper.local.config import RunConfig
+from caliper.local.data_fetching import FetchWatcher, fetch_data, fetch_path
+
+_Result = TypeVar("_Result")
+
+
+def with_data(config: RunConfig, *, quiet: bool) -> RunConfig:
+    """The configuration with local copies of its data. Raises as `fetch_data`."""
+    return _shown(lambda watcher: fetch_data(config, watcher), quiet=quiet)
+
+
+def path_of_data(path: Path, *, quiet: bool) -> tuple[Path, str]:
+    """The local copy of what a path names, and the pinned name. Raises as `fetch_path`."""
+    return _shown(lambda watcher: fetch_path(path, watcher), quiet=quiet)
+
+
+def _shown(
+    fetch: Callable[[FetchWatcher], Coroutine[Any, Any, _Result]], *, quiet: bool
+) -> _Result:
+    with _TransferBar(quiet=quiet) as bar:
+        return asyncio.run(fetch(bar))
+
+
+class _TransferBar:
+    """A FetchWatcher with one bar per dataset."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._tasks: dict[str, TaskID] = {}
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        off = quiet or not sys.stderr.isatty()
+        self._bar = Progress(*columns, TimeRemainingColumn(), console=ERR, disable=off)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def on_pinned(self, name: str) -> None:
+        if not self._quiet:
+            ERR.print(escape(name), soft_wrap=True, highlight=False)
+
+    def on_transfer(self, name: str, done: int, total: int) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._bar.add_task(escape(name), total=total)
+        self._bar.update(self._tasks[name], completed=done)

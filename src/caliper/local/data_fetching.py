@@ -1,0 +1,143 @@
+"""Replaces the names of datasets in a configuration by local copies, and finds the data in them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from caliper.core.errors import InvalidInput
+from caliper.lazy import lazy_module
+from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.coroutine_runner import run_blocking
+from caliper.wiring.data_sources import DataName, data_name, open_source
+
+if TYPE_CHECKING:
+    from caliper.local import data_layouts
+else:
+    data_layouts = lazy_module("caliper.local.data_layouts")
+
+_NAMED = ("data", "media", "qa")
+
+
+class FetchWatcher(Protocol):
+    """Observes what is fetched, from any thread."""
+
+    def on_pinned(self, name: str) -> None:
+        """A name without a fixed revision stands for this one."""
+        ...
+
+    def on_transfer(self, name: str, done: int, total: int) -> None:
+        """So many bytes of it are here."""
+        ...
+
+
+class UnwatchedFetch:
+    """A FetchWatcher that shows nothing."""
+
+    def on_pinned(self, name: str) -> None:
+        pass
+
+    def on_transfer(self, name: str, done: int, total: int) -> None:
+        pass
+
+
+UNWATCHED: FetchWatcher = UnwatchedFetch()
+
+
+class _TransferCancelledError(Exception):
+    """Ends the thread of a transfer that nobody waits for any more."""
+
+
+async def fetch_data(config: RunConfig, watcher: FetchWatcher = UNWATCHED) -> RunConfig:
+    """The configuration with local paths for all data. Media are fetched only where a captioner
+    looks at them, or where they are named.
+
+    Raises InvalidInput naming what is wrong with a name, and what to do; StoreUnavailable if a
+    place does not answer, StoreFull.
+    """
+    parts = {name: await _located(name, part, watcher) for name, part in config.benchmarks.items()}
+    if all(part is config.benchmarks[name] for name, part in parts.items()):
+        return config
+    return config.model_copy(update={"benchmarks": parts})
+
+
+def fetch_now(config: RunConfig) -> RunConfig:
+    """As `fetch_data`, for callers that cannot await it."""
+    return run_blocking(fetch_data(config))
+
+
+def named_values(config: RunConfig) -> dict[str, Any]:
+    """The values of a configuration, with the names and revisions of data that were fetched."""
+    values = config.model_dump(mode="json", exclude_defaults=True)
+    for name, part in config.benchmarks.items():
+        values["benchmarks"][name] |= part.origins
+    return values
+
+
+async def fetch_path(
+    path: Path, watcher: FetchWatcher = UNWATCHED, *, media: bool = False
+) -> tuple[Path, str]:
+    """The local copy of what a path names, and the pinned name; the path itself and an empty name
+    for a path. Raises as `fetch_data`.
+    """
+    name = data_name(path)
+    if name is None:
+        return path, ""
+    return await _fetched(name, watcher, media=media)
+
+
+async def _located(name: str, part: BenchmarkConfig, watcher: FetchWatcher) -> BenchmarkConfig:
+    if part.origins:
+        return part
+    origins: dict[str, str | None] = {}
+    places: dict[str, Path] = {}
+    looks = part.captioner is not None
+    for field in _NAMED:
+        given = getattr(part, field)
+        if isinstance(given, Path) and (named := data_name(given)):
+            media = field == "media" or (looks and part.media is None)
+            places[field], origins[field] = await _fetched(named, watcher, media=media)
+    if "qa" in places:
+        places["qa"] = data_layouts.questions_place(name, places["qa"])
+    given = places.get("data", part.data)
+    copied = "data" in places
+    data = await asyncio.to_thread(data_layouts.data_place, name, given, copied=copied)
+    if data is None:
+        if copied:
+            message = f"no {name} data in a known layout (docs/data.md) in {given}"
+            raise InvalidInput(message, file=origins["data"] or "")
+        # The reader says what is wrong with the path.
+        return part
+    if data != part.data:
+        places["data"] = data
+    if "media" in places or (looks and part.media is None):
+        root = places.get("media", given if given.is_dir() else given.parent)
+        find = data_layouts.media_place if places else data_layouts.unpacked_pictures
+        if media_root := await asyncio.to_thread(find, name, data, root):
+            places["media"] = media_root
+            # Found anew wherever the data are.
+            origins.setdefault("media", None)
+    return part.located(places, origins) if places else part
+
+
+async def _fetched(name: DataName, watcher: FetchWatcher, *, media: bool) -> tuple[Path, str]:
+    """Runs in a thread, which ends with this coroutine."""
+    cancelled = threading.Event()
+
+    def transferred(done: int, total: int) -> None:
+        if cancelled.is_set():
+            raise _TransferCancelledError
+        watcher.on_transfer(str(pinned), done, total)
+
+    source = open_source(name.scheme)
+    pinned = name.with_name(await asyncio.to_thread(source.pinned, name.name))
+    if pinned != name:
+        watcher.on_pinned(str(pinned))
+    try:
+        path = await asyncio.to_thread(source.fetch, pinned.name, transferred, media=media)
+    except asyncio.CancelledError:
+        cancelled.set()
+        raise
+    return path, str(pinned)

@@ -1,0 +1,100 @@
+"""The registry of data sources: where a dataset is that is named by scheme instead of a path."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caliper.core.errors import InvalidInput, UnknownName
+from caliper.lazy import lazy_module
+from caliper.ports.data_sources import DataSource
+
+if TYPE_CHECKING:
+    from caliper.adapters.datasets import hub
+    from caliper.adapters.stores import dataset_bucket
+    from caliper.wiring import client_settings, grounds, settings
+else:
+    hub = lazy_module("caliper.adapters.datasets.hub")
+    dataset_bucket = lazy_module("caliper.adapters.stores.dataset_bucket")
+    client_settings = lazy_module("caliper.wiring.client_settings")
+    grounds = lazy_module("caliper.wiring.grounds")
+    settings = lazy_module("caliper.wiring.settings")
+
+_TRUE = frozenset({"1", "ON", "YES", "TRUE"})
+# A path drops one of the two slashes of a URL.
+_NAME = re.compile(r"([a-z][a-z0-9+.-]+):(/{0,2})([^/].*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class DataName:
+    """A dataset by name: `scheme:name`, or `scheme://name` if `is_url`."""
+
+    scheme: str
+    name: str
+    is_url: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.scheme}:{'//' if self.is_url else ''}{self.name}"
+
+    def with_name(self, name: str) -> DataName:
+        """Another name of the same scheme."""
+        return replace(self, name=name)
+
+
+def data_name(path: Path) -> DataName | None:
+    """The name that is given as a path; None for a path.
+
+    Raises UnknownName for a URL of a scheme that no source has.
+    """
+    match = _NAME.fullmatch(str(path))
+    if match is None or not (match[1] in SOURCES or match[2]):
+        return None
+    if match[1] not in SOURCES:
+        raise UnknownName("data source", match[1], tuple(SOURCES))
+    return DataName(match[1], match[3], is_url=bool(match[2]))
+
+
+def _hub() -> DataSource:
+    limits = settings.read_settings(settings.ModelSettings)
+    offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE
+    endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
+    return hub.HubDatasets(cache_folder() / "hub", limits.data_bytes, endpoint, offline=offline)
+
+
+def _bucket() -> DataSource:
+    limits = settings.read_settings(settings.ModelSettings)
+    client = settings.read_settings(client_settings.ClientSettings)
+    if not client.store.startswith(("http://", "https://")):
+        field = settings.variable(client_settings.ClientSettings, "store")
+        raise InvalidInput(
+            "s3:// needs the URL of an S3 endpoint here", file="environment", field=field
+        )
+    access = grounds.store_access(client)
+    return dataset_bucket.DatasetBuckets(cache_folder() / "s3", limits.data_bytes, access)
+
+
+SOURCES: Mapping[str, Callable[[], DataSource]] = {"hf": _hub, "s3": _bucket}
+"""What opens the source of each scheme."""
+
+
+def open_source(scheme: str) -> DataSource:
+    """The source of a known scheme. Raises InvalidInput naming a wrong variable."""
+    return SOURCES[scheme]()
+
+
+def cache_folder() -> Path:
+    """The folder that all sources keep their copies in. Raises what `read_settings` raises."""
+    chosen = settings.read_settings(settings.ModelSettings).data_cache
+    if chosen is not None:
+        return chosen.absolute()
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home, "caliper", "datasets")
+
+
+def data_bytes() -> int:
+    """The most bytes of one dataset. Raises what `read_settings` raises."""
+    return settings.read_settings(settings.ModelSettings).data_bytes

@@ -1,0 +1,54 @@
+"""Datasets in a real bucket."""
+
+import io
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from tests.servers.access import access_to
+
+from caliper.adapters.stores.dataset_bucket import DatasetBuckets
+from caliper.core.errors import InvalidInput, StoreUnavailable
+
+FILES = {"set/q.json": b"[1]", "set/images/a.jpg": b"picture", "set2/q.json": b"[2]"}
+
+
+def unwatched(done: int, total: int) -> None:
+    pass
+
+
+def test_a_dataset_in_a_bucket_is_copied_once(minio: str, tmp_path: Path) -> None:
+    access = access_to(minio, f"tests-{uuid4().hex[:12]}")
+    with access.connections() as pool:
+        client = access.client(pool)
+        client.make_bucket(access.bucket)
+        for key, data in FILES.items():
+            client.put_object(access.bucket, key, io.BytesIO(data), len(data))
+        source, name = DatasetBuckets(tmp_path, 1000, access), f"{access.bucket}/set"
+        seen = list[tuple[int, int]]()
+
+        def watched(done: int, total: int) -> None:
+            seen.append((done, total))
+
+        folder = source.fetch(source.pinned(name), watched, media=False)
+        assert {file.name for file in folder.rglob("*") if file.is_file()} == {"q.json"}
+        # The rest comes when somebody looks at media; nothing comes twice.
+        assert source.fetch(f"{name}/", watched, media=True) == folder
+        assert (folder / "images" / "a.jpg").read_bytes() == b"picture"
+        source.fetch(name, watched, media=True)
+        assert seen == [(3, 3), (10, 10)]
+        file = source.fetch(f"{name}/q.json", unwatched, media=False)
+        assert (file.name, file.read_bytes()) == ("q.json", b"[1]")
+        client.put_object(access.bucket, "set/q.json", io.BytesIO(b"[3]"), 3)
+        changed = source.fetch(name, unwatched, media=False)
+        assert (changed / "q.json").read_bytes() == b"[3]"
+        assert (folder / "q.json").read_bytes() == b"[1]"
+        with pytest.raises(InvalidInput, match="there are no such objects"):
+            source.fetch(f"{access.bucket}/nothing", unwatched, media=True)
+        with pytest.raises(InvalidInput, match="more than CALIPER_DATA_BYTES"):
+            DatasetBuckets(tmp_path, 5, access).fetch(name, unwatched, media=True)
+        with pytest.raises(InvalidInput, match="expected a bucket's name") as caught:
+            source.pinned("user:secret@bucket/set")
+        assert "secret" not in str(caught.value)
+        with pytest.raises(StoreUnavailable, match="NoSuchBucket"):
+            source.fetch("tests-of-nobody/set", unwatched, media=True)

@@ -1,0 +1,203 @@
+"""Data by name: found in the layouts of authors and of the Hub, and named in the report."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+from tests.fakes import tiny
+from tests.fakes.command import Command
+from tests.fakes.hub_server import COMMIT, HubRepository, HubServer
+
+import caliper
+from caliper.core.errors import InvalidInput
+from caliper.local.config import BenchmarkConfig, check_config
+from caliper.local.data_fetching import fetch_data
+
+IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+
+
+def picture(side: int) -> bytes:
+    data = io.BytesIO()
+    Image.new("RGB", (side, side)).save(data, "PNG")
+    return data.getvalue()
+
+
+def published(*rows: dict[str, Any], first: int) -> bytes:
+    """CaptionQA's rows as on the Hub: parquet, with the pictures in it."""
+    held = [
+        [{"bytes": picture(first + place), "path": f"{place}.png"}] for place in range(len(rows))
+    ]
+    columns = {key: [row[key] for row in rows] for key in ("id", "domain", "questions")}
+    paths = [[f"images/{first + place}.png"] for place in range(len(rows))]
+    table = pa.table({**columns, "image_paths": paths, "images": pa.array(held, pa.list_(IMAGE))})
+    data = io.BytesIO()
+    pq.write_table(table, data)
+    return data.getvalue()
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    tiny.write_all(tmp_path)
+    natural, document = tiny.QUESTIONS
+    captionqa = {
+        "README.md": b"# CaptionQA",
+        "data/document-00000-of-00001.parquet": published(document, first=20),
+        "data/natural-00000-of-00001.parquet": published(natural, first=10),
+    }
+    comprecap = {
+        "anno.json": (tmp_path / "anno.json").read_bytes(),
+        "QA_json/finegri_desc_qa.jsonl": b'{"image_name": "a.jpg"}\n',
+        "images/park.jpg": picture(30),
+    }
+    annotations = (tmp_path / "capability").iterdir()
+    capability = {f"annotations/{file.name}": file.read_bytes() for file in annotations}
+    repositories = {
+        "Borise/CaptionQA": captionqa,
+        "FanLu31/CompreCap": comprecap,
+        "lntzm/CAPability": capability,
+        "owner/other": {"notes.json": b"[1]"},
+        "owner/two": {
+            "a/q.json": json.dumps(tiny.QUESTIONS).encode(),
+            "b/q.json": json.dumps(tiny.QUESTIONS).encode(),
+        },
+    }
+    with HubServer({name: HubRepository(files) for name, files in repositories.items()}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setenv("CALIPER_DATA_CACHE", str(tmp_path / "cache"))
+        monkeypatch.chdir(tmp_path)
+        yield server
+
+
+def test_a_checkpoint_sees_the_pictures_of_a_dataset_on_the_hub(
+    hub: HubServer, tmp_path: Path
+) -> None:
+    def captioner(images: list[Any]) -> list[str]:
+        return [f"{each[0].size[0]} pixels" for each in images]
+
+    data = {"captionqa": "hf:Borise/CaptionQA"}
+    run = caliper.evaluate(captioner, data, coverage_floor=0.0, progress=False)
+    assert run.path is not None
+    rows = tiny.read_lines(run.path / "captions.jsonl")
+    assert {row["sample"]: row["caption"] for row in rows} == {
+        "nat_1": "10 pixels",
+        "doc_1": "20 pixels",
+    }
+    pinned = f"hf:Borise/CaptionQA@{COMMIT}"
+    assert run.report["spec"]["data_names"] == {"captionqa": pinned}
+    assert f"Data: {pinned}" in (run.path / "report.md").read_text("utf-8").replace("**", "")
+    # What run.yaml says needs no network any more.
+    hub.status = 500
+    captions, config = (run.path / file for file in ("captions.jsonl", "run.yaml"))
+    again = caliper.evaluate(captions, config, coverage_floor=0.0, progress=False)
+    assert again.report["spec"]["data_names"] == {"captionqa": pinned}
+
+
+def test_names_are_for_the_layouts_of_all_benchmarks(hub: HubServer, tmp_path: Path) -> None:
+    shell = Command(
+        tmp_path, {"HF_ENDPOINT": hub.url, "CALIPER_DATA_CACHE": str(tmp_path / "cache")}
+    )
+    names = {
+        "capability": "hf:lntzm/CAPability",
+        "captionqa": "hf:Borise/CaptionQA@main",
+        "comprecap": f"hf:FanLu31/CompreCap@{COMMIT}",
+    }
+    config = (tmp_path / "all.yaml").read_text("utf-8")
+    for place, name in zip(
+        ("capability", "captionqa.json", "anno.json"), names.values(), strict=True
+    ):
+        assert f"data: {place}\n" in config
+        config = config.replace(f"data: {place}\n", f"data: '{name}'\n")
+    (tmp_path / "named.yaml").write_text(config, "utf-8")
+    ended = shell("evaluate", "--config", "named.yaml", "--out", "named", code=0)
+    assert ended.err.splitlines()[:2] == [
+        f"hf:lntzm/CAPability@{COMMIT}",
+        f"hf:Borise/CaptionQA@{COMMIT}",
+    ]
+    # Pictures are for those who look at them.
+    assert not hub.asked("GET", "park.jpg")
+    shell("evaluate", "--config", "all.yaml", "--out", "plain", code=0)
+    named, plain = (
+        json.loads((tmp_path / out / "report.json").read_bytes()) for out in ("named", "plain")
+    )
+    assert "data_names" not in plain["spec"]
+    assert set(named["spec"]["data_names"]) == set(names)
+    assert named["benchmarks"]["comprecap"] == plain["benchmarks"]["comprecap"]
+    assert named["benchmarks"]["capability"] == plain["benchmarks"]["capability"]
+
+
+async def fetched(name: str, **part: Any) -> BenchmarkConfig:
+    config = check_config({"benchmarks": {name: {"captions": "captions", **part}}})
+    return (await fetch_data(config)).benchmarks[name]
+
+
+async def located(name: str, **part: Any) -> tuple[Path, Path]:
+    found = await fetched(name, **part)
+    return found.data, found.media_root
+
+
+async def test_media_are_found_where_they_lie(hub: HubServer, tmp_path: Path) -> None:
+    looking = {"captions": None, "captioner": "tgi:http://localhost:1"}
+    data, media = await located("comprecap", data="hf:FanLu31/CompreCap", **looking)
+    copy = tmp_path / "cache" / "hub" / "FanLu31--CompreCap" / COMMIT
+    assert (data, media) == (copy, copy / "images")
+    replies = {"qa": "hf:FanLu31/CompreCap", "qa_replies": "replies.jsonl"}
+    assert (await fetched("comprecap", data="anno.json", **replies)).qa == copy / "QA_json"
+    # Named on their own, they are fetched for reports as well.
+    _, media = await located("comprecap", data="anno.json", media="hf:FanLu31/CompreCap")
+    assert media == copy / "images"
+    # A folder of one's own is looked through likewise, and what fits stays as it is.
+    assert await located("comprecap", data=str(copy.parent), **looking) == (data, media)
+    assert await located("captionqa", data="captionqa.json") == (Path("captionqa.json"), Path())
+
+
+async def test_tables_of_tasks_become_the_official_folder(hub: HubServer, tmp_path: Path) -> None:
+    rows = [
+        {**row, "annotation": json.dumps(row["annotation"])}
+        for task in ("camera_angle", "object_color")
+        for row in tiny.read_lines(tmp_path / "capability" / f"{task}.jsonl")
+    ]
+    (tmp_path / "tables").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "tables" / "test.parquet")
+    data, _ = await located("capability", data="tables")
+    assert data.parent == tmp_path / "cache" / "tables"
+    assert [row for file in sorted(data.iterdir()) for row in tiny.read_lines(file)] == rows
+    assert await located("capability", data="tables") == (data, data)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("hf:owner/other", f"hf:owner/other@{COMMIT}: no captionqa data in a known layout"),
+        ("hf:owner/two", "several folders hold captionqa data: a, b; name one of them"),
+        ("hf:owner/none", "hf:owner/none@main: no such dataset"),
+        ("gs://bucket/prefix", "unknown data source 'gs'; known: hf, s3"),
+        ("s3://bucket/prefix", "environment: CALIPER_STORE: s3:// needs the URL"),
+    ],
+)
+async def test_a_name_that_does_not_do(hub: HubServer, name: str, told: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        await located("captionqa", data=name)
+    assert told in str(caught.value)
+
+
+def test_commands_take_names(hub: HubServer, tmp_path: Path) -> None:
+    shell = Command(
+        tmp_path, {"HF_ENDPOINT": hub.url, "CALIPER_DATA_CACHE": str(tmp_path / "cache")}
+    )
+    name = f"hf:Borise/CaptionQA@{COMMIT}"
+    checked = shell("validate", name, "--json")
+    assert checked.told["summary"] == "captionqa data: 2 items, 5 questions"
+    pushed = shell("data", "push", "captionqa", "--data", name, "--store", "there", "--json")
+    assert (pushed.told["media"], pushed.told["lacking"]) == (2, 0)
+    offline = Command(tmp_path, {**shell.environment, "HF_HUB_OFFLINE": "1"})
+    flags = ("--data", name, "--captions", "captions/captionqa.json", "--json")
+    planned = offline("plan", "captionqa", *flags)
+    assert planned.told["benchmarks"][0]["questions"] == 5
