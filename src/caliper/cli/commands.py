@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "report:report",
         "Show a run's report and rewrite its files from the plan and the verdicts.",
     ),
+    "export": ("export:command", "Put the results of runs into sinks: files, trackers."),
     "explain": (
         "explain:explain",
         "Explain one sample of a run: its plan, caption, replies and verdicts.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -41,6 +41,7 @@ class RunOptions(TypedDict, total=False):
     pack: Paths
     out: Paths
     store: Paths
+    export: Sequence[str]
 
 
 @dataclass(slots=True)

@@ -30,6 +30,7 @@ from caliper.local.strict import Strict, first_problem
 from caliper.local.yaml_text import read_document
 from caliper.pipeline.reports.judge_check import should_check
 from caliper.wiring.data_sources import data_name
+from caliper.wiring.export_sinks import check_target, target_under
 
 
 class BenchmarkConfig(Strict):
@@ -131,7 +132,8 @@ class RunConfig(Strict):
     of questions about captions to ask. `recipe` names the settings
     behind published figures, which apply to everything that the run does not set itself.
     `max_calls` and `max_tokens` cap its cost, `priority` ranks it among other runs. With `anchors`,
-    captions with a known verdict are judged alongside it; see wiring.anchors.
+    captions with a known verdict are judged alongside it; see wiring.anchors. `export` names the
+    sinks that its results are put into: NAME or NAME:WHERE.
     """
 
     # Declared before the benchmarks: their validation reads it.
@@ -152,6 +154,17 @@ class RunConfig(Strict):
     pack: Path | None = None
     out: Path | None = None
     store: Path | None = None
+    export: tuple[str, ...] = ()
+
+    @field_validator("export")
+    @classmethod
+    def _known_sinks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for target in value:
+            try:
+                check_target(target)
+            except InvalidInput as error:
+                raise ValueError(error.message) from error
+        return value
 
     @field_validator("recipe")
     @classmethod
@@ -253,7 +266,8 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
         for name, part in config.benchmarks.items()
     }
     places = {key: _under(folder, getattr(config, key)) for key in ("pack", "out", "store")}
-    return config.model_copy(update={"benchmarks": parts, **places})
+    export = tuple(target_under(folder, target) for target in config.export)
+    return config.model_copy(update={"benchmarks": parts, **places, "export": export})
 
 
 def config_values(config: RunConfig) -> dict[str, Any]:
@@ -282,7 +296,7 @@ def config_record(config: RunConfig) -> dict[str, Any]:
 
 # A recipe is already present as the values that it set.
 _TRANSIENT = {
-    *("recipe", "out", "store", "concurrency"),
+    *("recipe", "out", "store", "concurrency", "export"),
     *("max_calls", "max_tokens", "priority", "anchors"),
 }
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")
