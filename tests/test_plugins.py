@@ -1,6 +1,5 @@
 """Which plug-ins are found, and what is said of those that cannot be used."""
 
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -8,11 +7,7 @@ from tests.fakes.plugin import declare, find_in
 
 from caliper.benchmarks import registry
 from caliper.core.errors import InvalidInput
-from caliper.plugins import Declaration, PluginGroup
-
-
-def problem_of(point: EntryPoint, declared: object) -> str:
-    return "" if callable(declared) else f"{point.value} is no function"
+from caliper.plugins import Declaration, PluginGroup, no_function
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PluginGroup[object
     )
     declare(tmp_path, "b-package", {"caliper.colours": {"green": "json:dumps"}}, version="2.0")
     monkeypatch.syspath_prepend(tmp_path)
-    return PluginGroup("colour", ("own",), problem_of)
+    return PluginGroup("colour", ("own",), no_function)
 
 
 def test_a_plugin_is_loaded_with_its_package(group: PluginGroup[object]) -> None:
@@ -86,7 +81,7 @@ def test_commands_about_all_benchmarks_leave_out_a_broken_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(tmp_path, "a-package", {"caliper.benchmarks": {"broken": "json:loads"}})
-    find_in(tmp_path, registry.PLUGINS, monkeypatch)
+    find_in(tmp_path, monkeypatch, registry.PLUGINS)
     assert "broken" in registry.benchmark_names()
     assert tuple(registry.usable_names()) == tuple(registry.BUILT_IN)
     with pytest.raises(InvalidInput, match=r"a-package 1\.0 .* no Benchmark of that name"):

@@ -75,6 +75,10 @@ class PluginGroup(Generic[Plugin]):
         """The package of a plug-in and its version."""
         return _package(self.point(name))
 
+    def label(self, name: str) -> str:
+        """The plug-in as people read it, with its package and version."""
+        return f"{name} of {self.package(name)}"
+
     def point(self, name: str) -> EntryPoint:
         """The entry point of a plug-in."""
         return self._points[name][0]
@@ -119,6 +123,11 @@ class PluginGroup(Generic[Plugin]):
 
 def _package(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def no_function(point: EntryPoint, declared: object) -> str:
+    """The problem of a plug-in that should be a function or class; empty if it is one."""
+    return "" if callable(declared) else f"{point.value} is no function"
 
 
 @contextmanager

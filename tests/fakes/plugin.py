@@ -33,13 +33,15 @@ def declare(
     (about / "entry_points.txt").write_text(points, "utf-8")
 
 
-def find_in(site: Path, group: PluginGroup[Any], patch: pytest.MonkeyPatch) -> None:
-    """Let the group find what is declared in `site` as well, until the end of the test."""
-    for cache in ("_points", "_loaded"):
-        patch.setattr(group, cache, {})
+def find_in(site: Path, patch: pytest.MonkeyPatch, *groups: PluginGroup[Any]) -> None:
+    """Let the groups find what is declared in `site` as well, until the end of the test."""
+    for group in groups:
+        for cache in ("_points", "_loaded"):
+            patch.setattr(group, cache, {})
     patch.syspath_prepend(site)
-    # Found again when asked for.
-    del vars(group)["_points"]
+    for group in groups:
+        # Found again when asked for.
+        del vars(group)["_points"]
 
 
 def install(folder: Path) -> dict[str, str]:

@@ -29,7 +29,7 @@ def _a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = "tests.fakes.endpoints:open_endpoint"
     declare(tmp_path, "a-package", {"caliper.backends": {"parrot": place, "triton": place}})
     declare(tmp_path, "b-package", {"caliper.backends": {"broken": "nowhere:x"}})
-    find_in(tmp_path, BACKENDS, monkeypatch)
+    find_in(tmp_path, monkeypatch, BACKENDS)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.tables import text_table
 from caliper.plugins import Declaration
+from caliper.wiring.data_sources import DATASETS
+from caliper.wiring.export_sinks import SINKS
 from caliper.wiring.specs import BACKENDS
 
 
@@ -21,7 +23,7 @@ def plugins(json: Json = False) -> int:
 
     Exit code 1: one cannot be used.
     """
-    groups = (registry.PLUGINS, BACKENDS)
+    groups = (registry.PLUGINS, BACKENDS, DATASETS, SINKS)
     found = [declaration for group in groups for declaration in group.declarations()]
     if json:
         write_json([asdict(each) for each in found])

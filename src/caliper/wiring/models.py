@@ -159,10 +159,9 @@ class ModelRoom:
         ]
 
     def _declared(self, kind: str, rest: str) -> DeclaredEndpoint:
-        backend, package = BACKENDS.load(kind), BACKENDS.package(kind)
         token = "" if self.access.token is None else self.access.token.get_secret_value()
         access = BackendAccess(token, self.access.timeout, self.access.ca)
-        return DeclaredEndpoint.open(backend, rest, access, f"{kind} of {package}")
+        return DeclaredEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
 
     def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
         for address in addresses:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from caliper.adapters.models.function import KIND as FUNCTION
@@ -10,7 +9,7 @@ from caliper.adapters.models.replica import Backend
 from caliper.adapters.models.triton_address import SYNTAX
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.run import RECORDED
-from caliper.plugins import PluginGroup
+from caliper.plugins import PluginGroup, no_function
 
 KINDS = ("lexical", "tgi:URL[,URL...][#model[@revision]]", f"triton:{SYNTAX}", "replay:DIR[#model]")
 TAGGERS = ("rules", "spacy:MODEL")
@@ -18,11 +17,7 @@ EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 _OWN = ("lexical", "tgi", "triton", "replay")
 
 
-def _problem(point: EntryPoint, declared: object) -> str:
-    return "" if callable(declared) else f"{point.value} is no function"
-
-
-BACKENDS = PluginGroup[Backend]("backend", (*_OWN, FUNCTION), _problem)
+BACKENDS = PluginGroup[Backend]("backend", (*_OWN, FUNCTION), no_function)
 
 
 def split_spec(spec: str) -> tuple[str, str]:
