@@ -76,7 +76,7 @@ def test_the_vector_of_a_fingerprint() -> None:
 
 def test_every_field_changes_the_fingerprint() -> None:
     assert set(CHANGES) == set(RunSpec.__dataclass_fields__)
-    assert set(PART_CHANGES) == set(BenchmarkSpec.__dataclass_fields__)
+    assert {*PART_CHANGES, "data_name"} == set(BenchmarkSpec.__dataclass_fields__)
     changed = [replace(SPEC, **{name: value}) for name, value in CHANGES.items()]
     changed += [
         replace(SPEC, benchmarks=(replace(PART, **{name: value}),))
@@ -96,6 +96,13 @@ def test_neither_keeping_replies_nor_order_of_settings_changes_it() -> None:
     settings = dict(reversed(list(PART.settings.items())))
     part = replace(PART, settings=settings, models={"judge": replace(JUDGE, cached=False)})
     assert replace(SPEC, benchmarks=(part,)).fingerprint == SPEC.fingerprint
+
+
+def test_nor_does_the_name_that_data_were_fetched_by_which_is_kept() -> None:
+    named = replace(SPEC, benchmarks=(replace(PART, data_name="hf:owner/name@1"),))
+    assert again(named).benchmarks[0].data_name == "hf:owner/name@1"
+    assert named.fingerprint == SPEC.fingerprint
+    assert named == SPEC
 
 
 def test_the_part_of_a_benchmark() -> None:

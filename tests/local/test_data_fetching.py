@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,13 @@ import pytest
 from PIL import Image
 from tests.fakes import tiny
 from tests.fakes.command import Command
-from tests.fakes.hub_server import COMMIT, HubRepository, HubServer
+from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 
 import caliper
 from caliper.core.errors import InvalidInput
 from caliper.local.config import BenchmarkConfig, check_config
-from caliper.local.data_fetching import fetch_data
+from caliper.local.data_fetching import UnwatchedFetch, fetch_data, fetch_now
+from caliper.local.suite_config import read_suite
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
@@ -64,6 +67,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
         "FanLu31/CompreCap": comprecap,
         "lntzm/CAPability": capability,
         "owner/other": {"notes.json": b"[1]"},
+        "owner/large": {"data.json": bytes(25_000_000)},
         "owner/two": {
             "a/q.json": json.dumps(tiny.QUESTIONS).encode(),
             "b/q.json": json.dumps(tiny.QUESTIONS).encode(),
@@ -71,6 +75,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     }
     with HubServer({name: HubRepository(files) for name, files in repositories.items()}) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
+        # Else one of the machine would be sent.
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
         monkeypatch.setenv("CALIPER_DATA_CACHE", str(tmp_path / "cache"))
         monkeypatch.chdir(tmp_path)
         yield server
@@ -83,6 +89,8 @@ def test_a_checkpoint_sees_the_pictures_of_a_dataset_on_the_hub(
         return [f"{each[0].size[0]} pixels" for each in images]
 
     data = {"captionqa": "hf:Borise/CaptionQA"}
+    assert caliper.plan(captioner, data).benchmarks[0].captions_to_write == 2
+    assert not (tmp_path / "cache" / "pictures").exists()
     run = caliper.evaluate(captioner, data, coverage_floor=0.0, progress=False)
     assert run.path is not None
     rows = tiny.read_lines(run.path / "captions.jsonl")
@@ -156,6 +164,43 @@ async def test_media_are_found_where_they_lie(hub: HubServer, tmp_path: Path) ->
     # A folder of one's own is looked through likewise, and what fits stays as it is.
     assert await located("comprecap", data=str(copy.parent), **looking) == (data, media)
     assert await located("captionqa", data="captionqa.json") == (Path("captionqa.json"), Path())
+
+
+def test_a_suite_keeps_the_commit(hub: HubServer, tmp_path: Path) -> None:
+    part = {"data": "hf:FanLu31/CompreCap", "captioner": "tgi:http://localhost:1#m@{revision}"}
+    values = {"name": "nightly", "benchmarks": {"comprecap": part}}
+    suite = read_suite(tiny.text(tmp_path / "suite.yaml", json.dumps(values)))
+    stored = suite.values["run"]["benchmarks"]["comprecap"]
+    assert (stored["data"], stored["media"]) == (f"hf:FanLu31/CompreCap@{COMMIT}", None)
+    # It is another version only if the data are others, and its runs ask nobody.
+    copy = tmp_path / "cache" / "hub" / "FanLu31--CompreCap" / COMMIT
+    part["data"] = str(copy)
+    same = read_suite(tiny.text(tmp_path / "suite.yaml", json.dumps(values)))
+    assert same.version == suite.version
+    hub.status = 500
+    found = fetch_now(check_config(suite.values["run"])).benchmarks["comprecap"]
+    assert (found.data, found.media_root) == (copy, copy / "images")
+
+
+async def test_a_transfer_ends_with_who_waits_for_it(hub: HubServer, tmp_path: Path) -> None:
+    given_up = threading.Event()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    class Impatient(UnwatchedFetch):
+        def on_transfer(self, name: str, done: int, total: int) -> None:
+            loop.call_soon_threadsafe(task.cancel)
+            given_up.wait()
+
+    config = check_config(
+        {"benchmarks": {"captionqa": {"data": "hf:owner/large", "captions": "captions"}}}
+    )
+    with pytest.raises(asyncio.CancelledError):
+        await fetch_data(config, Impatient())
+    task.uncancel()
+    given_up.set()
+    await loop.shutdown_default_executor()
+    assert not list((tmp_path / "cache").rglob("data.json"))
 
 
 async def test_tables_of_tasks_become_the_official_folder(hub: HubServer, tmp_path: Path) -> None:

@@ -27,14 +27,14 @@ _ANY_OPTIONS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def benchmark_commands(
-    act: Callable[[RunConfig, How], int], output: type[How], help_text: str
+    act: Callable[[RunConfig, How], int], output: type[How], help_text: str, *, media: bool = True
 ) -> typer.Typer:
     """A group of commands that each build a configuration, fetch the data that it names, and pass
-    it to `act`, with the options of the class `output`.
+    it to `act`, with the options of the class `output`. `media` is as for `fetch_data`.
     """
 
     def action(config: RunConfig, how: How) -> int:
-        return act(with_data(config, quiet=how.quiet), how)
+        return act(with_data(config, quiet=how.quiet, media=media), how)
 
     app = typer.Typer(help=help_text)
 

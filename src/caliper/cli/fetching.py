@@ -25,9 +25,9 @@ from caliper.local.data_fetching import FetchWatcher, fetch_data, fetch_path
 _Result = TypeVar("_Result")
 
 
-def with_data(config: RunConfig, *, quiet: bool) -> RunConfig:
-    """The configuration with local copies of its data. Raises as `fetch_data`."""
-    return _shown(lambda watcher: fetch_data(config, watcher), quiet=quiet)
+def with_data(config: RunConfig, *, quiet: bool, media: bool = True) -> RunConfig:
+    """The configuration with local copies of its data. Arguments and errors as of `fetch_data`."""
+    return _shown(lambda watcher: fetch_data(config, watcher, media=media), quiet=quiet)
 
 
 def path_of_data(path: Path, *, quiet: bool) -> tuple[Path, str]:

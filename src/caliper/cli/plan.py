@@ -73,4 +73,5 @@ app = benchmark_commands(
     _plan,
     OutputOptions,
     "Estimate what a run would take: samples, questions, calls, tokens, storage.",
+    media=False,
 )

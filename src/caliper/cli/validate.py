@@ -98,7 +98,7 @@ def _named(path: Path, pinned: str, name: str | None) -> _Content:
 
 def _config(path: Path, *, quiet: bool) -> _Content:
     """Check everything that the configuration names except endpoints."""
-    config = with_data(read_config(path), quiet=quiet)
+    config = with_data(read_config(path), quiet=quiet, media=False)
     problems: list[str] = []
     for name, part in config.benchmarks.items():
         split_spec(answerer_spec(name, part))

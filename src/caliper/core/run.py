@@ -171,7 +171,7 @@ class BenchmarkSpec:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that can change a figure, and nothing else.
+    """Everything that can change a figure, and nothing else but the names of fetched data.
 
     No path, URL, output folder or concurrency. `limit` items per task or domain are drawn with
     `seed`. `replicate` tells deliberate repetitions of a run apart. With `share_replies`, even

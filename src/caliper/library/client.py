@@ -23,7 +23,7 @@ from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
 from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import blocking
-from caliper.local.data_fetching import UNWATCHED
+from caliper.local.data_fetching import UNWATCHED, fetch_data
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.entrants import entrants
 from caliper.local.estimate import estimate
@@ -118,6 +118,7 @@ class Client:
             # Where there is no run, nothing is to be left.
             inputs = RunInputs(Path(folder), unasked=self.server is not None)
             config = inputs.config(captions, benchmarks, judge, name, options)
+            config = await fetch_data(config, media=False)
             reach = replace(access(config.concurrency), functions=inputs.open())
             async with prepare(config, reach, SystemClock()) as prepared:
                 parts = tuple([one async for one in estimate(prepared)])

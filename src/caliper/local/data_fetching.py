@@ -50,14 +50,19 @@ class _TransferCancelledError(Exception):
     """Ends the thread of a transfer that nobody waits for any more."""
 
 
-async def fetch_data(config: RunConfig, watcher: FetchWatcher = UNWATCHED) -> RunConfig:
-    """The configuration with local paths for all data. Media are fetched only where a captioner
-    looks at them, or where they are named.
+async def fetch_data(
+    config: RunConfig, watcher: FetchWatcher = UNWATCHED, *, media: bool = True
+) -> RunConfig:
+    """The configuration with local paths for all data. Media are fetched only where they are named,
+    or, with `media`, where a captioner looks at them.
 
     Raises InvalidInput naming what is wrong with a name, and what to do; StoreUnavailable if a
     place does not answer, StoreFull.
     """
-    parts = {name: await _located(name, part, watcher) for name, part in config.benchmarks.items()}
+    parts = {
+        name: await _located(name, part, watcher, looks=media and part.captioner is not None)
+        for name, part in config.benchmarks.items()
+    }
     if all(part is config.benchmarks[name] for name, part in parts.items()):
         return config
     return config.model_copy(update={"benchmarks": parts})
@@ -88,12 +93,14 @@ async def fetch_path(
     return await _fetched(name, watcher, media=media)
 
 
-async def _located(name: str, part: BenchmarkConfig, watcher: FetchWatcher) -> BenchmarkConfig:
+async def _located(
+    name: str, part: BenchmarkConfig, watcher: FetchWatcher, *, looks: bool
+) -> BenchmarkConfig:
+    """The benchmark with local paths; of media, too, if somebody looks at them."""
     if part.origins:
         return part
     origins: dict[str, str | None] = {}
     places: dict[str, Path] = {}
-    looks = part.captioner is not None
     for field in _NAMED:
         given = getattr(part, field)
         if isinstance(given, Path) and (named := data_name(given)):

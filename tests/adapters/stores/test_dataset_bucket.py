@@ -9,6 +9,7 @@ from tests.servers.access import access_to
 
 from caliper.adapters.stores.dataset_bucket import DatasetBuckets
 from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.wiring.data_sources import data_name, open_source
 
 FILES = {"set/q.json": b"[1]", "set/images/a.jpg": b"picture", "set2/q.json": b"[2]"}
 
@@ -17,7 +18,9 @@ def unwatched(done: int, total: int) -> None:
     pass
 
 
-def test_a_dataset_in_a_bucket_is_copied_once(minio: str, tmp_path: Path) -> None:
+def test_a_dataset_in_a_bucket_is_copied_once(
+    minio: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     access = access_to(minio, f"tests-{uuid4().hex[:12]}")
     with access.connections() as pool:
         client = access.client(pool)
@@ -43,6 +46,16 @@ def test_a_dataset_in_a_bucket_is_copied_once(minio: str, tmp_path: Path) -> Non
         changed = source.fetch(name, unwatched, media=False)
         assert (changed / "q.json").read_bytes() == b"[3]"
         assert (folder / "q.json").read_bytes() == b"[1]"
+        # By the settings of the store, whatever its bucket.
+        monkeypatch.setenv("CALIPER_STORE", access.url)
+        monkeypatch.setenv("CALIPER_STORE_ACCESS_KEY", access.access_key)
+        monkeypatch.setenv("CALIPER_STORE_SECRET_KEY", access.secret_key)
+        monkeypatch.setenv("CALIPER_DATA_CACHE", str(tmp_path / "cache"))
+        named = data_name(Path(f"s3://{name}"))
+        assert named is not None
+        by_name = open_source(named.scheme).fetch(named.name, unwatched, media=False)
+        assert by_name.parents[1] == tmp_path / "cache" / "s3"
+        assert (by_name / "q.json").read_bytes() == b"[3]"
         with pytest.raises(InvalidInput, match="there are no such objects"):
             source.fetch(f"{access.bucket}/nothing", unwatched, media=True)
         with pytest.raises(InvalidInput, match="more than CALIPER_DATA_BYTES"):

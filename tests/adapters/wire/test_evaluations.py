@@ -48,6 +48,7 @@ def parts(draw: st.DrawFn) -> BenchmarkRequest:
         media=draw(TEXTS),
         qa_replies=draw(st.none() | WORDS),
         caption_tokens=draw(st.none() | st.integers(1, 1_000_000)),
+        data_name=draw(TEXTS),
     )
 
 
