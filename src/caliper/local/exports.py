@@ -142,8 +142,9 @@ def _of_entry(results: Results, entry: CheckpointEntry | None) -> Results:
     if entry is None:
         return results
     known = entry.checkpoint
-    about = {"step": known.step, "revision": known.revision, "tags": known.tags}
-    return replace(results, suite=entry.suite, **about)
+    return replace(
+        results, suite=entry.suite, step=known.step, revision=known.revision, tags=known.tags
+    )
 
 
 async def _entry_of(directory: RunDirectory) -> CheckpointEntry | None:

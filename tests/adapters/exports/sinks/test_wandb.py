@@ -1,4 +1,4 @@
-"""Runs of W&B, written offline by its library and read back by its own reader."""
+"""Runs of W&B, written offline by its library and read back as its own messages."""
 
 import json
 from collections.abc import Iterator
@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import wandb
 from tests.fakes.results import CAPTION, results
-from wandb.proto.wandb_internal_pb2 import Record
-from wandb.sdk.internal.datastore import DataStore
+from tests.fakes.wandb_files import records
 
 from caliper.adapters.exports.sinks.wandb import WandbSink
 
@@ -25,15 +24,13 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     wandb.teardown()
 
 
-def records(folder: Path) -> list[Any]:
-    (file,) = folder.glob("wandb/offline-run-*/run-*.wandb")
-    store = DataStore()
-    store.open_for_scan(str(file))
-    found = []
-    while (data := store.scan_data()) is not None:
-        found.append(Record.FromString(data))
-    store.close()
-    return found
+def written(folder: Path) -> list[Any]:
+    """The records of all files, by run."""
+    # The library's process writes what is left when it ends.
+    wandb.teardown()
+    files = folder.glob("wandb/offline-run-*/run-*.wandb")
+    by_run = sorted(files, key=lambda file: file.stem)
+    return [record for file in by_run for record in records(file)]
 
 
 def values(items: Any) -> dict[str, Any]:
@@ -43,7 +40,7 @@ def values(items: Any) -> dict[str, Any]:
 def test_a_run_has_figures_over_the_training_step(offline: Path) -> None:
     place = WandbSink("team/captions").write(results())
     assert Path(place).is_relative_to(offline)
-    found = records(offline)
+    found = written(offline)
     (run,) = (each.run for each in found if each.HasField("run"))
     assert (run.run_id, run.project, run.entity) == ("caliper-0123456789abcdef", "captions", "team")
     assert (run.display_name, run.run_group, run.job_type) == (
@@ -63,10 +60,21 @@ def test_a_run_has_figures_over_the_training_step(offline: Path) -> None:
     assert steps["caliper/*"] == "caliper/step"
 
 
+def test_what_is_exported_again_before_it_is_sent_is_sent_once(offline: Path) -> None:
+    for step in (10, 20):
+        WandbSink("captions").write(results(step=step))
+    WandbSink("captions").write(results(run="b" * 16))
+    histories = (each.history for each in written(offline) if each.HasField("history"))
+    steps = [values(history.item)["caliper/step"] for history in histories]
+    assert steps == [20, 1200]
+
+
 def test_nothing_but_figures_leaves_unless_it_is_asked_for(offline: Path) -> None:
     WandbSink("captions").write(results())
+    wandb.teardown()
     assert not holders(offline)
     WandbSink("captions").write(results(run="b" * 16, with_verdicts=True))
+    wandb.teardown()
     assert holders(offline)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from caliper.adapters.exports.sinks.tracked import (
@@ -59,7 +61,11 @@ class WandbSink:
             run.finish(exit_code=1)
             raise
         run.finish()
-        return str(run.url or f"{run.dir}")
+        if not run.offline:
+            return str(run.url)
+        own = Path(run.dir).parent
+        _remove_earlier(own, name)
+        return str(own)
 
     def _log_figures(self, run: Any, results: Results) -> None:
         define_steps(run)
@@ -68,6 +74,13 @@ class WandbSink:
         figures = {f"caliper/{key}": value for key, value in metrics_of(results).items()}
         run.log(figures if results.step is None else {STEP: results.step, **figures})
         run.summary[_MARK] = mark_of(results)
+
+
+def _remove_earlier(own: Path, name: str) -> None:
+    """Remove files of the same run that were not sent: `wandb sync` would send both."""
+    for other in own.parent.glob(f"offline-run-*-{name}*"):
+        if other != own and not any(other.glob("*.synced")):
+            rmtree(other, ignore_errors=True)
 
 
 def _settings(wandb: Any) -> Any:
