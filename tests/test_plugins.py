@@ -6,8 +6,10 @@ import pytest
 from tests.fakes.plugin import declare, find_in
 
 from caliper.benchmarks import registry
-from caliper.core.errors import InvalidInput
-from caliper.plugins import Declaration, PluginGroup, no_function
+from caliper.cli.app import _code
+from caliper.cli.exits import Exit
+from caliper.core.errors import FunctionFailed, InvalidInput
+from caliper.plugins import Declaration, PluginGroup, blame, no_function
 
 
 @pytest.fixture
@@ -86,3 +88,12 @@ def test_commands_about_all_benchmarks_leave_out_a_broken_one(
     assert tuple(registry.usable_names()) == tuple(registry.BUILT_IN)
     with pytest.raises(InvalidInput, match=r"a-package 1\.0 .* no Benchmark of that name"):
         registry.benchmark("broken")
+
+
+def test_one_that_raises_is_no_defect_of_ours() -> None:
+    with (
+        pytest.raises(FunctionFailed, match=r"red of a 1 raised KeyError\('x'\)") as caught,
+        blame("red of a 1"),
+    ):
+        raise KeyError("x")
+    assert _code(caught.value) is Exit.SURROUNDINGS

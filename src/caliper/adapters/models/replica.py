@@ -47,7 +47,8 @@ class EmbedderEndpoint(ResolvableEndpoint, Embedder, PictureEmbedder, Protocol):
 @dataclass(frozen=True, slots=True)
 class BackendAccess:
     """How this process reaches a backend of another package: with a bearer token if it has one,
-    `timeout` seconds per call, and over https `ca`, a PEM file of certificates to trust.
+    `timeout` seconds per call, and over https `ca`, a PEM file of certificates to trust. The token
+    must not leave this machine in plaintext.
     """
 
     token: str = field(default="", repr=False)
