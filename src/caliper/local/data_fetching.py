@@ -60,7 +60,7 @@ async def fetch_data(
     place does not answer, StoreFull.
     """
     parts = {
-        name: await _located(name, part, watcher, looks=media and part.captioner is not None)
+        name: await _located(name, part, watcher, captioned=media and part.captioner is not None)
         for name, part in config.benchmarks.items()
     }
     if all(part is config.benchmarks[name] for name, part in parts.items()):
@@ -94,9 +94,9 @@ async def fetch_path(
 
 
 async def _located(
-    name: str, part: BenchmarkConfig, watcher: FetchWatcher, *, looks: bool
+    name: str, part: BenchmarkConfig, watcher: FetchWatcher, *, captioned: bool
 ) -> BenchmarkConfig:
-    """The benchmark with local paths; of media, too, if somebody looks at them."""
+    """The benchmark with local paths, for media too if a captioner needs them (`captioned`)."""
     if part.origins:
         return part
     origins: dict[str, str | None] = {}
@@ -104,7 +104,7 @@ async def _located(
     for field in _NAMED:
         given = getattr(part, field)
         if isinstance(given, Path) and (named := data_name(given)):
-            media = field == "media" or (looks and part.media is None)
+            media = field == "media" or (captioned and part.media is None)
             places[field], origins[field] = await _fetched(named, watcher, media=media)
     if "qa" in places:
         places["qa"] = data_layouts.questions_place(name, places["qa"])
@@ -119,7 +119,7 @@ async def _located(
         return part
     if data != part.data:
         places["data"] = data
-    if "media" in places or (looks and part.media is None):
+    if "media" in places or (captioned and part.media is None):
         root = places.get("media", given if given.is_dir() else given.parent)
         find = data_layouts.media_place if places else data_layouts.unpacked_pictures
         if media_root := await asyncio.to_thread(find, name, data, root):

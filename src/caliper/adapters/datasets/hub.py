@@ -222,16 +222,16 @@ def _any_case(pattern: str) -> str:
 
 
 def _bar(transferred: Transferred, here: int, total: int) -> type[Any]:
-    """A class of progress bars that draws nothing and tells `transferred` of the bytes."""
+    """A class of progress bars that draws nothing and reports bytes to `transferred`."""
     lock, done = threading.Lock(), [here]
 
     class Bar(hub_utils.tqdm):  # type: ignore[misc, name-defined]  # it has no types
         def __init__(self, *args: Any, **options: Any) -> None:
-            self._is_told = options.get("name") == _BYTES_BAR
+            self._counts_bytes = options.get("name") == _BYTES_BAR
             super().__init__(*args, **{**options, "disable": True})
 
         def update(self, n: float | None = 1) -> bool | None:
-            if self._is_told and n:
+            if self._counts_bytes and n:
                 with lock:
                     done[0] += int(n)
                     transferred(min(done[0], total), total)

@@ -10,13 +10,7 @@ from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
-from caliper.core.run import (
-    BenchmarkSpec,
-    Identity,
-    RunSpec,
-    check_name,
-    recorded_identity,
-)
+from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.core.terms import Terms
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
