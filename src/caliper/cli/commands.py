@@ -71,6 +71,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
     ),
     "build": ("building.app:app", "Build a benchmark of your own, and review it."),
+    "new": ("new:app", "Start a benchmark of your own."),
+    "plugins": ("plugins:plugins", "List the plug-ins of other packages."),
     "plan": (
         "plan:app",
         "Estimate what a run would take: samples, questions, calls, tokens, storage.",

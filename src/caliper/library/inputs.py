@@ -15,6 +15,7 @@ from caliper.library.captions import caption_places
 from caliper.library.model import Model
 from caliper.local.config import RunConfig, check_config, read_config
 from caliper.local.directory import DEFAULT_ROOT
+from caliper.wiring.specs import BACKENDS
 
 Paths = str | PathLike[str]
 Answerers = str | Callable[..., Any] | Model | None
@@ -84,7 +85,9 @@ class RunInputs:
 
     def _supply(self, captions: Any, parts: Mapping[str, dict[str, Any]]) -> str | None:
         """Give every benchmark its captions, or the captioner; returns the checkpoint's label."""
-        is_spec = isinstance(captions, str) and captions.startswith(_CAPTIONERS)
+        is_spec = isinstance(captions, str) and (
+            captions.startswith(_CAPTIONERS) or captions.partition(":")[0] in BACKENDS.names
+        )
         if is_spec or isinstance(captions, Model) or callable(captions):
             for part in parts.values():
                 part |= {"captions": None, "captioner": captions}

@@ -22,7 +22,7 @@ from caliper.local.installation import open_gateway
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.ports.sinks import Results
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.export_sinks import open_sink
+from caliper.wiring.export_sinks import put_results
 
 if TYPE_CHECKING:
     from caliper.adapters.exports import parquet
@@ -77,10 +77,10 @@ async def installed_results(server: str, run: str) -> Results:
 
 
 async def export(results: Results, target: str) -> str:
-    """Put results into the sink at NAME[:WHERE]. Returns the place. Raises what `open_sink` and
-    the sink raise.
+    """Put results into the sink at NAME[:WHERE]. Returns the place. Raises what `put_results`
+    raises.
     """
-    return await asyncio.to_thread(lambda: open_sink(target).write(results))
+    return await asyncio.to_thread(put_results, results, target)
 
 
 async def export_directory(

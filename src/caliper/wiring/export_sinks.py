@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.core.errors import UnknownName
-from caliper.ports.sinks import Sink
+from caliper.lazy import require
+from caliper.plugins import PluginGroup, blame, no_function
+from caliper.ports.sinks import Results, Sink
 
 BUILT_IN = {
     "csv": "csv:CsvSink",
@@ -29,25 +30,39 @@ _WITH_PROMPTS = frozenset({"every_eval_ever"})
 """Those that tell with which prompts models judged."""
 
 
+SINKS = PluginGroup[Callable[[str], Sink]]("sink", BUILT_IN, no_function)
+"""Those of other packages: a function of WHERE."""
+
+
 def sink_names() -> tuple[str, ...]:
     """The names of all sinks."""
-    return tuple(BUILT_IN)
+    return (*BUILT_IN, *SINKS.names)
 
 
-def open_sink(target: str) -> Sink:
-    """The sink at NAME[:WHERE], whose module is imported only now.
+def put_results(results: Results, target: str) -> str:
+    """Put results into the sink at NAME[:WHERE], whose module is imported only now. Returns the
+    place.
 
-    Raises UnknownName, and InvalidInput for a WHERE that it cannot use.
+    Raises what `check_target` and the sink raise, and InvalidInput for a WHERE that it cannot use.
     """
+    check_target(target)
     name, _, where = target.partition(":")
-    return _factory(name)(where)
+    if name in BUILT_IN:
+        return _built_in(name)(where).write(results)
+    sink = SINKS.load(name)
+    with blame(SINKS.label(name)):
+        return str(sink(where).write(results))
 
 
 def check_target(target: str) -> None:
-    """Raise UnknownName for a sink that does not exist."""
+    """Raise UnknownName for a sink that does not exist, and InvalidInput for one whose name a
+    package has as well.
+    """
     name = target.partition(":")[0]
     if name not in sink_names():
         raise UnknownName("sink", name, sink_names())
+    if name in BUILT_IN:
+        SINKS.check_own(name)
 
 
 def target_under(folder: Path, target: str) -> str:
@@ -58,10 +73,9 @@ def target_under(folder: Path, target: str) -> str:
     return f"{name}:{folder / place}{comma}{options}" if place and name in PATHS else target
 
 
-def _factory(name: str) -> Callable[[str], Sink]:
-    check_target(name)
+def _built_in(name: str) -> Callable[[str], Sink]:
     module, _, attribute = BUILT_IN[name].partition(":")
     factory: Callable[..., Sink] = getattr(
-        import_module(f"caliper.adapters.exports.sinks.{module}"), attribute
+        require(f"caliper.adapters.exports.sinks.{module}"), attribute
     )
     return partial(factory, pack=shipped_pack()) if name in _WITH_PROMPTS else factory

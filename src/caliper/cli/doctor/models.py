@@ -16,7 +16,8 @@ from caliper.core.question import Decoding
 from caliper.lazy import lazy_module
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatMessage, ChatModel, Completion, Image
-from caliper.wiring.models import ModelRoom, split_recording, split_spec
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.specs import split_recording, split_spec
 
 if TYPE_CHECKING:
     from PIL import Image as pictures  # noqa: N813 - a module
