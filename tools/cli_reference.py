@@ -17,7 +17,8 @@ from generated import ROOT, written
 from pydantic import BaseModel
 
 from caliper.cli.app import app
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.wiring.settings import CallSettings
 from caliper.wiring.specs import EMBEDDERS, KINDS, TAGGERS
 

@@ -22,7 +22,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.local.submission import parcel_of, send
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.reports.run_reader import FILES, VerdictQuery

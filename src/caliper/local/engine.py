@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from importlib import import_module
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
@@ -25,6 +23,7 @@ from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
+from caliper.local.report_imports import schedule_imports
 from caliper.local.reports import stored_report, stored_sittings
 from caliper.local.setup import CaptionedRuleOf, RunSetup
 from caliper.local.stages import planning, work
@@ -67,10 +66,6 @@ from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
-_FOR_THE_REPORT = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
-"""Modules that take long to import, and that only the report needs."""
-_STEP = 0.3
-"""Seconds between these imports, in which replies are read."""
 
 
 class LocalRun:
@@ -221,11 +216,8 @@ class LocalRun:
 
     def _note_jobs(self, published: int) -> None:
         self.jobs += published
-        # The models have their first questions: there is time now. Imported in a thread, they would
-        # keep replies waiting four times as long.
-        loop = asyncio.get_running_loop()
-        for number, name in enumerate(_FOR_THE_REPORT):
-            loop.call_later(number * _STEP, _import_early, name)
+        # The models have their first questions: there is time now.
+        schedule_imports()
 
     def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options
@@ -301,11 +293,6 @@ class LocalRun:
         places = self._setup.config.benchmarks
         roots = {part.name: places[part.name].media_root for part in spec.benchmarks}
         return sinks(captions, folder_thumbnails(roots))
-
-
-def _import_early(name: str) -> None:
-    with suppress(ModuleNotFoundError):
-        import_module(name)
 
 
 def _refuse(kind: Trouble, text: str) -> None:

@@ -25,7 +25,8 @@ from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite
-from caliper.local.config import BenchmarkConfig, RunConfig, check_config, relative_to
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig, check_config, relative_to
 from caliper.local.data_fetching import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy, read_policy
