@@ -73,13 +73,13 @@ def missing_extra(error: ModuleNotFoundError) -> InvalidInput | None:
     return _needs(library) if library in EXTRAS else None
 
 
-def check_installed(*libraries: str) -> None:
+def check_library(*libraries: str, field: str = "") -> None:
     """Raise InvalidInput that names the extra to install if one of these libraries of `EXTRAS` is
-    missing. They are not imported.
+    missing. They are not imported. `field` is what asks for them.
     """
     for library in libraries:
         if not _is_installed(library):
-            raise _needs(library)
+            raise _needs(library, field)
 
 
 def _is_installed(library: str) -> bool:
@@ -89,7 +89,8 @@ def _is_installed(library: str) -> bool:
         return False
 
 
-def _needs(library: str) -> InvalidInput:
+def _needs(library: str, field: str = "") -> InvalidInput:
     from caliper.core.errors import InvalidInput  # noqa: PLC0415 - `caliper.cli.main` imports this
 
-    return InvalidInput(f"needs {library}: pip install 'caliper-captions[{EXTRAS[library]}]'")
+    message = f"needs {library}: pip install 'caliper-captions[{EXTRAS[library]}]'"
+    return InvalidInput(message, field=field)

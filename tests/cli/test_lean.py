@@ -44,6 +44,8 @@ NEEDY = {
     "analysis": ("correlation", *CAPTIONS, "--people", "people.csv"),
     "parquet": ("validate", "rows.parquet"),
     "serve": ("watch", "0123456789abcdef", "--server", "127.0.0.1:1"),
+    "wandb": ("export", "a", "--to", "wandb"),
+    "mlflow": ("export", "a", "--to", "mlflow"),
     "spacy": ("evaluate", "comprecap", *SCENES, "--tagger", "spacy:en"),
     "minilm": ("evaluate", "comprecap", *SCENES, "--embedder", "minilm"),
 }

@@ -1,5 +1,5 @@
 """What trackers of experiments have in common: libraries, which are no part of Caliper and read
-their own settings and credentials, and the names of figures.
+their own settings and credentials, their runs, and the names of figures.
 """
 
 from __future__ import annotations
@@ -8,23 +8,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from caliper.core.checkpoints import EntryFigure
-from caliper.core.errors import BackendUnavailable, CaliperError, InvalidInput
+from caliper.core.errors import BackendUnavailable, CaliperError
+from caliper.lazy import check_library
 
 STEP = "caliper/step"
 """The metric that holds the training step in W&B, whose own step only grows: it drops what comes
 late.
 """
-
-
-def check_library(name: str, field: str = "") -> None:
-    """Raise InvalidInput for a library that is not installed."""
-    if find_spec(name) is None:
-        message = f"{name} is not installed here: pip install 'caliper-captions[{name}]'"
-        raise InvalidInput(message, field=field)
 
 
 @contextmanager
@@ -41,16 +34,50 @@ def library(name: str) -> Iterator[Any]:
         raise BackendUnavailable(f"{name}: {type(error).__name__}") from error
 
 
-def define_steps(run: Any) -> None:
-    """Draw the figures of a run of W&B over the metric STEP."""
+def start_run(wandb: Any, run_id: str, **options: Any) -> Any:
+    """A run of W&B with this id, or the one that there is. Its figures are drawn over STEP."""
+    run = wandb.init(
+        id=run_id,
+        resume="allow",
+        # A training script may have a run of its own in this process.
+        reinit="create_new",
+        settings=_settings(wandb),
+        **options,
+    )
     run.define_metric(STEP)
     run.define_metric("caliper/*", step_metric=STEP)
+    return run
+
+
+def _settings(wandb: Any) -> Any:
+    """Nothing of this machine, its code or its output belongs to the results."""
+    return wandb.Settings(
+        silent=True,
+        # Without a key it asks for one in a terminal, where perhaps nobody is.
+        login_timeout=30,
+        console="off",
+        save_code=False,
+        disable_code=True,
+        disable_git=True,
+        disable_job_creation=True,
+        x_disable_meta=True,
+        x_disable_stats=True,
+        x_disable_machine_info=True,
+        x_save_requirements=False,
+    )
 
 
 def experiment_id(client: Any, name: str) -> str:
     """The experiment of that name in MLflow, which is made if there is none."""
     found = client.get_experiment_by_name(name)
     return str(found.experiment_id if found else client.create_experiment(name))
+
+
+def tagged_run(client: Any, experiment: str, tag: str, value: str) -> Any | None:
+    """The run of MLflow whose tag has this value; None if there is none."""
+    wanted = f"tags.`{tag}` = '{value}'"
+    found = client.search_runs([experiment], filter_string=wanted, max_results=1)
+    return found[0] if found else None
 
 
 def metric_name(figure: EntryFigure) -> str:

@@ -18,7 +18,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
-from caliper.lazy import check_installed
+from caliper.lazy import check_library
 from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
@@ -186,7 +186,7 @@ class LocalRun:
 
     async def _work(self, planner: Planner) -> None:
         if self._setup.models.captioners:
-            check_installed("PIL", "av")
+            check_library("PIL", "av")
         decoders, anchors = Decoders(self._options), self._anchors()
         plan = planning(planner, self._ground, self._note_jobs)
         try:

@@ -14,9 +14,9 @@ from caliper.adapters.notices.bodies import event_body, slack_body
 from caliper.adapters.notices.mail import Mailbox
 from caliper.adapters.notices.trackers import WITH_FIGURES, MlflowTracker, WandbTracker
 from caliper.adapters.notices.webhook import Webhook
-from caliper.adapters.tracking import check_library
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.suites import Suite
+from caliper.lazy import check_library
 from caliper.local.strict import Strict
 from caliper.ports.clock import Clock
 from caliper.ports.notices import NoticeTarget
@@ -154,4 +154,4 @@ def check_targets(suite: Suite) -> None:
         for field in ("url", "secret"):
             referenced(one.get(field, ""), f"notify.{name}.{field}")
         if one.get("shape") in _LIBRARIES:
-            check_library(one["shape"], "shape")
+            check_library(one["shape"], field="shape")

@@ -22,7 +22,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, MessageValue
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.lazy import check_installed, lazy_module
+from caliper.lazy import check_library, lazy_module
 from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
@@ -146,7 +146,7 @@ async def captioner_parts(
     """The captioner, with its description. Raises what `ModelRoom.chat_model` raises, and
     InvalidInput where the libraries that read media are missing.
     """
-    check_installed("PIL", "av")
+    check_library("PIL", "av")
     pack = _pack(settings)
     telemetry = ground.telemetry.stage("captioner")
     room = ModelRoom(settings.access(), ground.clock, telemetry)

@@ -14,7 +14,7 @@ from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
-from caliper.lazy import check_installed, lazy_module
+from caliper.lazy import check_library, lazy_module
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
 from caliper.wiring.settings import decoders
@@ -74,7 +74,7 @@ def lacks(*, pictures: bool) -> Iterator[str]:
 def _lack(library: str) -> str:
     """What to install for a library; empty if it is installed."""
     try:
-        check_installed(library)
+        check_library(library)
     except InvalidInput as missing:
         return str(missing)
     return ""

@@ -67,7 +67,7 @@ class FakeMlflow:
     def create_run(self, experiment: str, tags: dict[str, str], run_name: str) -> Any:
         assert experiment == "id of captions"
         run = f"run {len(self.runs)}"
-        self.runs[f"tags.caliper_suite = '{tags['caliper_suite']}'"] = run
+        self.runs[f"tags.`caliper_suite` = '{tags['caliper_suite']}'"] = run
         self.calls.append(("run", run_name))
         return SimpleNamespace(info=SimpleNamespace(run_id=run))
 
@@ -84,11 +84,15 @@ async def test_wandb_draws_late_figures_over_the_training_step(
         calls.append(("init", options))
         return FakeRun(calls)
 
-    install(monkeypatch, "wandb", init=init)
+    install(monkeypatch, "wandb", init=init, Settings=dict)
     tracker = WandbTracker(WITH_FIGURES, "captions")
     for step in (20, 10):
         await tracker.deliver(notice(step=step))
     options = {"project": "captions", "id": RUN, "name": RUN, "resume": "allow"}
+    settings = [each[1].pop("settings") for each in calls if each[0] == "init"]
+    # Neither what this process writes nor where it runs.
+    assert {(each["console"], each["x_disable_meta"]) for each in settings} == {("off", True)}
+    assert {each[1].pop("reinit") for each in calls if each[0] == "init"} == {"create_new"}
     figures = {"caliper/capability.average.f1": 41.25, "caliper/capability.tasks.a _b_.f1": 30.5}
 
     def once(step: int) -> Calls:
@@ -132,12 +136,12 @@ async def test_without_a_step_there_is_no_place_for_figures() -> None:
 
 
 async def test_a_library_that_is_missing_or_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InvalidInput, match="mlflow is not installed here: pip install"):
+    with pytest.raises(InvalidInput, match="needs mlflow: pip install"):
         await MlflowTracker(WITH_FIGURES, "captions", str).deliver(notice())
 
     def init(**_: Any) -> None:
         raise OSError("the key is 1234")
 
-    install(monkeypatch, "wandb", init=init)
+    install(monkeypatch, "wandb", init=init, Settings=dict)
     with pytest.raises(BackendUnavailable, match=r"^wandb: OSError$"):
         await WandbTracker(WITH_FIGURES, "captions").deliver(notice())

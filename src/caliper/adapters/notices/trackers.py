@@ -10,10 +10,18 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters.tracking import STEP, define_steps, experiment_id, library, metric_name
+from caliper.adapters.tracking import (
+    STEP,
+    experiment_id,
+    library,
+    metric_name,
+    start_run,
+    tagged_run,
+)
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice
 
+_SUITE = "caliper_suite"
 WITH_FIGURES = frozenset({NoticeKind.DECIDED, NoticeKind.PASSED, NoticeKind.REGRESSED})
 
 
@@ -32,9 +40,8 @@ class WandbTracker:
 
     def _log(self, wandb: Any, notice: Notice) -> None:
         name = _run_name(notice)
-        run = wandb.init(project=self.project, id=name, name=name, resume="allow")
+        run = start_run(wandb, name, project=self.project, name=name)
         try:
-            define_steps(run)
             figures = {f"caliper/{key}": value for key, value in _figures(notice).items()}
             run.log({STEP: notice.step, **figures})
         finally:
@@ -57,10 +64,9 @@ class MlflowTracker:
         client = mlflow.MlflowClient(tracking_uri=self.url() or None)
         experiment = experiment_id(client, self.project)
         name = _run_name(notice)
-        wanted = f"tags.caliper_suite = '{name}'"
-        runs = client.search_runs([experiment], filter_string=wanted, max_results=1)
-        tags = {"caliper_suite": name}
-        run = runs[0] if runs else client.create_run(experiment, tags=tags, run_name=name)
+        run = tagged_run(client, experiment, _SUITE, name)
+        if run is None:
+            run = client.create_run(experiment, tags={_SUITE: name}, run_name=name)
         for key, value in _figures(notice).items():
             client.log_metric(run.info.run_id, key, value, step=notice.step)
 

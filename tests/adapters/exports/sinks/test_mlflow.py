@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.fakes import reports
 from tests.fakes.mlflow_server import Metric, Server
-from tests.fakes.results import CAPTION, results
+from tests.fakes.results import CAPTION, in_state, results
 
 from caliper.adapters.exports.sinks.mlflow import MlflowSink
 from caliper.core.errors import BackendUnavailable
@@ -76,3 +76,11 @@ def test_an_export_that_failed_is_made_again_and_tells_no_secret(server: Server)
     (run,) = server.runs.values()
     assert run.status == "FINISHED"
     assert len({metric.key for metric in run.history}) == len(run.history)
+
+
+def test_a_partial_run_is_not_one_that_finished(server: Server) -> None:
+    MlflowSink("").write(in_state(results(), "cancelled"))
+    (run,) = server.runs.values()
+    assert (run.status, run.tags["caliper.state"]) == ("FAILED", "cancelled")
+    MlflowSink("").write(results())
+    assert (run.status, run.tags["caliper.state"]) == ("FINISHED", "complete")

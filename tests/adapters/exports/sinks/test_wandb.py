@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import wandb
-from tests.fakes.results import CAPTION, results
+from tests.fakes.results import CAPTION, in_state, results
 from tests.fakes.wandb_files import records
 
 from caliper.adapters.exports.sinks.wandb import WandbSink
@@ -89,3 +89,9 @@ def test_a_run_of_the_training_script_goes_on(offline: Path) -> None:
     assert wandb.run is own
     own.log({"loss": 1.0})
     own.finish()
+
+
+def test_a_partial_run_is_not_one_that_finished(offline: Path) -> None:
+    WandbSink("captions").write(in_state(results(), "cancelled"))
+    (code,) = (each.exit.exit_code for each in written(offline) if each.HasField("exit"))
+    assert code == 1

@@ -17,7 +17,7 @@ from caliper.adapters.exports.sinks.tracked import (
     setup_of,
     standing_of,
 )
-from caliper.adapters.tracking import experiment_id, library
+from caliper.adapters.tracking import experiment_id, library, tagged_run
 from caliper.ports.sinks import Results
 
 _RUN, _MARK = "caliper.run", "caliper.mark"
@@ -66,15 +66,15 @@ class MlflowSink:
         # Last, so that an export that was interrupted is made again.
         for name, value in {**_tags(results), _MARK: mark_of(results)}.items():
             client.set_tag(of_run, name, value)
-        client.set_terminated(of_run, "FINISHED", ended)
+        status = "FAILED" if results.report.partial else "FINISHED"
+        client.set_terminated(of_run, status, ended)
         return f"experiment {experiment}, run {of_run}"
 
 
 def _run_in(client: Any, experiment: str, results: Results) -> Any:
-    wanted = f"tags.`{_RUN}` = '{results.run}'"
-    found = client.search_runs([experiment], filter_string=wanted, max_results=1)
-    if found:
-        return found[0]
+    found = tagged_run(client, experiment, _RUN, results.run)
+    if found is not None:
+        return found
     start = _milliseconds(results)
     return client.create_run(experiment, start, _tags(results), results.report.name)
 

@@ -15,7 +15,7 @@ from caliper.adapters.exports.sinks.tracked import (
     setup_of,
     standing_of,
 )
-from caliper.adapters.tracking import STEP, define_steps, library
+from caliper.adapters.tracking import STEP, library, start_run
 from caliper.ports.sinks import Results
 
 _MARK = "caliper_mark"
@@ -37,18 +37,15 @@ class WandbSink:
     def _log(self, wandb: Any, results: Results) -> str:
         entity, _, project = self.project.rpartition("/")
         name = run_name(results)
-        run = wandb.init(
+        run = start_run(
+            wandb,
+            name,
             entity=entity or None,
             project=project or None,
-            id=name,
             name=results.report.name,
             group=results.suite or None,
             job_type="evaluation",
             tags=[tag[:_LONGEST_TAG] for tag in results.tags],
-            resume="allow",
-            # A training script may have a run of its own in this process.
-            reinit="create_new",
-            settings=_settings(wandb),
         )
         try:
             run.config.update(setup_of(results) | standing_of(results), allow_val_change=True)
@@ -61,7 +58,8 @@ class WandbSink:
         except BaseException:
             run.finish(exit_code=1)
             raise
-        run.finish()
+        # W&B has no other word for a run that lacks something.
+        run.finish(exit_code=int(results.report.partial))
         if not run.offline:
             return str(run.url)
         own = Path(run.dir).parent
@@ -69,7 +67,6 @@ class WandbSink:
         return str(own)
 
     def _log_figures(self, run: Any, results: Results) -> None:
-        define_steps(run)
         if run.summary.get(_MARK) == mark_of(results):
             return
         figures = {f"caliper/{key}": value for key, value in metrics_of(results).items()}
@@ -82,21 +79,3 @@ def _remove_earlier(own: Path, name: str) -> None:
     for other in own.parent.glob(f"offline-run-*-{name}*"):
         if other != own and not any(other.glob("*.synced")):
             rmtree(other, ignore_errors=True)
-
-
-def _settings(wandb: Any) -> Any:
-    """Nothing of this machine, its code or its output belongs to the results."""
-    return wandb.Settings(
-        silent=True,
-        # Without a key it asks for one in a terminal, where perhaps nobody is.
-        login_timeout=30,
-        console="off",
-        save_code=False,
-        disable_code=True,
-        disable_git=True,
-        disable_job_creation=True,
-        x_disable_meta=True,
-        x_disable_stats=True,
-        x_disable_machine_info=True,
-        x_save_requirements=False,
-    )
