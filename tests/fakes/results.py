@@ -47,6 +47,12 @@ def in_state(results: Results, state: str) -> Results:
     return replace(results, report=replace(results.report, state=state))
 
 
+def judged_in_part(results: Results) -> Results:
+    """The same results, of a run that a share of the questions was drawn for."""
+    report = replace(results.report, spec={**results.report.spec, "judge_share": 0.5})
+    return replace(results, report=report, spec=replace(results.spec, judge_share=0.5))
+
+
 def fetched(results: Results, benchmark: str, name: str) -> Results:
     """The same results, of data of a benchmark that were fetched by this name."""
     named = {**results.report.spec, "data_names": {benchmark: name}}

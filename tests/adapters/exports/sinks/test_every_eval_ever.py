@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.fakes.results import fetched, files_in, in_state, kept_results
+from tests.fakes.results import fetched, files_in, in_state, judged_in_part, kept_results
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.captionqa.metrics import gap_figure
@@ -202,10 +202,11 @@ async def test_a_model_without_an_owner_is_of_an_unknown_one(tmp_path: Path) -> 
     assert {"/".join(name.split("/")[2:4]) for name in files_in(tmp_path)} == {"unknown/first"}
 
 
-@pytest.mark.parametrize("state", ["finished", "decided"])
-async def test_only_complete_runs_are_published(tmp_path: Path, state: str) -> None:
-    with pytest.raises(NotReady, match="only complete runs"):
-        await export(in_state(await kept_results("first"), state), f"every_eval_ever:{tmp_path}")
+async def test_only_complete_runs_are_published(tmp_path: Path) -> None:
+    kept = await kept_results("first")
+    for results in (in_state(kept, "finished"), in_state(kept, "decided"), judged_in_part(kept)):
+        with pytest.raises(NotReady, match="only complete runs"):
+            await export(results, f"every_eval_ever:{tmp_path}")
 
 
 @pytest.mark.parametrize(

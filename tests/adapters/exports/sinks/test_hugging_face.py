@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import huggingface_hub
 import pytest
 import yaml
-from tests.fakes.results import fetched, files_in, in_state, kept_results
+from tests.fakes.results import fetched, files_in, in_state, judged_in_part, kept_results
 
 from caliper.core.errors import CaliperError, InvalidInput, NotReady, StoreUnavailable
 from caliper.local.exports import export
@@ -55,7 +55,7 @@ async def test_what_is_not_comparable_says_so_first(tmp_path: Path) -> None:
     for text in files_in(tmp_path).values():
         (entry,) = entries(text)
         assert entry.notes is not None
-        assert entry.notes.startswith("Not for comparison: Scored by built-in rules")
+        assert entry.notes.startswith("Not comparable with published figures: Scored by")
         assert entry.source_url is None
 
 
@@ -65,6 +65,12 @@ async def test_only_complete_runs_are_published(tmp_path: Path, state: str) -> N
     for target in (f"hf:{tmp_path},{DATASETS}", f"hf-pr:{MODEL},{DATASETS}"):
         with pytest.raises(NotReady, match="only complete runs"):
             await export(results, target)
+    assert not files_in(tmp_path)
+
+
+async def test_a_run_that_was_judged_in_part_is_not_published(tmp_path: Path) -> None:
+    with pytest.raises(NotReady, match=r"only complete runs .* Judged in part"):
+        await export(judged_in_part(await kept_results("judged")), f"hf:{tmp_path},{DATASETS}")
     assert not files_in(tmp_path)
 
 

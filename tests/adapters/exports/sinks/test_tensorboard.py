@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tests.fakes.results import results
+from tests.fakes.results import in_state, results
 
 from caliper.adapters.exports.sinks.tensorboard import TensorboardSink
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotReady
 
 
 def test_runs_are_one_line_over_their_steps_however_late(tmp_path: Path) -> None:
@@ -36,3 +36,12 @@ def steps(folder: Path) -> list[int]:
 def test_there_is_no_place_without_a_step(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="--step: the training step is unknown"):
         TensorboardSink(str(tmp_path)).write(results(step=None))
+
+
+def test_a_line_has_no_place_to_say_that_a_run_is_partial(tmp_path: Path) -> None:
+    sink = TensorboardSink(str(tmp_path))
+    with pytest.raises(NotReady, match="Incomplete"):
+        sink.write(in_state(results(), "finished"))
+    assert list(tmp_path.iterdir()) == []
+    sink.write(in_state(results(), "decided"))
+    assert len(list(tmp_path.iterdir())) == 1

@@ -176,11 +176,10 @@ def _metric(evaluation: BenchmarkResult, path: Path, estimate: Estimate) -> dict
     part, definition = evaluation.part, benchmark(evaluation.part.name)
     bounds = definition.bounds_of(path)
     text = label(part, path)
-    row, _, column = text.rpartition(", ")
     metric: dict[str, Any] = {
         "evaluation_description": f"{part.title}: {text}",
         "metric_id": _names(part, path)[1],
-        "metric_name": row if column == "value" else column,
+        "metric_name": text.rpartition(", ")[2],
         "metric_unit": "percent" if bounds == _PERCENT else "points",
         "lower_is_better": definition.direction(path) is Better.LESS,
     }

@@ -14,11 +14,11 @@ from caliper.ports.sinks import Results
 
 
 def refuse_unfinished(results: Results) -> None:
-    """Raise NotReady for a run that is not complete, or that ended early because the answer to a
-    comparison was sure, and for one whose end is not known.
+    """Raise NotReady for a run that is not complete, that was judged in part, or that ended early
+    because the answer to a comparison was sure, and for one whose end is not known.
     """
     report = results.report
-    if report.state != RunState.COMPLETE:
+    if report.state != RunState.COMPLETE or results.spec.judge_share is not None:
         raise NotReady(f"only complete runs are published. {state(report)}")
     if not results.ended:
         raise NotReady(f"when the run {results.run} ended is not known")

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from caliper.adapters.files import store_error, write_atomically
-from caliper.core.errors import InvalidInput
+from caliper.adapters.phrases import state
+from caliper.core.errors import InvalidInput, NotReady
 from caliper.ports.sinks import Results
 
 _PREFIX = "events.out.tfevents"
@@ -24,7 +25,8 @@ _PREFIX = "events.out.tfevents"
 class TensorboardSink:
     """ports.sinks.Sink for a log directory: all runs that go there are one line over their steps.
 
-    A file per run. TensorBoard reads them in the order of their names, which is that of the steps.
+    A file per run, but none of partial ones: a line cannot tell. TensorBoard reads them in the
+    order of their names, which is that of the steps.
     """
 
     folder: str
@@ -36,6 +38,8 @@ class TensorboardSink:
     def write(self, results: Results) -> str:
         if results.step is None:
             raise InvalidInput("the training step is unknown", field="--step")
+        if results.report.partial:
+            raise NotReady(f"lines of TensorBoard are of whole runs. {state(results.report)}")
         folder = Path(self.folder)
         path = folder / f"{_PREFIX}.{results.step:018d}.{results.run}"
         time = datetime.fromisoformat(results.ended).timestamp() if results.ended else 0.0
