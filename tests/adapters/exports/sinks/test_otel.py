@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -111,6 +112,19 @@ async def test_verdicts_are_sent_when_they_may_leave_the_machine() -> None:
     )
 
 
+async def test_what_is_sent_again_is_known_by_its_ids() -> None:
+    results = await kept_results("judged")
+    first, second = await sent(results), await sent(replace(results, with_verdicts=True))
+    ids, more = (
+        [attributes(record)["log.record.uid"] for record in collector.records]
+        for collector in (first, second)
+    )
+    assert more[: len(ids)] == ids
+    assert len(set(more)) == len(more) > len(ids)
+    later = await sent(replace(results, step=7))
+    assert not {attributes(record)["log.record.uid"] for record in later.records} & set(ids)
+
+
 async def test_an_incomplete_run_says_so() -> None:
     collector = await sent(in_state(await kept_results("judged"), "finished"))
     assert {attributes(record)["caliper.state"] for record in collector.records} == {"finished"}
@@ -129,6 +143,12 @@ async def test_events_that_are_not_taken_are_told() -> None:
         pytest.raises(StoreUnavailable, match="did not take"),
     ):
         await export(await kept_results("first"), f"otel:{url}")
+
+
+async def test_credentials_are_not_in_a_url() -> None:
+    with pytest.raises(InvalidInput, match="HEADERS") as raised:
+        await export(await kept_results("first"), "otel:http://me:secret@127.0.0.1:1")
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize("where", ["", ":localhost", ":localhost:4317"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import urlsplit
 
 from opentelemetry._logs import LogRecord, SeverityNumber
@@ -19,6 +19,7 @@ from opentelemetry.sdk._logs import ReadableLogRecord
 from opentelemetry.sdk._logs.export import LogRecordExportResult
 from opentelemetry.sdk.environment_variables import (
     OTEL_EXPORTER_OTLP_ENDPOINT,
+    OTEL_EXPORTER_OTLP_HEADERS,
     OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
     OTEL_SERVICE_NAME,
 )
@@ -27,6 +28,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from caliper.adapters.exports.sinks.selection import rankable_figures
+from caliper.adapters.exports.sinks.tracked import mark_of
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import VerdictRow
 from caliper.pipeline.work.log_subject import job_span
@@ -38,6 +40,8 @@ _VALUE = "gen_ai.evaluation.score.value"
 _LABEL = "gen_ai.evaluation.score.label"
 _EXPLANATION = "gen_ai.evaluation.explanation"
 _ERROR = "error.type"
+_UID = "log.record.uid"
+"""Events with the same one are duplicates, which may be removed."""
 _BATCH = 500
 """Events per message: collectors take up to 4 MiB."""
 _Attributes = dict[str, str | int | float | bool]
@@ -55,12 +59,17 @@ class OtelSink:
         if not url.hostname or url.scheme not in ("http", "https"):
             message = f"name a collector: otel:http://HOST:4317, or set {variables[1]}"
             raise InvalidInput(message)
+        if "@" in url.netloc:
+            message = (
+                f"credentials belong in {OTEL_EXPORTER_OTLP_HEADERS}, not in a collector's URL"
+            )
+            raise InvalidInput(message)
         self._url = where
-        self._place = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+        self._place = f"{url.scheme}://{url.netloc}"
 
     def write(self, results: Results) -> str:
         """Send an event per figure, and one per verdict if they may leave this machine. Collectors
-        keep what they were sent before. Raises StoreUnavailable.
+        keep what they were sent before; equal events have equal ids. Raises StoreUnavailable.
         """
         exporter = OTLPLogExporter(endpoint=self._url or None)
         try:
@@ -79,22 +88,21 @@ def _events(results: Results) -> Iterator[ReadableLogRecord]:
     resource = Resource.create({"service.name": os.environ.get(OTEL_SERVICE_NAME, "caliper")})
     scope = InstrumentationScope("caliper", results.spec.version)
     ended = datetime.fromisoformat(results.ended) if results.ended else None
-    records = [_figures(results)]
+    records, mark = [_figures(results)], mark_of(results)[:16]
     if results.with_verdicts:
         records.append(_verdicts(results))
-    for each in records:
-        for attributes, span in each:
-            trace = int(results.run * 2, 16)
-            flags = TraceFlags(TraceFlags.SAMPLED)
-            place = SpanContext(trace, span, is_remote=True, trace_flags=flags)
-            record = LogRecord(
-                timestamp=None if ended is None else round(ended.timestamp()) * 10**9,
-                context=set_span_in_context(NonRecordingSpan(place)),
-                severity_number=SeverityNumber.INFO,
-                attributes=attributes,
-                event_name=_EVENT,
-            )
-            yield ReadableLogRecord(record, resource, scope)
+    for number, (attributes, span) in enumerate(chain(*records)):
+        trace = int(results.run * 2, 16)
+        flags = TraceFlags(TraceFlags.SAMPLED)
+        place = SpanContext(trace, span, is_remote=True, trace_flags=flags)
+        record = LogRecord(
+            timestamp=None if ended is None else round(ended.timestamp()) * 10**9,
+            context=set_span_in_context(NonRecordingSpan(place)),
+            severity_number=SeverityNumber.INFO,
+            attributes=attributes | {_UID: f"{results.run}-{mark}-{number}"},
+            event_name=_EVENT,
+        )
+        yield ReadableLogRecord(record, resource, scope)
 
 
 def _figures(results: Results) -> Iterator[tuple[_Attributes, int]]:
