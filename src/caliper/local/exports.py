@@ -106,8 +106,8 @@ async def _export_all(
     again = f"repeat it by `caliper export {run} --to"
     try:
         found = await results
-    except CaliperError as error:
-        warn(f"not exported: {error}")
+    except Exception as error:  # noqa: BLE001 - the run has ended, whatever becomes of its exports
+        warn(f"not exported: {_told(error)}")
         return
     for target in targets:
         name = target.partition(":")[0]
@@ -116,8 +116,13 @@ async def _export_all(
                 await export(found, target)
         except TimeoutError:
             warn(f"not exported to {name}: no answer in {_LIMIT:.0f} s; {again} {target}`")
-        except CaliperError as error:
-            warn(f"not exported to {name}: {error}; {again} {target}`")
+        except Exception as error:  # noqa: BLE001
+            warn(f"not exported to {name}: {_told(error)}; {again} {target}`")
+
+
+def _told(error: Exception) -> str:
+    """What is wrong; of a defect only its kind, as its text may hold anything."""
+    return str(error) if isinstance(error, CaliperError) else f"defect: {type(error).__name__}"
 
 
 def _results(spec: RunSpec, read: Callable[[str], bytes]) -> Results:
