@@ -91,7 +91,7 @@ def on_gitlab(given: Mapping[str, str]) -> Comments:
 
 def main(file: Path) -> None:
     """Comment, unless a GitLab project has no token for it."""
-    text = "The gate found nothing: see the log of the job."
+    text = "**The captions were not compared:** see the log of the job."
     if file.exists():
         text = file.read_text(encoding="utf-8")[:_MOST]
     given, on_host = os.environ, on_gitlab if "CI_API_V4_URL" in os.environ else on_github

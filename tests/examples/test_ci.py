@@ -126,9 +126,11 @@ def test_the_action_gates_and_comments_once(api: CommentApi, checkout: Path) -> 
     steps = {step["name"]: step for step in job["steps"] if "run" in step}
     given = {"GITHUB_API_URL": api.url, "GITHUB_REPOSITORY": "o/r", "PULL_REQUEST": "7"}
     variables = {**job["env"], **given, "GITHUB_TOKEN": "secret"}
-    # Before the gate: that there is nothing is said, too.
+    # Before the gate: nobody takes that for a pass.
     assert run(steps["Comment"]["run"], checkout, variables).returncode == 0
-    assert api.comments[-1]["body"] == f"{MARK}The gate found nothing: see the log of the job."
+    assert api.comments[-1]["body"] == (
+        f"{MARK}**The captions were not compared:** see the log of the job."
+    )
     ended = run(steps["Gate"]["run"], checkout, job["env"])
     assert ended.returncode == 0, ended.stderr
     left = {"gate.md", "gate.xml", "candidate/report.html"}
