@@ -32,10 +32,15 @@ def other_pythons() -> Iterator[str]:
     for series in SERIES:
         if series == f"{sys.version_info.major}.{sys.version_info.minor}":
             continue
-        own = sorted(versions.glob(f"{series}.*/bin/python{series}"))
+        own = sorted(versions.glob(f"{series}.*/bin/python{series}"), key=_patch)
         found = str(own[-1]) if own else shutil.which(f"python{series}")
         if found is not None:
             yield found
+
+
+def _patch(python: Path) -> int:
+    """The number of a patch release: 3.11.10 is newer than 3.11.9."""
+    return int(re.sub(r"\D.*", "", python.parts[-3].split(".")[2]) or 0)
 
 
 def build(folder: Path) -> Path:
