@@ -97,6 +97,21 @@ async def test_what_the_package_does_wrong_is_named() -> None:
         await endpoint.complete(HELLO, Decoding())
 
 
+class Clinging(FakeEndpoint):
+    """Cannot be closed: it raises, or, without a word to say, never ends."""
+
+    async def close(self) -> None:
+        if said := self.tell(""):
+            raise ValueError(said)
+        await asyncio.Event().wait()
+
+
+async def test_what_cannot_be_closed_is_named_and_holds_nobody_up() -> None:
+    with pytest.raises(FunctionFailed, match=rf"{KIND} raised ValueError\('no'\)"):
+        await DeclaredEndpoint(Clinging(lambda _: "no"), KIND, 60).close()
+    await DeclaredEndpoint(Clinging(lambda _: ""), KIND, 0.01).close()
+
+
 async def test_a_call_has_a_deadline_and_can_be_cancelled() -> None:
     never = hold(FakeEndpoint())
     with pytest.raises(BackendTimeout):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -57,8 +58,12 @@ class DeclaredEndpoint:
         return await self._expect(Completion, call)
 
     async def close(self) -> None:
-        """Close the endpoint of the package."""
-        await self._endpoint.close()
+        """Close the endpoint of the package, but wait no longer than for a call. Raises
+        FunctionFailed.
+        """
+        with blame(self._kind), suppress(TimeoutError):
+            async with asyncio.timeout(self._timeout):
+                await self._endpoint.close()
 
     async def _expect(self, kind: type[_Result], call: Callable[[], Awaitable[_Result]]) -> _Result:
         with blame(self._kind):
