@@ -1,5 +1,8 @@
 """What becomes of a run whose export fails."""
 
+import asyncio
+from threading import Event
+
 import pytest
 from tests.fakes.kept_runs import KEPT
 
@@ -24,3 +27,22 @@ async def test_no_defect_of_a_sink_ends_a_run(monkeypatch: pytest.MonkeyPatch) -
     again = f"repeat it by `caliper export {path} --to csv:a`"
     assert warning == f"not exported to csv: defect: ValueError; {again}"
     assert [target for _, target in put] == ["csv:b"]
+
+
+def test_a_sink_that_never_answers_does_not_keep_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released, ended = Event(), []
+
+    def stuck(_: Results, target: str) -> str:
+        released.wait(20)
+        ended.append(target)
+        return target
+
+    monkeypatch.setattr(exports, "put_results", stuck)
+    monkeypatch.setattr(exports, "_LIMIT", 0.01)
+    told: list[str] = []
+    asyncio.run(exports.export_directory(KEPT / "first", ("csv:a",), told.append))
+    assert ended == []
+    released.set()
+    assert told[0].startswith("not exported to csv: no answer in 0 s; repeat it by")

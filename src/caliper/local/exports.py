@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from caliper.adapters.exports.report_reader import read_report
@@ -80,7 +82,19 @@ async def export(results: Results, target: str) -> str:
     """Put results into the sink at NAME[:WHERE]. Returns the place. Raises what `put_results`
     raises.
     """
-    return await asyncio.to_thread(put_results, results, target)
+    done: Future[str] = Future()
+
+    def put() -> None:
+        # Nobody can cancel it any more: it has a result, wanted or not.
+        if done.set_running_or_notify_cancel():
+            try:
+                done.set_result(put_results(results, target))
+            except BaseException as error:  # noqa: BLE001 - raised where it is awaited
+                done.set_exception(error)
+
+    # The process waits for threads of its executor, and a sink may never answer.
+    Thread(target=put, name="caliper-export", daemon=True).start()
+    return await asyncio.wrap_future(done)
 
 
 async def export_directory(
