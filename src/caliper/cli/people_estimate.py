@@ -1,0 +1,154 @@
+"""`caliper labels estimate`: figures as people would judge them, from labels of a sample."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from caliper.adapters.phrases import number
+from caliper.analysis.prediction_powered import LEAST_LABELS, PeopleEstimate
+from caliper.benchmarks.registry import benchmark
+from caliper.cli.console import OUT, write_json
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json
+from caliper.cli.labels import StudioLabels, label_of, read_studio_labels
+from caliper.cli.tables import text_table
+from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.run import RunState
+from caliper.local.directory import RunDirectory, find_run
+from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
+from caliper.pipeline.comparing.people_figures import (
+    PeopleFigure,
+    PeopleTruth,
+    figures_by_people,
+)
+from caliper.pipeline.ledger.report import run_status, tallies
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The run that the tasks are of.")]
+Exports = Annotated[
+    list[Path],
+    typer.Option("--labels", metavar="PATH", help="Label Studio's export as JSON; repeatable."),
+]
+Width = Annotated[
+    float | None,
+    typer.Option(
+        "--width",
+        min=0.0,
+        help="Also show how many more labels make intervals this wide.",
+    ),
+]
+_SCALED = ("value", "these", "like_these", "judge", "people")
+
+
+def estimate(run: Run, labels: Exports, width: Width = None, json: Json = False) -> int:
+    """Estimate a run's figures as people would judge all questions.
+
+    Prediction-powered: labels of `caliper labels export --random` are the truth, the judge's
+    verdicts narrow the interval, at 95%. Exit code 3: too few labels for any figure.
+    """
+    directory = find_run(run)
+    found, given = asyncio.run(_estimate(directory, labels, width))
+    if json:
+        write_json(_as_json(directory, found, given))
+    else:
+        _show(found, given, width)
+    conclusive = any(figure.estimate for figures in found.values() for figure in figures)
+    return Exit.DONE if conclusive else Exit.INCONCLUSIVE
+
+
+async def _estimate(
+    directory: RunDirectory, labels: Sequence[Path], width: float | None
+) -> tuple[dict[str, list[PeopleFigure]], StudioLabels]:
+    run = await directory.stored_run.open()
+    state, _ = run_status(run.spec, run.summary, run.ledger)
+    if state not in (RunState.COMPLETE, RunState.DECIDED):
+        raise NotReady(f"{directory.path} is {state}, not complete: its figures may change")
+    questions = await judged_questions(run)
+    given = read_studio_labels(labels, {run.run: questions})
+    truth = _truth(given, questions)
+    totals = await tallies(run.spec, run.plan, run.ledger)
+    found = {}
+    for name in dict.fromkeys(questions[one].first.benchmark for one in truth.scores):
+        layout = benchmark(name).report(totals[name], run.spec.benchmark(name).settings)
+        some = [one for one in questions.values() if one.first.benchmark == name]
+        found[name] = figures_by_people(some, truth, layout, totals[name], width)
+    return found, given
+
+
+def _truth(given: StudioLabels, questions: Questions) -> PeopleTruth:
+    scores: dict[str, list[float]] = {}
+    for labels in given.people.values():
+        for (name, _), label in labels.items():
+            # A label is rounded, its score is not.
+            possible = questions[name].words.values()
+            scores.setdefault(name, []).extend(one for one in possible if label_of(one) == label)
+    drawn = {name: share for name, share in given.probability.items() if share is not None}
+    if len(drawn) < len(scores):
+        raise InvalidInput(
+            "labels of tasks that were chosen by doubt, not drawn: export with --random",
+            field="--labels",
+        )
+    return PeopleTruth({name: some for name, some in scores.items() if some}, drawn)
+
+
+def _as_json(
+    directory: RunDirectory, found: dict[str, list[PeopleFigure]], given: StudioLabels
+) -> dict[str, Any]:
+    return {
+        "run": directory.read_spec().run_id,
+        "people": len(given.people),
+        "labels": given.count(skipped=False),
+        "skipped": given.count(skipped=True),
+        "benchmarks": {
+            name: {
+                ".".join(figure.path): (
+                    {"labels_missing": figure.missing}
+                    if figure.estimate is None
+                    else _scaled(figure.estimate, figure.scale)
+                )
+                for figure in figures
+            }
+            for name, figures in found.items()
+        },
+    }
+
+
+def _scaled(found: PeopleEstimate, scale: float) -> dict[str, Any]:
+    values = asdict(found)
+    for name in _SCALED:
+        value = values[name]
+        values[name] = value * scale if isinstance(value, float) else [x * scale for x in value]
+    return values
+
+
+def _show(found: dict[str, list[PeopleFigure]], given: StudioLabels, width: float | None) -> None:
+    more = () if width is None else (f"for {width:g}",)
+    heads = ("labels", "judge", "people", "these questions", "like these", *more)
+    for name, figures in found.items():
+        grid = text_table(["figure"], heads, name, no_wrap=True)
+        for figure in figures:
+            grid.add_row(escape(".".join(figure.path)), *_cells(figure, width))
+        OUT.print(grid)
+    OUT.print(
+        f"People: {len(given.people):,}; labels: {given.count(skipped=False):,}; skipped: "
+        f"{given.count(skipped=True):,}. Intervals at 95%; {LEAST_LABELS} labels per task."
+    )
+
+
+def _cells(figure: PeopleFigure, width: float | None) -> Iterator[str]:
+    if figure.estimate is None:
+        yield f"[dim]{figure.missing:,} too few[/dim]"
+        return
+    values = _scaled(figure.estimate, figure.scale)
+    yield f"{values['labels']:,}"
+    yield from (number(values[name]) for name in ("judge", "value"))
+    for name in ("these", "like_these"):
+        yield "..".join(map(number, values[name]))
+    if width is not None:
+        yield f"{values['labels_needed']:,} more"
