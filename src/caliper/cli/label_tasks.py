@@ -34,7 +34,11 @@ from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.reports import media_of
-from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
+from caliper.pipeline.comparing.judged_questions import (
+    Questions,
+    judged_questions,
+    sampled_coverages,
+)
 from caliper.pipeline.store.plan import Captions
 from caliper.wiring.settings import decoders
 
@@ -111,7 +115,10 @@ def export(
     """
     directories = [find_run(name) for name in runs]
     refuse_other_captions([directory.read_spec() for directory in directories])
-    judged = [asyncio.run(_judged(directory)) for directory in directories]
+    judged = [
+        asyncio.run(_judged(directory, to_sample=random is not None and place == 0))
+        for place, directory in enumerate(directories)
+    ]
     doubts = _doubts(judged[0].questions, [other.questions for other in judged[1:]])
     drawn = _drawn(judged[0], doubts, most, random)
     url = _embedded(media_of(directories[0])) if embed_media else _url_below(media_prefix)
@@ -135,8 +142,10 @@ def export(
 app.command("estimate")(estimate)
 
 
-async def _judged(directory: RunDirectory) -> _Judged:
+async def _judged(directory: RunDirectory, *, to_sample: bool) -> _Judged:
     run = await directory.stored_run.open()
+    if to_sample:
+        sampled_coverages(run)
     return _Judged(run.run, await judged_questions(run), await directory.captions(run))
 
 

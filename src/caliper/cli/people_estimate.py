@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from caliper.adapters.phrases import number
+from caliper.adapters.phrases import in_part, number
 from caliper.analysis.prediction_powered import LEAST_LABELS, PeopleEstimate
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import OUT, write_json
@@ -19,16 +19,20 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.labels import StudioLabels, label_of, read_studio_labels
 from caliper.cli.tables import text_table
-from caliper.core.errors import InvalidInput, NotReady
-from caliper.core.run import RunState
+from caliper.core.errors import InvalidInput
+from caliper.core.report import Coverage
 from caliper.local.directory import RunDirectory, find_run
-from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
+from caliper.pipeline.comparing.judged_questions import (
+    Questions,
+    judged_questions,
+    sampled_coverages,
+)
 from caliper.pipeline.comparing.people_figures import (
     PeopleFigure,
     PeopleTruth,
     figures_by_people,
 )
-from caliper.pipeline.ledger.report import run_status, tallies
+from caliper.pipeline.ledger.report import tallies
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run that the tasks are of.")]
 Exports = Annotated[
@@ -46,6 +50,15 @@ Width = Annotated[
 _SCALED = ("value", "these", "like_these", "judge", "people")
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Figures by benchmark, the labels that they are from, and how much the judge has judged."""
+
+    figures: Mapping[str, list[PeopleFigure]]
+    given: StudioLabels
+    coverages: Mapping[str, Coverage]
+
+
 def estimate(run: Run, labels: Exports, width: Width = None, json: Json = False) -> int:
     """Estimate a run's figures as people would judge all questions.
 
@@ -53,22 +66,18 @@ def estimate(run: Run, labels: Exports, width: Width = None, json: Json = False)
     verdicts narrow the interval, at 95%. Exit code 3: too few labels for any figure.
     """
     directory = find_run(run)
-    found, given = asyncio.run(_estimate(directory, labels, width))
+    found = asyncio.run(_estimate(directory, labels, width))
     if json:
-        write_json(_as_json(directory, found, given))
+        write_json(_as_json(directory, found))
     else:
-        _show(found, given, width)
-    conclusive = any(figure.estimate for figures in found.values() for figure in figures)
+        _show(found, width)
+    conclusive = any(figure.estimate for figures in found.figures.values() for figure in figures)
     return Exit.DONE if conclusive else Exit.INCONCLUSIVE
 
 
-async def _estimate(
-    directory: RunDirectory, labels: Sequence[Path], width: float | None
-) -> tuple[dict[str, list[PeopleFigure]], StudioLabels]:
+async def _estimate(directory: RunDirectory, labels: Sequence[Path], width: float | None) -> _Found:
     run = await directory.stored_run.open()
-    state, _ = run_status(run.spec, run.summary, run.ledger)
-    if state not in (RunState.COMPLETE, RunState.DECIDED):
-        raise NotReady(f"{directory.path} is {state}, not complete: its figures may change")
+    coverages = sampled_coverages(run)
     questions = await judged_questions(run)
     given = read_studio_labels(labels, {run.run: questions})
     truth = _truth(given, questions)
@@ -78,7 +87,7 @@ async def _estimate(
         layout = benchmark(name).report(totals[name], run.spec.benchmark(name).settings)
         some = [one for one in questions.values() if one.first.benchmark == name]
         found[name] = figures_by_people(some, truth, layout, totals[name], width)
-    return found, given
+    return _Found(found, given, {name: coverages[name] for name in found})
 
 
 def _truth(given: StudioLabels, questions: Questions) -> PeopleTruth:
@@ -97,14 +106,14 @@ def _truth(given: StudioLabels, questions: Questions) -> PeopleTruth:
     return PeopleTruth({name: some for name, some in scores.items() if some}, drawn)
 
 
-def _as_json(
-    directory: RunDirectory, found: dict[str, list[PeopleFigure]], given: StudioLabels
-) -> dict[str, Any]:
+def _as_json(directory: RunDirectory, found: _Found) -> dict[str, Any]:
+    given, coverages = found.given, found.coverages
     return {
         "run": directory.read_spec().run_id,
         "people": len(given.people),
         "labels": given.count(skipped=False),
         "skipped": given.count(skipped=True),
+        "undrawn": {name: one.undrawn for name, one in coverages.items() if one.undrawn},
         "benchmarks": {
             name: {
                 ".".join(figure.path): (
@@ -114,7 +123,7 @@ def _as_json(
                 )
                 for figure in figures
             }
-            for name, figures in found.items()
+            for name, figures in found.figures.items()
         },
     }
 
@@ -127,14 +136,17 @@ def _scaled(found: PeopleEstimate, scale: float) -> dict[str, Any]:
     return values
 
 
-def _show(found: dict[str, list[PeopleFigure]], given: StudioLabels, width: float | None) -> None:
+def _show(found: _Found, width: float | None) -> None:
+    given = found.given
     more = () if width is None else (f"for {width:g}",)
-    heads = ("labels", "judge", "people", "these questions", "like these", *more)
-    for name, figures in found.items():
+    heads = ("labels", "judge", "estimate", "these questions", "like these", *more)
+    for name, figures in found.figures.items():
         grid = text_table(["figure"], heads, name, no_wrap=True)
         for figure in figures:
             grid.add_row(escape(".".join(figure.path)), *_cells(figure, width))
         OUT.print(grid)
+        if part := in_part(found.coverages[name]):
+            OUT.print(f"{escape(name)}: {part}; these questions are the judged ones.")
     OUT.print(
         f"People: {len(given.people):,}; labels: {given.count(skipped=False):,}; skipped: "
         f"{given.count(skipped=True):,}. Intervals at 95%; {LEAST_LABELS} labels per task."

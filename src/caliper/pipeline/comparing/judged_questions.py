@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from caliper.benchmarks.registry import benchmark
+from caliper.core.errors import NotReady
 from caliper.core.outcome import Scored
 from caliper.core.question import Source
-from caliper.core.report import VerdictRow
-from caliper.pipeline.ledger.report import id_of, verdict_rows
+from caliper.core.report import Coverage, VerdictRow
+from caliper.core.run import RunState
+from caliper.pipeline.ledger.report import id_of, run_status, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 
 
@@ -51,6 +53,23 @@ async def judged_questions(run: RunLedger) -> dict[str, JudgedQuestion]:
             if row.score is not None and row.question_id in words:
                 rows_by_id.setdefault(row.question_id, []).append(row)
     return {name: JudgedQuestion(tuple(rows), words[name]) for name, rows in rows_by_id.items()}
+
+
+def sampled_coverages(run: RunLedger) -> Mapping[str, Coverage]:
+    """How much of each benchmark is judged: all of it, or a random share.
+
+    Raises NotReady for an incomplete run, and for one that was judged until a comparison was sure:
+    its verdicts lean towards the finding.
+    """
+    state, coverages = run_status(run.spec, run.summary, run.ledger)
+    if run.spec.judging and any(one.undrawn for one in coverages.values()):
+        raise NotReady(
+            f"{run.run} was judged until it was sure, not at random: judge all of it, or a "
+            "--judge-share"
+        )
+    if state != RunState.COMPLETE:
+        raise NotReady(f"{run.run} is {state}, not complete: its figures may change")
+    return coverages
 
 
 async def _words(run: RunLedger) -> dict[str, Mapping[str, float]]:
