@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -19,8 +20,11 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.datasets.label_studio import person_labels
 from caliper.adapters.exports.label_studio import interface_of
 from caliper.cli.labels import read_studio_labels
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, NotReady
+from caliper.core.report import Coverage
+from caliper.core.run import RunState
 from caliper.local.directory import RunDirectory
+from caliper.pipeline.comparing import judged_questions as module
 from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
 
 Change = Callable[[dict[str, Any]], object]
@@ -166,6 +170,31 @@ def test_labels_of_everything_are_the_figure(ran: Command) -> None:
     assert (natural["value"], natural["these"]) == (0, [0, 0])
 
 
+def test_labels_of_a_sample_and_of_the_rest_of_a_larger_one_are_those_of_the_larger(
+    ran: Command, drawn: Path
+) -> None:
+    ran("labels", "export", "careless", "--random", 45, "--out", "larger", code=0)
+    name, people = "captionqa-image.json", {1: lambda data: data["verdict"]}
+    known = {task["data"]["question_id"] for task in tasks_in(drawn / name)}
+    rest = [
+        one
+        for one in tasks_in(ran.folder / "larger" / name)
+        if one["data"]["question_id"] not in known
+    ]
+    assert rest
+    (ran.folder / "rest.json").write_text(json.dumps(rest))
+    export([drawn / name], people, ran.folder / "first.json")
+    export([ran.folder / "rest.json"], people, ran.folder / "second.json")
+    export([ran.folder / "larger" / name], people, ran.folder / "all.json")
+    command = ("labels", "estimate", "careless", "--json", "--labels")
+    both, larger = (
+        ran(*command, *files, code=0).told["benchmarks"]["captionqa"]["overall.score"]
+        for files in (("first.json", "--labels", "second.json"), ("all.json",))
+    )
+    for field in ("value", "these", "labels"):
+        assert both[field] == pytest.approx(larger[field])
+
+
 def test_estimates_need_a_random_sample(ran: Command) -> None:
     ran("labels", "export", "careless", "--out", "doubtful", code=0)
     tasks = [ran.folder / "doubtful/captionqa-image.json"]
@@ -174,6 +203,33 @@ def test_estimates_need_a_random_sample(ran: Command) -> None:
     assert "export with --random" in ended.err
     ended = ran("labels", "estimate", "careless", "--labels", "labels.jsonl", code=2)
     assert "labels.jsonl" in ended.err
+
+
+def test_an_estimate_says_what_was_judged_in_part(ran: Command) -> None:
+    flags = ("--config", EXAMPLES / "careless.yaml", "--quiet", "--out", "runs/part")
+    ran("evaluate", *flags, "--judge-share", "0.5", code=0)
+    ran("labels", "export", "part", "--random", 1000, "--out", "part", code=0)
+    people = {1: lambda data: data["verdict"]}
+    export([ran.folder / "part/captionqa-image.json"], people, ran.folder / "part.json")
+    command = ("labels", "estimate", "part", "--labels", "part.json")
+    report = json.loads((ran.folder / "runs/part/report.json").read_text())["benchmarks"]
+    undrawn = report["captionqa"]["coverage"]["unscored"]["not_drawn"]
+    assert ran(*command, "--json", code=0).told["undrawn"] == {"captionqa": undrawn}
+    assert "captionqa: judged in part: 50" in ran(*command, code=0).out
+
+
+@pytest.mark.parametrize(
+    ("judging", "state", "told"),
+    [("until sure", RunState.DECIDED, "not at random"), ("", RunState.RUNNING, "is running, not")],
+)
+def test_what_was_not_judged_at_random_is_no_sample(
+    monkeypatch: pytest.MonkeyPatch, judging: str, state: RunState, told: str
+) -> None:
+    coverage = {"captionqa": Coverage(10, 4, {"not_drawn": 6})}
+    monkeypatch.setattr(module, "run_status", lambda *_: (state, coverage))
+    run = SimpleNamespace(run="r", spec=SimpleNamespace(judging=judging), summary=None, ledger=None)
+    with pytest.raises(NotReady, match=told):
+        module.sampled_coverages(run)
 
 
 @pytest.mark.parametrize(

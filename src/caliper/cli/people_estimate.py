@@ -97,13 +97,27 @@ def _truth(given: StudioLabels, questions: Questions) -> PeopleTruth:
             # A label is rounded, its score is not.
             possible = questions[name].words.values()
             scores.setdefault(name, []).extend(one for one in possible if label_of(one) == label)
-    drawn = {name: share for name, share in given.probability.items() if share is not None}
-    if len(drawn) < len(scores):
-        raise InvalidInput(
-            "labels of tasks that were chosen by doubt, not drawn: export with --random",
-            field="--labels",
-        )
-    return PeopleTruth({name: some for name, some in scores.items() if some}, drawn)
+    return PeopleTruth(
+        {name: some for name, some in scores.items() if some}, _probabilities(given, questions)
+    )
+
+
+def _probabilities(given: StudioLabels, questions: Questions) -> dict[str, float]:
+    """With what probability each question was drawn. Of several samples of a run, the largest holds
+    the others: its probability is that of every question as doubtful of a task or domain.
+    """
+    largest: dict[tuple[str, str, bool], float] = {}
+    groups = {}
+    for name, share in given.probability.items():
+        if share is None:
+            raise InvalidInput(
+                "labels of tasks that were chosen by doubt, not drawn: export with --random",
+                field="--labels",
+            )
+        row = questions[name].first
+        group = groups[name] = row.benchmark, row.dimension, name in given.doubtful
+        largest[group] = max(share, largest.get(group, 0.0))
+    return {name: largest[group] for name, group in groups.items()}
 
 
 def _as_json(directory: RunDirectory, found: _Found) -> dict[str, Any]:
