@@ -131,15 +131,6 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     await run(tmp_path, server, code=4)
 
 
-async def test_an_endpoint_that_never_works_ends_the_run(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 20)
-    async with ChatServer(otherwise=fake.status(500)) as server:
-        ended = await run(tmp_path, server, code=1)
-        assert "0 of 20 askable questions scored; unscored: 20 backend" in ended.out
-        assert "no data" in ended.out
-        assert part(tmp_path)["average"]["f1"] is None
-
-
 async def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 3)
     async with ChatServer(otherwise=RIGHT) as server:
@@ -180,19 +171,3 @@ async def test_a_model_that_the_endpoint_does_not_serve(tmp_path: Path) -> None:
         flags[flags.index("--judge") + 1] += "#c/three"
         ended = await asyncio.to_thread(Command(tmp_path), *flags, code=2)
         assert "unknown model of the endpoint 'c/three'; known: a/one, b/two" in ended.err
-
-
-async def test_repeats_of_comprecap_are_different_draws(tmp_path: Path) -> None:
-    tiny.write_all(tmp_path)
-    async with ChatServer(otherwise=fake.answer("4")) as server:
-        caliper = Command(tmp_path)
-        ended = await asyncio.to_thread(
-            caliper,
-            *("evaluate", "comprecap", "--data", "anno.json", "--judge", f"tgi:{server.url}"),
-            *("--captions", "captions/comprecap.json", "--json", "--no-anchors"),
-            code=0,
-        )
-        assert ended.told["benchmarks"]["comprecap"]["s_attribute"] == 4
-        assert len(server.requests) == 9
-        assert {asked.body["temperature"] for asked in server.requests} == {0.6}
-        assert len({asked.body["seed"] for asked in server.requests}) == 3
