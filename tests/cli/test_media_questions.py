@@ -3,45 +3,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command
-from tests.fakes.seeing import asks_letter, seeing
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.seeing import asked_live, asks_letter, seeing
 
-
-def config(folder: Path, server: ChatServer) -> Path:
-    checkpoint = {"captioner": f"tgi:{server.url}"}
-    media = str(EXAMPLES / "media")
-    written = {
-        "name": "seeing",
-        "limit": 1,
-        "coverage_floor": 0.5,
-        "benchmarks": {
-            "capability": {
-                **checkpoint,
-                "data": str(EXAMPLES / "capability"),
-                "qa": str(EXAMPLES / "capability_qa"),
-                "media": media,
-            },
-            "captionqa": {
-                **checkpoint,
-                "data": str(EXAMPLES / "captionqa" / "questions.json"),
-                "qa": True,
-                "media": media,
-            },
-            "comprecap": {
-                **checkpoint,
-                "data": str(EXAMPLES / "comprecap" / "anno.json"),
-                "qa": str(EXAMPLES / "comprecap"),
-                "media": str(EXAMPLES / "media" / "images"),
-            },
-        },
-    }
-    path = folder / "run.yaml"
-    path.write_text(yaml.safe_dump(written))
-    return path
+from caliper.local.config import config_values
 
 
 async def run(folder: Path, *words: str, code: int) -> Any:
@@ -50,7 +17,8 @@ async def run(folder: Path, *words: str, code: int) -> Any:
 
 async def test_captions_and_answers_of_one_checkpoint(tmp_path: Path) -> None:
     async with ChatServer(otherwise=seeing) as server:
-        flags = ("evaluate", "--config", str(config(tmp_path, server)))
+        tiny.value(tmp_path / "run.yaml", config_values(asked_live(f"tgi:{server.url}")))
+        flags = ("evaluate", "--config", "run.yaml")
         told = await run(tmp_path, "plan", *flags[1:], "--json", code=0)
         await run(tmp_path, *flags, "--quiet", "--out", "run", code=0)
         questions = [asked.body for asked in server.requests if asks_letter(asked.body)]
