@@ -171,3 +171,19 @@ async def test_a_model_that_the_endpoint_does_not_serve(tmp_path: Path) -> None:
         flags[flags.index("--judge") + 1] += "#c/three"
         ended = await asyncio.to_thread(Command(tmp_path), *flags, code=2)
         assert "unknown model of the endpoint 'c/three'; known: a/one, b/two" in ended.err
+
+
+async def test_repeats_of_comprecap_are_different_draws(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    async with ChatServer(otherwise=fake.answer("4")) as server:
+        caliper = Command(tmp_path)
+        ended = await asyncio.to_thread(
+            caliper,
+            *("evaluate", "comprecap", "--data", "anno.json", "--judge", f"tgi:{server.url}"),
+            *("--captions", "captions/comprecap.json", "--json", "--no-anchors"),
+            code=0,
+        )
+        assert ended.told["benchmarks"]["comprecap"]["s_attribute"] == 4
+        assert len(server.requests) == 9
+        assert {asked.body["temperature"] for asked in server.requests} == {0.6}
+        assert len({asked.body["seed"] for asked in server.requests}) == 3
