@@ -14,7 +14,7 @@ from caliper.adapters.datasets.caption_detection import (
     detect_captions,
     kind_of,
 )
-from caliper.adapters.datasets.caption_rows import CaptionRow
+from caliper.adapters.datasets.caption_rows import UNSURE, CaptionRow
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.benchmarks.base import PlanRequest
@@ -145,14 +145,18 @@ def _samples(
 
 
 def _naming_field(found: FoundCaptions, names: SampleNames) -> str:
-    """The field that names the most samples. Raises InvalidInput if none names any."""
+    """The field that names the most samples; an unsure one only where no other names any.
+
+    Raises InvalidInput if none does, and for a row in which another field names another sample.
+    """
     named: dict[str, set[str]] = {}
     for row in found.rows:
         for field, key in row.names.items():
             samples = named.setdefault(field, set())
             if len(matches := names.find(key)) == 1:
                 samples.update(matches)
-    best = max(named, key=lambda field: len(named[field]))
+    sure = [field for field in named if named[field] and not _is_unsure(field)]
+    best = max(sure or named, key=lambda field: len(named[field]))
     ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in found.rows)
     if not named[best] and not ambiguous:
         seen = (
@@ -164,7 +168,25 @@ def _naming_field(found: FoundCaptions, names: SampleNames) -> str:
             f"samples are named like {_listed(names.samples)}",
             file=str(found.path),
         )
+    _refuse_two_samples(found, names, best, sure)
     return best
+
+
+def _is_unsure(field: str) -> bool:
+    return field.rpartition(".")[2] in UNSURE
+
+
+def _refuse_two_samples(
+    found: FoundCaptions, names: SampleNames, best: str, others: Iterable[str]
+) -> None:
+    """Raise InvalidInput for a row in which one of `others` names another sample than `best`."""
+    for row in found.rows:
+        sample = names.find(row.names.get(best, ""))
+        for field in others:
+            other = names.find(row.names.get(field, ""))
+            if len(sample) == len(other) == 1 and sample != other:
+                message = f"it names the sample {other[0]}, but {best} names {sample[0]}; keep one"
+                raise row.row.error(field, message)
 
 
 def _listed(names: Iterable[str]) -> str:

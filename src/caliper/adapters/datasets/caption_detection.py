@@ -180,7 +180,7 @@ def _is_caption(fields: Mapping[str, Any]) -> bool:
 
 
 def _table_rows(delimiter: str, file: Path) -> Iterator[Row]:
-    table = read_csv(file, delimiter)
+    table = read_csv(file, delimiter, strict=True)
     for name in COLUMNS:
         if table.columns.count(name) > 1:
             raise InvalidInput("two columns have this name", file=str(file), line=1, field=name)

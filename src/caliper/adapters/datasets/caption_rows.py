@@ -15,6 +15,8 @@ NAMES = (
     *("video_path", "video", "image_id", "video_id", "question_id", "index"),
 )
 """The columns that may name the sample, the surest first."""
+UNSURE = ("question_id", "index", "target")
+"""What names the sample in some files, and is the row's position or the answer in others."""
 TEXTS = ("caption", "prediction", "pred", "response", "model_response", "output", "text")
 """The columns that may hold the caption."""
 COLUMNS = frozenset({"benchmark", "task", *NAMES, *TEXTS})
