@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.adapters.datasets import caption_detection, caption_rows
-from caliper.adapters.datasets.caption_detection import detect_captions
+from caliper.adapters.datasets.caption_detection import detect_captions, holds_captions
 from caliper.core.errors import InvalidInput
 
 LOG = {"doc_id": 3, "doc_hash": "9f", "input": "Describe this image in detail."}
@@ -224,6 +224,14 @@ def test_files_that_are_too_large(tmp_path: Path) -> None:
         sparse.truncate(caption_detection.LARGEST + 1)
     with pytest.raises(InvalidInput, match="larger than 512 MiB"):
         detect_captions(file)
+    # Data may be.
+    assert not holds_captions(file)
+
+
+def test_an_object_whose_head_ends_in_a_brace(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    caption = "x" * (2**16 - len('{"a": "}')) + "} and more"
+    assert found(file, json.dumps({"a": caption})) == [({"key": "a"}, caption)]
 
 
 _CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)

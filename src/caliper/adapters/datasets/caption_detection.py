@@ -81,7 +81,8 @@ def holds_captions(path: Path) -> bool:
     InvalidInput for what is not read.
     """
     files = sorted(path.glob(f"[!.]*{SAMPLES}*.jsonl")) if path.is_dir() else [path]
-    if not files or (kind := kind_of(files[0])) == OBJECT:
+    # Data may be larger.
+    if not files or files[0].stat().st_size > LARGEST or (kind := kind_of(files[0])) == OBJECT:
         return False
     row = next(_READERS[kind](files[0]), None)
     return row is not None and _is_caption(row.fields)
@@ -156,11 +157,12 @@ def kind_of(file: Path) -> str:
 
 
 def _text_kind(file: Path, text: bytes, *, whole: bool) -> str:
-    first, _, rest = text.partition(b"\n")
+    first, newline, rest = text.partition(b"\n")
     suffix = file.suffix.lower()
     if text.startswith(b"["):
         return "JSON list"
-    if suffix == ".jsonl" or (text.startswith(b"{") and first.rstrip().endswith(b"}")):
+    is_row = text.startswith(b"{") and first.rstrip().endswith(b"}") and (whole or newline)
+    if suffix == ".jsonl" or is_row:
         lone = whole and not rest.strip()
         return OBJECT if lone and suffix != ".jsonl" and not _is_row(file) else "JSON Lines"
     if text.startswith(b"{") or suffix == ".json":

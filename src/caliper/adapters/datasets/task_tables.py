@@ -42,5 +42,6 @@ def _write(files: Sequence[Path], tasks: Collection[str], folder: Path) -> None:
                 if task not in opened:
                     path = folder / f"{task}.jsonl"
                     opened[task] = stack.enter_context(path.open("wb"))
-                line = json.dumps(row.fields, ensure_ascii=False)
+                # Other columns may hold times.
+                line = json.dumps(row.fields, ensure_ascii=False, default=str)
                 opened[task].write(encode_text(line) + b"\n")
