@@ -244,6 +244,12 @@ def test_of_folders_with_the_same_media_the_user_chooses(tmp_path: Path) -> None
     assert found == tmp_path / "set"
 
 
+def test_a_medium_whose_name_no_disk_has_is_missing(tmp_path: Path) -> None:
+    row = {**tiny.QUESTIONS[0], "images": ["x" * 1000]}
+    data = tiny.value(tmp_path / "data.json", [row])
+    assert data_layouts.media_place("captionqa", data, tmp_path) is None
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -147,7 +147,7 @@ def media_place(name: str, data: Path, root: Path) -> Path | None:
     None if there are no media at all. Raises InvalidInput if several, equally near, hold as many.
     """
     names = _media_names(name, data)
-    counts = {folder: sum((folder / each).is_file() for each in names) for folder in _folders(root)}
+    counts = {folder: sum(_is_file(folder / each) for each in names) for folder in _folders(root)}
     most = max(counts.values())
     if not most:
         return unpacked_pictures(name, data, root)
@@ -158,6 +158,14 @@ def media_place(name: str, data: Path, root: Path) -> Path | None:
         message = f"several folders hold the media of {name}: {listed}; name one as its media"
         raise InvalidInput(message, file=str(root))
     return nearest
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # Some datasets have the picture itself where others have its name.
+        return False
 
 
 def unpacked_pictures(name: str, data: Path, root: Path) -> Path | None:
@@ -171,7 +179,7 @@ def unpacked_pictures(name: str, data: Path, root: Path) -> Path | None:
         return None
     if not any(map(has_pictures, files)):
         return None
-    if any((root / each).is_file() for each in _media_names(name, data)):
+    if any(_is_file(root / each) for each in _media_names(name, data)):
         return None
     unpacked = cache_folder() / "pictures" / DatasetFiles(data).digest(layout)
     return unpack_pictures(files, unpacked, MediaLimits().picture_bytes, data_bytes())

@@ -175,6 +175,9 @@ def test_names_of_samples(tmp_path: Path) -> None:
         ("a.csv", "id,caption\na,A dog, asleep.\n", ":2: expected 2 cells, as in the first line"),
         ("a.csv", "id,caption\na\n", ":2: expected 2 cells, as in the first line"),
         ("a.csv", "id,id,caption\na,b,c\n", ":1: id: two columns have this name"),
+        # Tables of text cannot tell a missing caption from a blank one.
+        ("a.csv", "id,caption\na,\n", ":2: caption: the cell is empty: leave out the row if"),
+        ("a.tsv", 'id\ttext\na\t""\n', ":2: text: the cell is empty: leave out the row if"),
         # Else the second caption would be a part of the first.
         ("a.tsv", 'id\tcaption\na\t"A dog\nb\tA cat\n', ":3: broken CSV: unexpected end of data"),
         ("a.csv", 'id,caption\na,"A dog\nb,"A cat"\n', ":3: broken CSV: ',' expected after '\"'"),

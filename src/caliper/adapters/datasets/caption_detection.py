@@ -14,6 +14,7 @@ from caliper.adapters.datasets.caption_rows import (
     COLUMNS,
     TEXTS,
     CaptionRow,
+    cell_row,
     is_prediction,
     object_captions,
     prediction_row,
@@ -33,6 +34,7 @@ LARGEST = 512 * 1024 * 1024
 """The most bytes of a file of captions."""
 OBJECT = "JSON object"
 _LOG, _PREDICTIONS = "lmms-eval log", "VLMEvalKit predictions"
+_OF_TEXT = ("CSV", "TSV")
 _MOST_FILES = 1000
 _HEAD = 64 * 1024
 _ROW_BYTES = 256
@@ -112,7 +114,7 @@ def _read(file: Path, most: int) -> tuple[str, list[CaptionRow]]:
     if first is None:
         raise InvalidInput("the file holds no rows", file=str(file))
     known = _known_tool(first)
-    name, read = known or (kind, table_row)
+    name, read = known or (kind, cell_row if kind in _OF_TEXT else table_row)
     return name, list(_within(most, map(read, chain((first,), rows))))
 
 

@@ -74,6 +74,18 @@ def table_row(row: Row) -> CaptionRow:
     return _with_text(row, caption_text(row, named[0], row.fields[named[0]]))
 
 
+def cell_row(row: Row) -> CaptionRow:
+    """As `table_row`, of a table of text, where an empty cell may be a missing caption or a blank
+    one: it is refused.
+    """
+    read = table_row(row)
+    if read.text == "":
+        field = next(name for name in TEXTS if name in row.fields)
+        message = "leave out the row if there is no caption, write a space if it is blank"
+        raise row.error(field, f"the cell is empty: {message}")
+    return read
+
+
 def prediction_row(row: Row) -> CaptionRow:
     """A row of VLMEvalKit's. Its failures are missing captions."""
     text = caption_text(row, "prediction", row.fields.get("prediction"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ else:
     pq = lazy_module("pyarrow.parquet")
 
 _ROWS = 8
+_NAMELESS = frozenset({errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR, errno.ENOTDIR})
 _NAMES = ("image_paths", "image_path", "file_path", "image_name", "file_name")
 """Columns that name a row's pictures, if the pictures themselves do not: datasets read them."""
 
@@ -52,12 +54,25 @@ def _write(files: Sequence[Path], folder: Path, most: int, most_bytes: int) -> N
             if left < 0:
                 message = f"the pictures in it take more than {most_bytes:,} bytes"
                 raise InvalidInput(message, file=str(file), line=line)
-            place = folder.joinpath(*parts)
-            if place.exists() and place.read_bytes() != data:
+            try:
+                is_new = _save(folder.joinpath(*parts), data)
+            except OSError as error:
+                if error.errno not in _NAMELESS:
+                    raise
+                message = f"no file can have this name: {name!r:.80}"
+                raise InvalidInput(message, file=str(file), line=line) from error
+            if not is_new:
                 message = f"another picture is named {name!r:.80} too; evaluate its file on its own"
                 raise InvalidInput(message, file=str(file), line=line)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
+
+
+def _save(place: Path, data: bytes) -> bool:
+    """Write a picture; False if another has its name."""
+    if place.exists() and place.read_bytes() != data:
+        return False
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(data)
+    return True
 
 
 def _pictures(file: Path) -> Iterator[tuple[int, str, bytes]]:
