@@ -10,7 +10,7 @@ from pathlib import Path
 from caliper.adapters.datasets.caption_detection import (
     OBJECT,
     SUFFIXES,
-    FoundCaptions,
+    CaptionRows,
     detect_captions,
     kind_of,
 )
@@ -72,18 +72,18 @@ def captions_as_named(name: str, path: Path) -> dict[str, str]:
     return _by_sample(found, SampleNames({}), next(iter(found.rows[0].names)))
 
 
-def find_captions(name: str, path: Path) -> FoundCaptions:
+def find_captions(name: str, path: Path) -> CaptionRows:
     """The captions for a benchmark at a path; rows of others are left out. Raises InvalidInput."""
     chosen = benchmark(name)
     if _in_own_layout(chosen, path):
         kind = OBJECT if chosen.captions.format is FileFormat.OBJECT else "JSON Lines"
-        return FoundCaptions(path, kind, tuple(_own_rows(chosen, path)))
+        return CaptionRows(path, kind, tuple(_own_rows(chosen, path)))
     found = detect_captions(path)
     rows = tuple(row for row in found.rows if row.benchmark in (None, name))
     if not rows:
         others = _listed(row.benchmark or "" for row in found.rows)
         raise InvalidInput(f"no captions of {name}: rows are of {others}", file=str(path))
-    return FoundCaptions(path, found.kind, rows)
+    return CaptionRows(path, found.kind, rows)
 
 
 def _own_rows(chosen: Benchmark, path: Path) -> Iterator[CaptionRow]:
@@ -99,7 +99,7 @@ def _own_rows(chosen: Benchmark, path: Path) -> Iterator[CaptionRow]:
         yield CaptionRow(Row(last.file, last.line, {}), {_OWN: key}, text)
 
 
-def _not_empty(found: FoundCaptions) -> FoundCaptions:
+def _not_empty(found: CaptionRows) -> CaptionRows:
     if all(row.text is None for row in found.rows):
         raise InvalidInput("no captions", file=str(found.path))
     return found
@@ -144,7 +144,7 @@ def _samples(
     return {item.sample: item.media for item in items if item.source is Source.CAPTION}
 
 
-def _naming_field(found: FoundCaptions, names: SampleNames) -> str:
+def _naming_field(found: CaptionRows, names: SampleNames) -> str:
     """The field that names the most samples; an unsure one only where no other names any.
 
     Raises InvalidInput if none does, and for a row in which another field names another sample.
@@ -177,7 +177,7 @@ def _is_unsure(field: str) -> bool:
 
 
 def _refuse_two_samples(
-    found: FoundCaptions, names: SampleNames, best: str, others: Iterable[str]
+    found: CaptionRows, names: SampleNames, best: str, others: Iterable[str]
 ) -> None:
     """Raise InvalidInput for a row in which one of `others` names another sample than `best`."""
     for row in found.rows:
@@ -193,7 +193,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"{name:.60}" for name in islice(dict.fromkeys(names), _EXAMPLES))
 
 
-def _by_sample(found: FoundCaptions, names: SampleNames, field: str) -> dict[str, str]:
+def _by_sample(found: CaptionRows, names: SampleNames, field: str) -> dict[str, str]:
     """The caption of each sample: that under its own name, else the only one under another."""
     exact = {key for row in found.rows if (key := row.names.get(field)) in names.samples}
     chosen: dict[str, CaptionRow] = {}

@@ -272,3 +272,8 @@ def test_small_files_that_hold_a_lot(tmp_path: Path) -> None:
         InvalidInput, match=r"a\.parquet:16: captions of more than 1 MiB up to here"
     ):
         detect_captions(file, 2**20)
+    # Together as well.
+    pq.write_table(pa.table({name: column[:10] for name, column in rows.items()}), file)
+    (tmp_path / "b.parquet").write_bytes(file.read_bytes())
+    with pytest.raises(InvalidInput, match=r"b\.parquet:6: captions of more than 1 MiB"):
+        detect_captions(tmp_path, 2**20)

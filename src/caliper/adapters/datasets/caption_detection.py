@@ -52,7 +52,7 @@ _REFUSED = {
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCaptions:
+class CaptionRows:
     """What was found at a path: the kind, as people are told, and the rows."""
 
     path: Path
@@ -60,22 +60,26 @@ class FoundCaptions:
     rows: tuple[CaptionRow, ...]
 
 
-def detect_captions(path: Path, most: int = LARGEST) -> FoundCaptions:
-    """Read the captions in a file, or in the files of a folder; of each at most `most` bytes.
+def detect_captions(path: Path, most: int = LARGEST) -> CaptionRows:
+    """Read the captions in a file, or in the files of a folder; at most `most` bytes.
 
     Of a folder in which lmms-eval wrote its results, its logs count. Raises InvalidInput that says
     what was found instead, with file, line and field.
     """
     kinds: dict[str, Path] = {}
-    rows: list[CaptionRow] = []
-    for file in _files(path):
-        kind, found = _read(file, most)
+    rows = tuple(_within(most, _rows(_files(path), kinds)))
+    return CaptionRows(path, next(iter(kinds)), rows)
+
+
+def _rows(files: Iterable[Path], kinds: dict[str, Path]) -> Iterator[CaptionRow]:
+    """The rows of files of one kind, which is noted in `kinds` with the first of them."""
+    for file in files:
+        kind, rows = _read(file)
         kinds.setdefault(kind, file)
         if len(kinds) > 1:
             (first, other), (second, _) = kinds.items()
             raise InvalidInput(f"{second}, but {other.name} is {first}", file=str(file))
-        rows += found
-    return FoundCaptions(path, next(iter(kinds)), tuple(rows))
+        yield from rows
 
 
 def holds_captions(path: Path) -> bool:
@@ -105,17 +109,17 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _read(file: Path, most: int) -> tuple[str, list[CaptionRow]]:
+def _read(file: Path) -> tuple[str, Iterator[CaptionRow]]:
     kind = kind_of(file)
     rows = _READERS[kind](file)
     if kind == OBJECT:
-        return kind, list(object_captions(rows))
+        return kind, object_captions(rows)
     first = next(rows, None)
     if first is None:
         raise InvalidInput("the file holds no rows", file=str(file))
     known = _known_tool(first)
     name, read = known or (kind, cell_row if kind in _OF_TEXT else table_row)
-    return name, list(_within(most, map(read, chain((first,), rows))))
+    return name, map(read, chain((first,), rows))
 
 
 def _within(most: int, rows: Iterable[CaptionRow]) -> Iterator[CaptionRow]:
