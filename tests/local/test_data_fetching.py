@@ -228,6 +228,11 @@ def test_no_table_of_tasks_is_left_out(tmp_path: Path, monkeypatch: pytest.Monke
         pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{name}.parquet")
     with pytest.raises(InvalidInput, match="more than 1 tables, and some are of tasks"):
         data_layouts.data_place("capability", tmp_path, copied=False)
+    monkeypatch.setattr(data_layouts, "_MOST_FILES", 2)
+    cut = tmp_path / "b.parquet"
+    cut.write_bytes(cut.read_bytes()[:-20])
+    with pytest.raises(InvalidInput, match=r"b\.parquet: not a readable parquet file"):
+        data_layouts.data_place("capability", tmp_path, copied=False)
 
 
 def test_of_folders_with_the_same_media_the_user_chooses(tmp_path: Path) -> None:
