@@ -16,7 +16,7 @@ LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-e
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-rest test-all faults lint format bench docs proto servers lock clean
+.PHONY: help demo up down test test-rest test-all faults lint format bench docs proto servers wheel lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/python tools/prometheus_rule.py --check
 	$(BIN)/python tools/protos.py --check
 
+wheel: $(VENV)/.installed ## Install the wheel without extras for the other Pythons of 3.11 to 3.13, and try it
+	$(BIN)/python -m tools.wheel
+
 servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Triton, llama.cpp and Kubernetes that the tests use when they are there
 	$(BIN)/python -m tests.servers
 
@@ -92,7 +95,7 @@ bench: $(VENV)/.installed-dev ## Measure; every figure is printed beside its bou
 	$(BIN)/python -m bench
 
 lock: ## Resolve the locks anew (needs uv)
-	uv pip compile $(LOCK_FLAGS) --group build -o requirements.lock pyproject.toml
+	uv pip compile $(LOCK_FLAGS) --extra all --group build -o requirements.lock pyproject.toml
 	uv pip compile $(LOCK_FLAGS) -c requirements.lock --group dev -o requirements-dev.lock
 	uv pip compile $(LOCK_FLAGS) -c requirements.lock --extra spacy --extra minilm --no-emit-package setuptools \
 		$$(sed -n 's/^\([a-z0-9_.-]*\)==.*/--no-emit-package \1/p' requirements.lock) -o docker/language.lock pyproject.toml

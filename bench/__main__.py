@@ -22,6 +22,7 @@ BENCHES = {
     "endpoint_run": "bench.endpoint_run",
     "media_memory": "bench.media_memory",
     "pages": "bench.pages",
+    "view": "bench.view",
     "coverage": "bench.coverage",
     "soak": "bench.soak",
     "sequential": "bench.sequential.report",

@@ -1,4 +1,4 @@
-"""Measures pages of a run of 100,000 verdicts: seconds and size of each, and the memory of an
+"""Measures pages of verdicts of a run of 100,000: seconds and size of each, and the memory of an
 otherwise idle `caliper serve`.
 """
 
@@ -58,7 +58,7 @@ def main() -> None:
             try:
                 address = _address(process)
                 for name, query in _PAGES:
-                    seconds, size = _fetch(f"{address}/runs/{run}/samples{query}")
+                    seconds, size = _fetch(f"{address}/runs/{run}/verdicts{query}")
                     bound = "" if name == "the first look" else f" (bound {BOUND:.0f})"
                     console.print(f"  {name}: {seconds:.3f} s{bound}, {size / 1000:.0f} kB")
                 console.print(f"  memory {_memory(process.pid):.0f} MiB")

@@ -60,6 +60,8 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("time_limit", "seconds that each of set-up, call and teardown of a test may take")
+    parser.addoption("--backend", help="SPEC of a plug-in, for tests/contracts/test_backend.py")
+    parser.addoption("--backend-down", help="SPEC of the same plug-in for a model that is away")
 
 
 @pytest.hookimpl(wrapper=True)

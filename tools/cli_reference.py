@@ -17,9 +17,10 @@ from generated import ROOT, written
 from pydantic import BaseModel
 
 from caliper.cli.app import app
-from caliper.local.config import BenchmarkConfig, RunConfig
-from caliper.wiring.models import EMBEDDERS, KINDS, TAGGERS
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.wiring.settings import CallSettings
+from caliper.wiring.specs import EMBEDDERS, KINDS, TAGGERS
 
 PAGE = ROOT / "docs" / "cli.md"
 _INTRODUCTION = """# The command line

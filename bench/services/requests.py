@@ -17,7 +17,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob, PlanMade
-from caliper.local.config import BenchmarkConfig
+from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.setup import open_sources
 from caliper.local.submission import parcel_of
 from caliper.pipeline.asking.request import render

@@ -1,18 +1,35 @@
-"""A chat model of one's own: a program on this machine. docs/add-a-backend.md explains it."""
+"""A backend of one's own: a program on this machine. docs/add-a-backend.md explains it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shlex
+from asyncio.subprocess import Process
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable
+from caliper.adapters.models.replica import BackendAccess
+from caliper.core.errors import (
+    BackendRejected,
+    BackendTimeout,
+    BackendUnavailable,
+    InvalidInput,
+)
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.pipeline.asking.request import messages_json
-from caliper.ports.models import ChatMessage, Completion
+from caliper.ports.models import ChatMessage, Completion, Image
+
+
+def open_program(rest: str, access: BackendAccess) -> ProgramModel:
+    """The model of `program:COMMAND#NAME@REVISION`."""
+    command, _, model = rest.rpartition("#")
+    name, _, revision = model.partition("@")
+    if not command or not name:
+        raise InvalidInput("expected COMMAND#NAME[@REVISION]", field="program")
+    return ProgramModel(shlex.split(command), name, revision, access.timeout)
 
 
 class ProgramModel:
@@ -23,6 +40,9 @@ class ProgramModel:
         self._seconds = seconds
         self.identity = Identity("program", name, revision, cached=True)
 
+    async def resolve(self) -> Identity:
+        return self.identity
+
     async def complete(
         self,
         messages: Sequence[ChatMessage],
@@ -30,22 +50,48 @@ class ProgramModel:
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
-        asked = {"messages": messages_json(messages), "decoding": asdict(decoding)}
-        pipe = asyncio.subprocess.PIPE
-        try:
-            program = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe)
-        except OSError as error:
-            raise BackendRejected(f"the program cannot be started: {error.strerror}") from error
+        written = [
+            {"role": message.role, "content": [_part(part) for part in message.content]}
+            for message in messages
+        ]
+        asked = {"messages": written, "decoding": asdict(decoding)}
+        program = await self._start()
         try:
             async with asyncio.timeout(self._seconds):
-                written, _ = await program.communicate(json.dumps(asked).encode())
+                reply, _ = await program.communicate(json.dumps(asked).encode())
         except TimeoutError as error:
-            program.kill()
-            await program.wait()
             raise BackendTimeout(f"no answer within {self._seconds:g} s") from error
+        finally:
+            # Also when the call is cancelled.
+            if program.returncode is None:
+                program.kill()
+                await program.wait()
         if program.returncode:
             raise BackendUnavailable(f"the program ended with code {program.returncode}")
-        return Completion(written.decode("utf-8", "replace"))
+        return Completion(reply.decode("utf-8", "replace"))
+
+    async def _start(self) -> Process:
+        pipe = asyncio.subprocess.PIPE
+        start = asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe)
+        starting = asyncio.ensure_future(start)
+        try:
+            return await asyncio.shield(starting)
+        except OSError as error:
+            raise BackendRejected(f"the program cannot be started: {error.strerror}") from error
+        except asyncio.CancelledError:
+            starting.add_done_callback(_end)
+            raise
 
     async def close(self) -> None:
         """Nothing is held open between calls."""
+
+
+def _end(starting: asyncio.Future[Process]) -> None:
+    if starting.exception() is None:
+        starting.result().kill()
+
+
+def _part(part: str | Image) -> dict[str, str]:
+    if isinstance(part, str):
+        return {"text": part}
+    return {"picture": b64encode(part.data).decode("ascii"), "mime": part.mime}

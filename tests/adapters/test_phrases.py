@@ -44,7 +44,7 @@ def test_an_incomplete_report_says_what_it_lacks() -> None:
 def test_a_figure_is_named_by_its_table_or_its_path() -> None:
     part = reports.capability()
     assert phrases.label(part, ("tasks", "OCR", "recall")) == "OCR, Recall"
-    assert phrases.label(part, ("tasks", "OCR", "hit_rate")) == "tasks, OCR, hit rate"
+    assert phrases.label(part, ("tasks", "OCR", "hit_rate")) == "Tasks, OCR, Hit rate"
 
 
 def test_a_headline_that_was_not_estimated_has_no_data() -> None:
@@ -70,7 +70,7 @@ def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
     assert phrases.notes(part) == ((many, lexical_agreement.WARNING), ())
     assert [phrases.heading(loud) for loud in (many, lexical_agreement.WARNING)] == [
         "Warning",
-        "Not for comparison",
+        "Not comparable with published figures",
     ]
     few = dataclasses.replace(reports.capability(), notes=(note,))
     assert phrases.notes(few) == ((), (note,))

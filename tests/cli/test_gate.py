@@ -38,12 +38,14 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     flags = ("gate", "--policy", policy(ran, CHECK))
     passed = ran(*flags, "careless", "careful", code=0)
     assert passed.out.rstrip().endswith("passed")
-    stopped = ran(*flags, "careful", "careless", "--json", "--markdown", "told.md", code=1).told
+    files = ("--markdown", "told.md", "--junit", "told.xml")
+    stopped = ran(*flags, "careful", "careless", "--json", *files, code=1).told
     assert stopped["decision"] == "regression"
     quiet = ran(*flags, "careful", "careless", "--quiet", code=1)
     assert (quiet.out, quiet.err) == ("", "regression: capability average.f1\n")
     (finding,) = stopped["findings"]
     assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
+    assert '<failure message="critical: regression; ' in (ran.folder / "told.xml").read_text()
     told = (ran.folder / "told.md").read_text()
     assert told.startswith("### careless against careful\n\n**Regression.**")
     assert "| capability average.f1 | critical | regression | 100.00 | 10.93 |" in told

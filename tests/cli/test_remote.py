@@ -15,4 +15,4 @@ def test_a_watched_headline_says_which_tasks_it_lacks() -> None:
     found = Evaluation(runs.spec(), RunState.RUNNING, started, (part,))
     assert "lacks" not in run_line(found)
     lacking = replace(part, lacking=("OCR", "event"))
-    assert run_line(replace(found, benchmarks=(lacking,))).endswith("; lacks OCR, event)")
+    assert run_line(replace(found, benchmarks=(lacking,))).endswith("; lacks OCR, Event)")

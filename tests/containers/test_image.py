@@ -8,6 +8,7 @@ import tomllib
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 from tests.containers.contents import Entry, listing, wrong
 from tests.fakes.sources import ROOT
 from tests.servers import containers
@@ -96,7 +97,10 @@ def test_it_is_not_larger_than_the_page_says(told: dict[str, Any]) -> None:
 
 def test_only_what_the_dependencies_need_is_installed(image: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    code = f"import sys; sys.argv = ['', {json.dumps(project['dependencies'])!r}]\n{NEEDED}"
+    extras = project["optional-dependencies"]
+    (every,) = map(Requirement, extras["all"])
+    wanted = [*project["dependencies"], *(one for name in every.extras for one in extras[name])]
+    code = f"import sys; sys.argv = ['', {json.dumps(wanted)!r}]\n{NEEDED}"
     there, needed = json.loads(containers.python(image, code))
     assert there == needed
 

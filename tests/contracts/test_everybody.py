@@ -8,8 +8,10 @@ from types import ModuleType
 
 import pytest
 import tests.contracts
+import tests.contracts.test_backend
 import tests.contracts.test_store
 import tests.fakes
+from tests.contracts.backend_contract import BackendContract
 from tests.contracts.store_contract import StoreContract
 from tests.contracts.test_codec import CODECS
 from tests.contracts.test_log_reader import LogReaderContract
@@ -18,15 +20,19 @@ from tests.contracts.test_stream import StreamContract
 import caliper.adapters
 import caliper.lexical
 import caliper.pipeline
+from caliper.adapters.models.replica import ChatEndpoint
 from caliper.ports.codec import Codec
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream, LogReader
 
-Contract = type[StoreContract] | type[StreamContract] | type[LogReaderContract]
+Contract = (
+    type[StoreContract] | type[StreamContract] | type[LogReaderContract] | type[BackendContract]
+)
 SUITES: dict[type, Contract] = {
     ObjectStore: StoreContract,
     JobStream: StreamContract,
     LogReader: LogReaderContract,
+    ChatEndpoint: BackendContract,
 }
 
 
@@ -38,7 +44,12 @@ def modules(*packages: ModuleType) -> Iterator[ModuleType]:
 
 def standing_in(port: type) -> set[type]:
     """The classes with every method of a port, in the product and among the fakes."""
-    methods = [name for name in vars(port) if not name.startswith("_")]
+    methods = [
+        name
+        for each in port.__mro__
+        for name, found in vars(each).items()
+        if not name.startswith("_") and inspect.isfunction(found)
+    ]
     assert methods
     return {
         found
@@ -47,6 +58,7 @@ def standing_in(port: type) -> set[type]:
         if isinstance(found, type)
         and found.__module__ == module.__name__
         and not inspect.isabstract(found)
+        and not getattr(found, "_is_protocol", False)
         and all(callable(getattr(found, name, None)) for name in methods)
     }
 

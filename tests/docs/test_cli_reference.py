@@ -17,7 +17,8 @@ from rich.text import Text
 from tests.fakes.sources import ROOT, python_path
 
 from caliper.cli.app import app
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.wiring.settings import CallSettings, MediaSettings, variable
 
 SCRIPT = Path("tools/cli_reference.py")

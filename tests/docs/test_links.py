@@ -71,7 +71,7 @@ def commands() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "line"), list(commands()))
 def test_commands_have_known_names_options_and_paths(page: str, line: str) -> None:
     command: Any = typer.main.get_command(app)
-    # The benchmark of the package in examples/extending has the options of any other.
+    # The benchmark that `caliper new` writes has the options of any other.
     words = line.replace(" mentions ", " capability ").split()[1:]
     while words and words[0] in getattr(command, "commands", {}):
         command = command.commands[words.pop(0)]

@@ -57,7 +57,7 @@ def looking(browser: Browser, home: str = "") -> Iterator[Look]:
         page.on("dialog", lambda dialog: trouble.append(f"dialog {dialog.message}"))
 
         def requested(url: str) -> None:
-            if url != address and not url.startswith(allowed):
+            if url != address.partition("#")[0] and not url.startswith(allowed):
                 trouble.append(f"requested {url}")
 
         page.on("request", lambda request: requested(request.url))

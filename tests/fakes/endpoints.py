@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from caliper.adapters.models.replica import BackendAccess
+from caliper.core.errors import InvalidInput
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Completion
@@ -61,6 +63,15 @@ class FakeEndpoint:
 
     async def close(self) -> None:
         self.closed = True
+
+
+def open_endpoint(rest: str, access: BackendAccess) -> FakeEndpoint:
+    """adapters.models.replica.Backend: its model replies with the SPEC and the token."""
+    if rest == "unknown":
+        raise InvalidInput("no such parrot")
+    if rest == "ill":
+        raise ValueError("ill")
+    return FakeEndpoint(lambda _: f"{rest} {access.token}")
 
 
 def hold(endpoint: FakeEndpoint) -> FakeEndpoint:

@@ -19,10 +19,12 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.runs import STARTED, RunBook, run_store, write_json
 from caliper.pipeline.store.supplies import MediaIndex, put_captions
 from caliper.serving.addresses import Address
-from caliper.serving.pages import Pages, PageSources, error_page
+from caliper.serving.page_sources import PageSources
+from caliper.serving.pages import Pages, error_page
 from caliper.serving.web import WebServer
 from caliper.wiring.sinks import sink_of
 
@@ -100,7 +102,17 @@ async def watched() -> AsyncIterator[Watched]:
     )
     comparer = Comparer(house.store, book, pictures)  # type: ignore[arg-type]
     front = Gateway(outside, book)
-    shown = PageSources(front, reader, comparer, book, house.store, index, pictures)  # type: ignore[arg-type]
+    captions = CaptionBook(house.store)
+    shown = PageSources(
+        front,
+        reader,
+        comparer,
+        book,
+        house.store,
+        captions,
+        index.has,
+        pictures,  # type: ignore[arg-type]
+    )
     server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), error_page)
     running = asyncio.create_task(server.run())
     await server.started.wait()

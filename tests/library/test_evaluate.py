@@ -49,6 +49,10 @@ def test_a_run_as_values(here: Path) -> None:
     assert len(run.verdicts) == len(rows) > 10
     assert {"question", "outcome", "score"} <= set(rows[0])
     assert str(run).startswith("tiny (complete): CAPability ")
+    assert run.export("csv:figures.csv", "junit:ci", step=7) == [
+        "figures.csv",
+        f"ci/caliper-{run.id}.xml",
+    ]
     shown = run._repr_html_()
     assert shown.startswith('<iframe sandbox="allow-scripts" srcdoc="&lt;!doctype html&gt;')
     assert shown.count("<") == 2

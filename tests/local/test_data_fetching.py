@@ -22,7 +22,8 @@ from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 import caliper
 from caliper.core.errors import InvalidInput
 from caliper.local import data_layouts
-from caliper.local.config import BenchmarkConfig, check_config
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import check_config
 from caliper.local.data_fetching import UnwatchedFetch, fetch_data, fetch_now
 from caliper.local.suite_config import read_suite
 

@@ -10,7 +10,8 @@ from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.options import SharedOptions, from_file, from_flags, part_of
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
-from caliper.local.config import BenchmarkConfig, check_config, config_values
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import check_config, config_values
 from caliper.local.recipes import recipe_gaps
 
 SUPPLIED = {"data": "data", "captions": "captions.json"}

@@ -240,8 +240,8 @@ def test_secrets_are_read_when_they_are_needed(
     tiny.text(folder / "url", "http://127.0.0.1/\n")
     check_targets(suite)
     assert referenced("file:" + str(folder / "url"), "url") == "http://127.0.0.1/"
-    tracker = {"notify": {"t": {"shape": "wandb", "project": "p"}}}
-    with pytest.raises(InvalidInput, match="wandb is not installed here: pip install wandb"):
+    tracker = {"notify": {"t": {"shape": "mlflow", "project": "p"}}}
+    with pytest.raises(InvalidInput, match="mlflow is not installed here: pip install"):
         check_targets(read(folder, **tracker))
     with pytest.raises(InvalidInput, match="x: OTHER is empty or not set"):
         referenced("env:OTHER", "x")

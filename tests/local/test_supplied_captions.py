@@ -13,7 +13,7 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.local.config import BenchmarkConfig
+from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.sample_names import SampleNames
 from caliper.local.supplied_captions import (
     SuppliedCaptions,

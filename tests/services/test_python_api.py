@@ -31,6 +31,8 @@ async def test_the_verbs_are_those_of_this_machine(
     # In a thread: the server is in this one.
     loaded = await asyncio.to_thread(there.load, runs[0])
     assert await asyncio.to_thread(lambda: loaded.verdicts.arrow) == own.verdicts.arrow
+    assert await loaded.aexport("csv:figures.csv") == ["figures.csv"]
+    assert (tmp_path / "figures.csv").read_text().count("captionqa,overall.score,true") == 1
     comparison = await there.acompare(*runs)
     assert comparison.differences["careless"]["captionqa"]["overall.score"].value < 0  # type: ignore[operator]
     (board,) = await there.aleaderboard(*runs)

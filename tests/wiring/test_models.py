@@ -14,7 +14,8 @@ from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.question import Decoding, Source
 from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.models import Access, ModelRoom, split_recording, split_spec
+from caliper.wiring.models import Access, ModelRoom
+from caliper.wiring.specs import split_recording, split_spec
 
 HELLO = (ChatMessage("user", ("hello",)),)
 

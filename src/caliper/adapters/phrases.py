@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from caliper.analysis.compare import Difference
 from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
-from caliper.benchmarks.registry import benchmark
+from caliper.benchmarks.captionqa.domains import TITLES
+from caliper.benchmarks.registry import all_names, benchmark
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
 from caliper.pipeline.comparing.comparison import Side
@@ -23,12 +24,41 @@ NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"
 
 
+_WORDS = {
+    "f1": "F1",
+    "qa": "QA",
+    "kt": "KT",
+    "compreqa": "CompreQA",
+    **TITLES,
+}
+
+
+def readable(name: str) -> str:
+    """An internal name as people read it: `object_number` is "Object number"."""
+    text = _words(name)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _words(name: str) -> str:
+    return " ".join(_WORDS.get(word, word) for word in name.replace("_", " ").split(" "))
+
+
 def number(value: float | None) -> str:
     """A number with two decimals, a count without; `no data` for None."""
     if value is None:
         return NO_DATA
     text = str(value) if isinstance(value, int) else f"{value:.2f}"
     return text.replace("-", _MINUS)
+
+
+def tick(value: float) -> str:
+    """A number at an axis."""
+    return f"{value:g}".replace("-", _MINUS)
+
+
+def title_of(name: str) -> str:
+    """The title of a benchmark, or the name of one that is not installed."""
+    return benchmark(name).title if name in all_names() else name
 
 
 def interval(figure: Estimate | Difference | Coefficient) -> str:
@@ -53,7 +83,7 @@ def exclusion(row: Standing) -> str:
 
 def lacks(dimensions: Sequence[str]) -> str:
     """Which dimensions an average lacks; empty if none."""
-    return f"lacks {', '.join(dimensions)}" if dimensions else ""
+    return f"lacks {', '.join(map(readable, dimensions))}" if dimensions else ""
 
 
 def in_part(coverage: Coverage) -> str:
@@ -86,14 +116,14 @@ def dimensions(difference: Difference) -> str:
     number_of = (
         f"the {len(difference.over)} that both have" if difference.over else "none: nothing shared"
     )
-    return f"over {number_of}; without {', '.join(difference.without)}"
+    return f"over {number_of}; without {', '.join(map(readable, difference.without))}"
 
 
 def probability(p: float | None) -> str:
-    """A p-value with three decimals, such as `<.001` or `.042`; empty for None."""
+    """A p-value with three decimals, such as `<0.001` or `0.042`; empty for None."""
     if p is None:
         return ""
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def p_value(difference: Difference) -> str:
@@ -207,8 +237,13 @@ def label(benchmark: BenchmarkReport, path: Path) -> str:
     for table in benchmark.tables:
         for row in table.rows:
             if path in row.cells:
-                return f"{row.label}, {table.columns[row.cells.index(path)]}"
-    return ", ".join(part.replace("_", " ") for part in path)
+                return figure_name(row.label, table.columns[row.cells.index(path)])
+    return ", ".join([readable(path[0]), *map(_words, path[1:])])
+
+
+def figure_name(row: str, column: str) -> str:
+    """The name of the figure in a row and column of a table; a column of values adds nothing."""
+    return row if column == "value" else f"{row}, {column}"
 
 
 def headline(benchmark: BenchmarkReport) -> Estimate:
@@ -232,7 +267,7 @@ def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 def heading(note: str) -> str:
     """The heading of a loud note."""
-    return "Not for comparison" if _forbids(note) else "Warning"
+    return "Not comparable with published figures" if _forbids(note) else "Warning"
 
 
 def _forbids(note: str) -> bool:

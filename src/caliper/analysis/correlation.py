@@ -28,9 +28,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.jackknife import NORMAL, student
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = lazy_module("scipy.stats")
 
 LEAST, LEAST_BOUNDED = 3, 5
 """The least number of models for a coefficient, and for an interval."""
@@ -85,8 +92,6 @@ def estimate_correlation(
         return CorrelationEstimate(models, remark=_FEW.format(noun))
     if _distinct(metric, human) < 2:
         return CorrelationEstimate(models, remark=_ALIKE.format(noun))
-    from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
-
     exact = _coefficients(metric, human)
     tau_c = _bare(float(stats.kendalltau(metric, human, variant="c").statistic))
     few = _distinct(metric, human) < LEAST_BOUNDED
@@ -113,8 +118,6 @@ def estimate_correlation(
 
 def _coefficients(metric: Sequence[float], human: Sequence[float]) -> list[float]:
     """Pearson's r, Kendall's tau-b and Spearman's rho; NaN where they are undefined."""
-    from scipy import stats  # noqa: PLC0415 - as long to import as a short command takes
-
     of = (stats.pearsonr, stats.kendalltau, stats.spearmanr)
     return [float(coefficient(metric, human).statistic) for coefficient in of]
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TypeVar
 
+from caliper.analysis.distributions import student_quantile
 from caliper.core.tally import Amount, Sums, add_up
 
 Cell = TypeVar("Cell", bound=Hashable)
@@ -34,13 +35,9 @@ NORMAL = NormalDist().inv_cdf(_TWO_SIDED)
 def student(degrees: int) -> float:
     """The .975 quantile of Student's t, for a two-sided 95% interval.
 
-    Rounded to 9 decimals: reports are compared byte by byte, and scipy does not guarantee the last
-    bits of its inversion across releases.
+    Rounded to 9 decimals: reports are compared byte by byte.
     """
-    # Imported here, because that takes as long as all the rest of a short command.
-    from scipy.special import stdtrit  # noqa: PLC0415
-
-    return round(float(stdtrit(degrees, _TWO_SIDED)), 9)
+    return round(student_quantile(degrees, _TWO_SIDED), 9)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = lazy_module("scipy.stats")
 
 Scores = NDArray[np.float64]
 
@@ -68,9 +75,7 @@ def kendall(reference: Scores, rows: Scores) -> Scores:
 
 def spearman(reference: Scores, rows: Scores) -> Scores:
     """Spearman's rho of each row with the reference; NaN where all values are equal."""
-    from scipy.stats import rankdata  # noqa: PLC0415 - as long to import as a short command takes
-
-    ranks, others = rankdata(reference), rankdata(rows, axis=1)
+    ranks, others = stats.rankdata(reference), stats.rankdata(rows, axis=1)
     return _cosine(ranks - ranks.mean(), others - others.mean(axis=1, keepdims=True))
 
 

@@ -1,13 +1,21 @@
 """Significance tests of differences, and the least detectable differences.
 
-Every p-value is two-sided unless stated otherwise, and rounded to 9 decimals because scipy does
-not guarantee the last bits of its functions across releases.
+Every p-value is two-sided unless stated otherwise, and rounded to 9 decimals: its last bits are
+not those of the distribution.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
+
+from caliper.analysis.distributions import (
+    coin_quantile,
+    coin_tail,
+    student_quantile,
+    student_tail,
+)
 
 _DECIMALS = 9
 _LEAST_DISCORDANT = 6
@@ -31,11 +39,9 @@ def upper_tail(value: float, error: float, degrees: int, skew: float = 0.0) -> f
     Source: Hall, On the removal of skewness by transformation (Journal of the Royal Statistical
     Society B 54, 1992), with gamma / sqrt(n) = 6 `skew`.
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - as long to import as a short command takes
-
     t = value / error
     corrected = t + 2 * skew * t**2 + 4 / 3 * skew**2 * t**3 + skew
-    return round(float(stdtr(degrees, -min(t, corrected))), _DECIMALS)
+    return round(student_tail(degrees, min(t, corrected)), _DECIMALS)
 
 
 def mcnemar(lost: int, won: int) -> float:
@@ -47,9 +53,7 @@ def mcnemar(lost: int, won: int) -> float:
     """
     if lost + won == 0:
         return 1.0
-    from scipy.special import bdtr  # noqa: PLC0415 - see above
-
-    return round(min(1.0, 2 * float(bdtr(min(lost, won), lost + won, 0.5))), _DECIMALS)
+    return round(min(1.0, 2 * coin_tail(min(lost, won), lost + won)), _DECIMALS)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
@@ -78,9 +82,7 @@ def detectable_difference(error: float, degrees: int) -> float:
 
     Source: Bloom, Minimum detectable effects (Evaluation Review 19, 1995).
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - see above
-
-    quantiles = (float(stdtrit(degrees, share)) for share in (1 - LEVEL / 2, POWER))
+    quantiles = (student_quantile(degrees, share) for share in (1 - LEVEL / 2, POWER))
     return round(sum(quantiles), _DECIMALS) * error
 
 
@@ -92,9 +94,7 @@ def detectable_mcnemar(discordant: int) -> float:
     (d + difference) / 2 with variance d / 4. Fewer than six can never be clear, so d is at least
     six.
     """
-    from scipy.special import bdtrik, ndtri  # noqa: PLC0415 - see above
-
     count = max(discordant, _LEAST_DISCORDANT)
-    needed = count - math.floor(float(bdtrik(LEVEL / 2, count, 0.5)))
+    needed = count - coin_quantile(LEVEL / 2, count)
     # Continuity correction: half a question less than `needed`.
-    return round(2 * needed - 1 - count + float(ndtri(POWER)) * math.sqrt(count), _DECIMALS)
+    return round(2 * needed - 1 - count + NormalDist().inv_cdf(POWER) * math.sqrt(count), _DECIMALS)

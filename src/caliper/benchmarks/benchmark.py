@@ -153,6 +153,10 @@ class Benchmark:
 
     Gates and rankings need it.
     """
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The least and greatest values of figures that are not percentages, named as in `better`."""
+    unjudged: frozenset[str] = frozenset()
+    """The figures that no judge or reader has a part in, named as in `better`."""
     dimension: Callable[[Path], str | None] = dimension
     """Return a figure's dimension in live scores; None for figures shown only in reports."""
     group: Callable[[Item], str] = lambda _: "all"
@@ -244,3 +248,11 @@ class Benchmark:
         if path[-1] in _COUNTS or path[-1].startswith(_SPREADS):
             return Better.NEITHER
         return self.better.get(path[0], self.better.get(path[-1]))
+
+    def bounds_of(self, path: Path) -> tuple[float, float]:
+        """Return the least and greatest value of the figure at `path`."""
+        return self.bounds.get(path[0], self.bounds.get(path[-1], (0.0, 100.0)))
+
+    def is_unjudged(self, path: Path) -> bool:
+        """Whether the figure at `path` needs no judge or reader."""
+        return not self.unjudged.isdisjoint((path[0], path[-1]))

@@ -18,6 +18,7 @@ from caliper.core.errors import (
     AlreadyExists,
     BackendError,
     CaliperError,
+    FunctionFailed,
     InvalidInput,
     LeaseLost,
     MediaMissing,
@@ -119,7 +120,12 @@ def _code(error: CaliperError) -> Exit:
         ):
             return Exit.BAD_INPUT
         case (
-            BackendError() | ModelChanged() | LeaseLost() | StoreUnavailable() | StreamUnavailable()
+            BackendError()
+            | FunctionFailed()
+            | ModelChanged()
+            | LeaseLost()
+            | StoreUnavailable()
+            | StreamUnavailable()
         ):
             return Exit.SURROUNDINGS
         case _:

@@ -22,6 +22,9 @@ from caliper.cli.options import (
 from caliper.core.errors import InvalidInput
 from caliper.local.config import RunConfig
 
+_UNUSABLE = "A plug-in that cannot be used: see caliper plugins."
+_ANY_OPTIONS = {"ignore_unknown_options": True, "allow_extra_args": True}
+
 
 def benchmark_commands(
     act: Callable[[RunConfig, How], int], output: type[How], help_text: str, *, media: bool = True
@@ -55,9 +58,21 @@ def benchmark_commands(
         command_taking(from_config, ConfigOption, SharedOptions, output, with_context=True)
     )
     for name in benchmark_names():
-        command = command_taking(_single(name, action), part_of(name), SharedOptions, output)
-        app.command(name, help=benchmark(name).description)(command)
+        try:
+            description, part = benchmark(name).description, part_of(name)
+        except InvalidInput as error:
+            app.command(name, help=_UNUSABLE, context_settings=_ANY_OPTIONS)(_refusal(error))
+            continue
+        command = command_taking(_single(name, action), part, SharedOptions, output)
+        app.command(name, help=description)(command)
     return app
+
+
+def _refusal(error: InvalidInput) -> Callable[[], int]:
+    def refuse() -> int:
+        raise error
+
+    return refuse
 
 
 def _single(

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from caliper.cli.interrupt import restore_interrupt
+from caliper.core.errors import InvalidInput
+from caliper.lazy import require
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "report": (
         "report:report",
         "Show a run's report and rewrite its files from the plan and the verdicts.",
+    ),
+    "export": ("export:command", "Put the results of runs into sinks: files, trackers."),
+    "view": (
+        "view:command",
+        "Browse runs with all their verdicts, or write a run as one page to share.",
     ),
     "explain": (
         "explain:explain",
@@ -31,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agreement:agreement",
         "Measure how well judges agree with each other or with people.",
     ),
+    "labels": ("label_tasks:app", "Label with people, in Label Studio."),
     "correlation": (
         "correlation:correlation",
         "Correlate metrics with people's scores over models (CompreCap, Table 3).",
@@ -64,6 +72,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Evaluate captions or a checkpoint on one benchmark, or on several from a file.",
     ),
     "build": ("building.app:app", "Build a benchmark of your own, and review it."),
+    "new": ("new:app", "Start a benchmark of your own."),
+    "plugins": ("plugins:plugins", "List the plug-ins of other packages."),
     "plan": (
         "plan:app",
         "Estimate what a run would take: samples, questions, calls, tokens, storage.",
@@ -116,7 +126,10 @@ class CommandsByName(TyperGroup):
 class _LazyCommands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module, _, attribute = COMMANDS[name][0].partition(":")
-        command = getattr(import_module(f"caliper.cli.{module}"), attribute)
+        try:
+            command = getattr(require(f"caliper.cli.{module}"), attribute)
+        except InvalidInput as missing:
+            return _without_extra(name, missing)
         gc.enable()
         group = typer.Typer(rich_markup_mode="rich")
         if isinstance(command, typer.Typer):
@@ -130,3 +143,17 @@ class _LazyCommands(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+def _without_extra(name: str, missing: InvalidInput) -> TyperCommand:
+    """A command that needs an extra which is not installed: only its help works."""
+
+    def refuse() -> None:
+        raise missing
+
+    return TyperCommand(
+        name,
+        callback=refuse,
+        help=f"{COMMANDS[name][1]}\n\nIt {escape(str(missing))}",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )

@@ -49,7 +49,7 @@ Questions that got better or worse are counted; --html shows them with pictures,
 With --server an installation compares its own runs.
 Exit code 3: a run shares no benchmark with BASE.
 """
-_HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
+_HELP = "A run directory, name below runs/, or run id."
 Page = Annotated[Path | None, output_file("--html", "it as a page, with pictures,")]
 Listed = Annotated[
     int,

@@ -29,7 +29,7 @@ Run = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run directory, its name below runs/, or a run id; with --store a run id.",
+        help="A run directory, name below runs/, or run id.",
     ),
 ]
 Sample = Annotated[

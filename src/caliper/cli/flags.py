@@ -182,8 +182,8 @@ Anchors = Annotated[
     bool | None,
     _how(
         "--anchors/--no-anchors",
-        text=f"Also judge known captions, to detect judge drift: {ANCHORS_COST}. Scores do not "
-        "depend on it. Default: yes, unless --max-calls or --max-tokens is given.",
+        text=f"Also judge known captions, to detect judge drift: {ANCHORS_COST}. "
+        "Default: yes, unless --max-calls or --max-tokens is given.",
     ),
 ]
 Out = Annotated[Path | None, _how("--out", text="Run directory. Default: runs/<name>-<run id>.")]
@@ -192,6 +192,15 @@ Store = Annotated[
     _how(
         "--store",
         text="Where replies are kept between runs. Default: .store beside the run directory.",
+    ),
+]
+TARGET = "NAME[:WHERE]"
+Export = Annotated[
+    list[str] | None,
+    _how(
+        "--export",
+        metavar=TARGET,
+        text="A sink; repeatable. See docs/report.md.",
     ),
 ]
 Server = Annotated[

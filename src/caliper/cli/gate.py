@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from caliper.adapters.exports.gate import gate_markdown
+from caliper.adapters.exports.gate import gate_junit, gate_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.phrases import dimensions, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
@@ -26,7 +26,7 @@ from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import read_policy
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 
-_HELP = "A run directory, its name below runs/, or a run id; with --server a run id."
+_HELP = "A run directory, name below runs/, or run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
 Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
@@ -40,6 +40,7 @@ Aa = Annotated[
     ),
 ]
 Markdown = Annotated[Path | None, output_file("--markdown", "the findings")]
+Junit = Annotated[Path | None, output_file("--junit", "the findings as JUnit XML")]
 _EXITS = {
     Decision.PASSED: Exit.DONE,
     Decision.REGRESSION: Exit.NO,
@@ -69,6 +70,7 @@ class GateOptions:
     policy: PolicyFile
     server: InstalledServer = None
     markdown: Markdown = None
+    junit: Junit = None
     aa: Aa = False
     anyway: Anyway = False
     json: Json = False
@@ -89,6 +91,8 @@ def decide(options: GateOptions) -> int:
     (before, after), result = gated
     if options.markdown is not None:
         write_text(options.markdown, gate_markdown(before, after, result))
+    if options.junit is not None:
+        write_text(options.junit, gate_junit(before, after, result))
     if options.json:
         write_json(_as_json(before, after, result), sort_keys=True)
     elif not options.quiet:
@@ -101,8 +105,9 @@ def decide(options: GateOptions) -> int:
 
 
 def _on_replicate(options: GateOptions, policy: Policy) -> int:
-    if options.server is not None or options.markdown is not None:
-        raise InvalidInput("--aa takes run directories, and neither --server nor --markdown")
+    if options.server is not None or options.markdown is not None or options.junit is not None:
+        message = "--aa takes run directories, and none of --server, --markdown and --junit"
+        raise InvalidInput(message)
     # Imported here, since numpy takes as long to import as all the rest of a short command.
     from caliper.cli.gate_aa import try_on_replicate  # noqa: PLC0415
 

@@ -48,7 +48,7 @@ Runs = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[RUN]...",
-        help="Run directories, names below runs/, or run ids; with --server run ids.",
+        help="Run directories, names below runs/, or run ids.",
     ),
 ]
 Benchmark = Annotated[

@@ -40,6 +40,7 @@ class SharedOptions:
     anchors: flags.Anchors = None
     out: flags.Out = None
     store: flags.Store = None
+    export: flags.Export = None
 
     def run_values(self) -> dict[str, Any]:
         """The values of RunConfig that were given."""

@@ -16,11 +16,13 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import Server
 from caliper.cli.options import OutputOptions
+from caliper.cli.progress import WarningWatcher
 from caliper.cli.show import show_gaps, show_notes, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
+from caliper.local.exports import export_installed
 from caliper.local.installation import open_gateway, open_store
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
@@ -61,6 +63,8 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
         if ended.state in (RunState.COMPLETE, RunState.FINISHED):
             if config.out is not None:
                 await _write(gateway, started.spec.run_id, config.out)
+            warn = WarningWatcher().on_warning
+            await export_installed(server, started.spec.run_id, config.export, warn)
             if output.json:
                 report = await gateway.report(started.spec.run_id, partial=True)
                 since = ended.ended if already_complete else None

@@ -30,7 +30,7 @@ Run = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run directory, its name below runs/, or a run id; with --server a run id.",
+        help="A run directory, name below runs/, or run id.",
     ),
 ]
 Out = Annotated[

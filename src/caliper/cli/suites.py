@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,12 +83,20 @@ async def _installed(suite: Suite, file: Path) -> Suite:
         for name, target in values.get("notify", {}).items():
             for field in ("url", "secret"):
                 check_absolute(target.get(field, ""), f"notify.{name}.{field}")
+        _check_installable(values)
         return await sending.push_suite(suite, open_store())
     except InvalidInput as error:
         if error.file not in ("", f"suite {suite.name}"):
             raise
         line = line_of(root, error.field.split("."))
         raise InvalidInput(error.message, file=str(file), line=line, field=error.field) from error
+
+
+def _check_installable(values: Mapping[str, Any]) -> None:
+    """Raise InvalidInput for what an installation does not do."""
+    if "export" in values:
+        message = "an installation does not export; use `caliper export --server`"
+        raise InvalidInput(message, field="export")
 
 
 @app.command("list")

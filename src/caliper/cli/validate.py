@@ -15,7 +15,7 @@ from rich.markup import escape
 from caliper.adapters.datasets.caption_detection import holds_captions
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.benchmarks.base import PlanRequest
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import benchmark, benchmark_names, usable_names
 from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.console import ERR, OUT, write_json, write_reason
 from caliper.cli.exits import Exit
@@ -29,7 +29,7 @@ from caliper.local.directory import RunDirectory
 from caliper.local.reports import read_report
 from caliper.local.setup import answerer_spec
 from caliper.local.supplied_captions import find_captions, supplied_captions
-from caliper.wiring.models import split_spec
+from caliper.wiring.specs import split_spec
 
 Checked = Annotated[
     Path, typer.Argument(metavar="PATH", help="A dataset, captions, a run directory or a run.yaml.")
@@ -126,7 +126,7 @@ def _recognise(path: Path, name: str | None) -> tuple[str, str]:
     `name` fixes the benchmark. Its content of unknown kind is checked as data, which has more
     layouts than captions.
     """
-    names = benchmark_names() if name is None else (name, *benchmark_names())
+    names = tuple(usable_names()) if name is None else (name, *usable_names())
     match = _looks_like(path, first_value(path), names)
     kind = match[1] if match else "data"
     if kind == "data" and holds_captions(path):

@@ -7,7 +7,7 @@ once, however often and in whatever order it is delivered.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from caliper.core.entry_states import (
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import fields_of
 from caliper.core.notice_marks import NoticeKind, NoticeMark, with_mark
+from caliper.core.report import Report
 from caliper.core.run import check_name
 
 _STEPS = 10**18
@@ -102,6 +103,16 @@ class EntryFigure:
     low: float | None = None
     high: float | None = None
     is_headline: bool = False
+
+
+def figures_of(report: Report) -> Iterator[EntryFigure]:
+    """The figures of a report that have a value."""
+    for part in report.benchmarks:
+        for path, estimate in part.estimates.items():
+            if estimate.value is not None:
+                bounds, name = (estimate.low, estimate.high), ".".join(path)
+                is_headline = path == part.headline
+                yield EntryFigure(part.name, name, estimate.value, *bounds, is_headline=is_headline)
 
 
 @dataclass(frozen=True, slots=True)

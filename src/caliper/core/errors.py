@@ -19,7 +19,7 @@ The tree:
     │   ├── BackendTimeout      no answer before the deadline
     │   └── BackendRejected     the endpoint will never accept this: 401, 404, 413
     ├── UnreadableReply         a reply without an answer in it
-    ├── FunctionFailed          a function that stands for a model raised, or returned no texts
+    ├── FunctionFailed          a function of the caller, or a plug-in, does not do what it should
     ├── ModelChanged            an endpoint serves another model than the run resolved
     ├── BudgetSpent             the run has used up its tokens
     ├── LeaseLost               another process writes what this one was to write
@@ -144,8 +144,8 @@ class UnreadableReply(CaliperError):
 
 
 class FunctionFailed(CaliperError):
-    """A function that stands for a model raised the `cause`, or returned something else than one
-    text per input.
+    """A function of the caller or a plug-in raised the `cause`, or returned something else than it
+    should.
     """
 
     def __init__(self, message: str, cause: BaseException | None = None) -> None:

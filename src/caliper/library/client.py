@@ -7,17 +7,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from caliper.analysis.comparability import describe
 from caliper.analysis.gate import Policy
 from caliper.core.errors import FunctionFailed
+from caliper.lazy import lazy_module
 from caliper.library.captions import CaptionTable
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions, path_of
 from caliper.library.model import Model
 from caliper.library.progress import FetchNotes, note_reuse, watch
-from caliper.library.remote import RemoteRuns
-from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
+from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate, RunTrend
 from caliper.library.run import Run
 from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
@@ -36,6 +36,11 @@ from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.ports.watcher import Watcher
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
+
+if TYPE_CHECKING:
+    from caliper.library import remote
+else:
+    remote = lazy_module("caliper.library.remote")
 
 Runs = Run | Paths
 """A run, or its directory, its name below runs/ or its id."""
@@ -88,7 +93,7 @@ class Client:
             with TemporaryDirectory(prefix="caliper-captions-") as folder:
                 inputs = RunInputs(Path(folder))
                 config = inputs.config(captions, benchmarks, judge, name, options)
-                return await RemoteRuns(self.server).evaluate(
+                return await remote.RemoteRuns(self.server).evaluate(
                     config, inputs.models, progress=progress
                 )
         inputs = RunInputs()
@@ -135,7 +140,7 @@ class Client:
         if isinstance(run, Run):
             return run
         if self.server is not None:
-            return await RemoteRuns(self.server).load(path_of(run, "run"))
+            return await remote.RemoteRuns(self.server).load(path_of(run, "run"))
         return Run.in_directory(find_run(path_of(run, "run")))
 
     load = blocking(aload)
@@ -221,6 +226,18 @@ class Client:
 
     leaderboard = blocking(aleaderboard)
 
+    async def atrend(self, first: Runs, *runs: Runs, anyway: bool = False) -> RunTrend:
+        """The headlines of runs by the training step that their names end with, as a chart in a
+        notebook. Without steps, in the order given.
+
+        >>> trend = caliper.trend("runs/example", "runs/other")
+        >>> [entry.checkpoint.name for entry in trend.entries]
+        ['careful', 'careless']
+        """
+        return RunTrend.of([await self.aload(run) for run in (first, *runs)], anyway=anyway)
+
+    trend = blocking(atrend)
+
 
 async def _evaluate_here(inputs: RunInputs, config: RunConfig, *, progress: bool) -> Run:
     def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
@@ -273,3 +290,4 @@ load, aload = _HERE.load, _HERE.aload
 compare, acompare = _HERE.compare, _HERE.acompare
 gate, agate = _HERE.gate, _HERE.agate
 leaderboard, aleaderboard = _HERE.leaderboard, _HERE.aleaderboard
+trend, atrend = _HERE.trend, _HERE.atrend

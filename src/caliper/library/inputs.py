@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,6 +15,7 @@ from caliper.library.captions import caption_places
 from caliper.library.model import Model
 from caliper.local.config import RunConfig, check_config, read_config
 from caliper.local.directory import DEFAULT_ROOT
+from caliper.wiring.specs import BACKENDS
 
 Paths = str | PathLike[str]
 Answerers = str | Callable[..., Any] | Model | None
@@ -40,6 +41,7 @@ class RunOptions(TypedDict, total=False):
     pack: Paths
     out: Paths
     store: Paths
+    export: Sequence[str]
 
 
 @dataclass(slots=True)
@@ -83,7 +85,9 @@ class RunInputs:
 
     def _supply(self, captions: Any, parts: Mapping[str, dict[str, Any]]) -> str | None:
         """Give every benchmark its captions, or the captioner; returns the checkpoint's label."""
-        is_spec = isinstance(captions, str) and captions.startswith(_CAPTIONERS)
+        is_spec = isinstance(captions, str) and (
+            captions.startswith(_CAPTIONERS) or captions.partition(":")[0] in BACKENDS.names
+        )
         if is_spec or isinstance(captions, Model) or callable(captions):
             for part in parts.values():
                 part |= {"captions": None, "captioner": captions}

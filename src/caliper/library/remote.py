@@ -13,6 +13,7 @@ from caliper.library.progress import note
 from caliper.library.run import Run
 from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import run_blocking
+from caliper.local.exports import export_installed
 from caliper.local.installation import open_gateway, open_store
 from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
@@ -54,6 +55,7 @@ class RemoteRuns:
                 raise BackendUnavailable(f"{error}; run {run} goes on there") from error
             if ended.state not in _WITH_REPORT:
                 raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
+            await export_installed(self.server, run, config.export, note)
             return await self._run(gateway, run)
 
     async def load(self, run: str) -> Run:
@@ -63,7 +65,7 @@ class RemoteRuns:
 
     async def _run(self, gateway: RemoteGateway, run: str) -> Run:
         text = (await gateway.report(run, partial=True)).decode()
-        return Run(run, text, None, partial(self._read, run))
+        return Run(run, text, None, partial(self._read, run), self.server)
 
     def _read(self, run: str, file: str) -> bytes:
         async def read() -> bytes:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caliper.adapters import phrases
 from caliper.adapters.exports.report_reader import read_report
-from caliper.core.errors import InvalidInput, NotReady, StoreUnavailable
+from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.lazy import lazy_module
 from caliper.library import inline
+from caliper.local.coroutine_runner import blocking
 from caliper.local.directory import RunDirectory
+from caliper.local.exports import export, installed_results, local_results, read_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +60,7 @@ class VerdictTable:
 @dataclass(frozen=True)
 class Run:
     """An evaluated checkpoint. `path` is the run's directory, None on an installation; `text` is
-    its report.json.
+    its report.json, and `server` the installation's gateway.
 
     >>> run = caliper.load("runs/example")
     >>> run.name, run.complete
@@ -73,13 +75,14 @@ class Run:
     text: str = field(repr=False)
     path: Path | None
     read: Callable[[str], bytes] = field(repr=False, compare=False)
+    server: str = field(default="", repr=False)
 
     @classmethod
     def in_directory(cls, directory: RunDirectory) -> Run:
         """The run of a directory. Raises NotReady if it has no report, and what
         `RunDirectory.read_spec` raises.
         """
-        spec, read = directory.read_spec(), partial(_read, directory.path)
+        spec, read = directory.read_spec(), partial(read_file, directory.path)
         return cls(spec.run_id, read("report.json").decode(), directory.path, read)
 
     @cached_property
@@ -140,6 +143,25 @@ class Run:
         """One row per question. Raises what reading the run raises."""
         return VerdictTable(parquet.read_table(pa.BufferReader(self.read("verdicts.parquet"))))
 
+    async def aexport(
+        self, *targets: str, step: int | None = None, with_verdicts: bool = False
+    ) -> list[str]:
+        """Put the results into sinks, like `caliper export`; returns the places.
+
+        >>> caliper.load("runs/example").export("csv:figures.csv")
+        ['figures.csv']
+        """
+        if self.path is not None:
+            found = await local_results(RunDirectory(self.path))
+        else:
+            found = await installed_results(self.server, self.id)
+        found = replace(
+            found, with_verdicts=with_verdicts, step=found.step if step is None else step
+        )
+        return [await export(found, target) for target in targets]
+
+    export = blocking(aexport)
+
     def __str__(self) -> str:
         figures = (
             f"{part.title} {phrases.with_interval(phrases.headline(part))}"
@@ -153,12 +175,3 @@ class Run:
             return inline.frame(page)
         place = self.id if self.path is None else str(self.path)
         return inline.remarks((str(self), f"The page is large: see report.html of {place}"))
-
-
-def _read(path: Path, file: str) -> bytes:
-    try:
-        return (path / file).read_bytes()
-    except FileNotFoundError:
-        raise NotReady(f"{path} has no {file}: evaluate it again to end it") from None
-    except OSError as error:
-        raise StoreUnavailable(f"{path / file}: {error.strerror}") from error

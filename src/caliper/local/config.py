@@ -8,118 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import yaml
 from pydantic import (
     Field,
-    PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from caliper.benchmarks.registry import all_names, benchmark_names, recipe_names
-from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
-from caliper.core.preparation import Preparation
 from caliper.core.terms import Priority, Terms
+from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.recipes import recipe_values
 from caliper.local.strict import Strict, first_problem
 from caliper.local.yaml_text import read_document
 from caliper.pipeline.reports.judge_check import should_check
 from caliper.wiring.data_sources import data_name
-
-
-class BenchmarkConfig(Strict):
-    """One benchmark of a run. Exactly one of `captions` and `captioner` is given. `data`, `media`
-    and `qa` are paths or names (wiring.data_sources).
-
-    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
-    `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the folder that the
-    dataset's media paths are relative to, by default the folder of the data. With `qa` the
-    captioner is asked questions about the media: either the dataset in question form, or true to
-    use the benchmark's own questions. `qa_replies` are recorded replies to them. `preparation`
-    sets how media are shown to the captioner: the fields of core.preparation.Preparation by name.
-    `taxonomy` is a file of the nodes that the caption prompt lists (docs/data.md), and
-    `caption_tokens` the maximum output tokens per caption.
-    """
-
-    data: Path
-    captions: Path | None = None
-    captioner: str | None = None
-    prompt: str = "simple"
-    judge: str | None = None
-    reader: str | None = None
-    tagger: str = "rules"
-    embedder: str = "ngram"
-    media: Path | None = None
-    qa: Path | Literal[True] | None = None
-    qa_replies: Path | None = None
-    repeats: int | None = Field(default=None, ge=1, le=100)
-    set: Mapping[str, str] = Field(default_factory=dict)
-    preparation: Mapping[str, str] = Field(default_factory=dict)
-    taxonomy: Path | None = None
-    caption_tokens: int | None = Field(default=None, ge=1, le=MOST_CAPTION_TOKENS)
-    _origins: Mapping[str, str | None] = PrivateAttr(default_factory=dict)
-
-    @field_validator("set", "preparation", mode="before")
-    @classmethod
-    def _plain_values(cls, value: object) -> object:
-        """Convert values to text: YAML reads `max_tokens: 4` as a number."""
-        if isinstance(value, Mapping):
-            return {name: str(setting) for name, setting in value.items()}
-        return value
-
-    @property
-    def origins(self) -> Mapping[str, str | None]:
-        """The names that fields with local copies had, with their revisions; None for media that
-        are where the copies are. Empty until the data are fetched.
-        """
-        return self._origins
-
-    def located(self, places: Mapping[str, Path], origins: Mapping[str, str | None]) -> Self:
-        """The benchmark with local copies in `places` of what its fields name."""
-        found = self.model_copy(update=dict(places))
-        found._origins = dict(origins)  # noqa: SLF001 - of the same class
-        return found
-
-    @property
-    def media_root(self) -> Path:
-        """The folder that media paths are relative to."""
-        return self.media or (self.data if self.data.is_dir() else self.data.parent)
-
-    @property
-    def prepared(self) -> Preparation | None:
-        """How media are shown to the captioner; None without a captioner."""
-        return None if self.captioner is None else Preparation.of(self.preparation)
-
-    @model_validator(mode="after")
-    def _one_source_of_captions(self) -> Self:
-        if (self.captions is None) == (self.captioner is None):
-            raise ValueError("give exactly one of captions and captioner")
-        if self.preparation and self.captioner is None:
-            raise ValueError("only a captioner is shown media: preparation needs one")
-        if self.caption_tokens is not None and self.captioner is None:
-            raise ValueError("only a captioner writes captions: caption_tokens needs one")
-        if self.taxonomy and (self.captioner is None or self.prompt != "taxonomy"):
-            raise ValueError("a taxonomy is for a captioner with the caption prompt taxonomy")
-        if self.qa is not None and self.captioner is None and self.qa_replies is None:
-            raise ValueError(
-                "questions from the media (qa) are put to the checkpoint: give its captioner, "
-                "or its recorded replies (qa_replies)"
-            )
-        return self
-
-    @field_validator("preparation", mode="after")
-    @classmethod
-    def _known_preparation(cls, value: Mapping[str, str]) -> Mapping[str, str]:
-        try:
-            Preparation.of(value)
-        except InvalidInput as error:
-            raise ValueError(str(error)) from error
-        return value
+from caliper.wiring.export_sinks import check_target, target_under
 
 
 class RunConfig(Strict):
@@ -131,7 +39,8 @@ class RunConfig(Strict):
     of questions about captions to ask. `recipe` names the settings
     behind published figures, which apply to everything that the run does not set itself.
     `max_calls` and `max_tokens` cap its cost, `priority` ranks it among other runs. With `anchors`,
-    captions with a known verdict are judged alongside it; see wiring.anchors.
+    captions with a known verdict are judged alongside it; see wiring.anchors. `export` names the
+    sinks that its results are put into: NAME or NAME:WHERE.
     """
 
     # Declared before the benchmarks: their validation reads it.
@@ -152,6 +61,17 @@ class RunConfig(Strict):
     pack: Path | None = None
     out: Path | None = None
     store: Path | None = None
+    export: tuple[str, ...] = ()
+
+    @field_validator("export")
+    @classmethod
+    def _known_sinks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for target in value:
+            try:
+                check_target(target)
+            except InvalidInput as error:
+                raise ValueError(error.message) from error
+        return value
 
     @field_validator("recipe")
     @classmethod
@@ -253,7 +173,8 @@ def relative_to(config: RunConfig, folder: Path) -> RunConfig:
         for name, part in config.benchmarks.items()
     }
     places = {key: _under(folder, getattr(config, key)) for key in ("pack", "out", "store")}
-    return config.model_copy(update={"benchmarks": parts, **places})
+    export = tuple(target_under(folder, target) for target in config.export)
+    return config.model_copy(update={"benchmarks": parts, **places, "export": export})
 
 
 def config_values(config: RunConfig) -> dict[str, Any]:
@@ -282,7 +203,7 @@ def config_record(config: RunConfig) -> dict[str, Any]:
 
 # A recipe is already present as the values that it set.
 _TRANSIENT = {
-    *("recipe", "out", "store", "concurrency"),
+    *("recipe", "out", "store", "concurrency", "export"),
     *("max_calls", "max_tokens", "priority", "anchors"),
 }
 _PATHS = ("data", "captions", "media", "qa", "qa_replies", "taxonomy")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import run_blocking
 from caliper.wiring.data_sources import DataName, data_name, open_source
 

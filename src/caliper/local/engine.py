@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 
 from caliper.adapters.media.bounds import DecoderOptions
 from caliper.adapters.media.decoders import Decoders
@@ -19,10 +18,12 @@ from caliper.core.messages import CaptionJob, ExamineJob, RunEnded
 from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
+from caliper.lazy import check_installed
 from caliper.local.caption_writing import CaptionWriting
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
+from caliper.local.report_imports import schedule_imports
 from caliper.local.reports import stored_report, stored_sittings
 from caliper.local.setup import CaptionedRuleOf, RunSetup
 from caliper.local.stages import planning, work
@@ -59,16 +60,12 @@ from caliper.ports.watcher import Watcher
 from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-from caliper.wiring.sinks import folder_thumbnails, plain_sinks, sinks
+from caliper.wiring.sinks import folder_thumbnails, lacks, plain_sinks, sinks
 from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
 """Verdicts reach the disk within two seconds, and a failing disk ends the run."""
-_FOR_THE_REPORT = ("numpy", "scipy.special", "caliper.adapters.exports.parquet", "jinja2")
-"""Modules that take long to import, and that only the report needs."""
-_STEP = 0.3
-"""Seconds between these imports, in which replies are read."""
 
 
 class LocalRun:
@@ -163,7 +160,11 @@ class LocalRun:
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_record(setup.config))
         watcher.on_plan(run_ledger.summary)
-        for text in await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan):
+        places = setup.config.benchmarks.values()
+        for text in (
+            *await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan),
+            *lacks(pictures=any(place.media is not None for place in places)),
+        ):
             watcher.on_warning(text)
         for planned in run_ledger.summary.benchmarks:
             scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)
@@ -184,6 +185,8 @@ class LocalRun:
         return Resumption(run_ledger.ledger, self._written)
 
     async def _work(self, planner: Planner) -> None:
+        if self._setup.models.captioners:
+            check_installed("PIL", "av")
         decoders, anchors = Decoders(self._options), self._anchors()
         plan = planning(planner, self._ground, self._note_jobs)
         try:
@@ -213,11 +216,8 @@ class LocalRun:
 
     def _note_jobs(self, published: int) -> None:
         self.jobs += published
-        # The models have their first questions: there is time now. Imported in a thread, they would
-        # keep replies waiting four times as long.
-        loop = asyncio.get_running_loop()
-        for number, name in enumerate(_FOR_THE_REPORT):
-            loop.call_later(number * _STEP, import_module, name)
+        # The models have their first questions: there is time now.
+        schedule_imports()
 
     def _stages(self, decoders: Decoders, anchors: RunAnchors) -> list[Stage]:
         setup, models, options = self._setup, self._setup.models, self._options

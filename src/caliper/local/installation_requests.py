@@ -8,7 +8,8 @@ from pathlib import Path
 
 from caliper.core.errors import InvalidInput
 from caliper.core.suites import Suite
-from caliper.local.config import BenchmarkConfig, RunConfig, check_config
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig, check_config
 from caliper.local.request import part_request
 from caliper.local.serving_config import suite_serving
 from caliper.pipeline.planning.resolution import BenchmarkRequest

@@ -12,13 +12,9 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from caliper.adapters.notices.bodies import event_body, slack_body
 from caliper.adapters.notices.mail import Mailbox
-from caliper.adapters.notices.trackers import (
-    WITH_FIGURES,
-    MlflowTracker,
-    WandbTracker,
-    check_library,
-)
+from caliper.adapters.notices.trackers import WITH_FIGURES, MlflowTracker, WandbTracker
 from caliper.adapters.notices.webhook import Webhook
+from caliper.adapters.tracking import check_library
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.suites import Suite
 from caliper.local.strict import Strict
@@ -158,4 +154,4 @@ def check_targets(suite: Suite) -> None:
         for field in ("url", "secret"):
             referenced(one.get(field, ""), f"notify.{name}.{field}")
         if one.get("shape") in _LIBRARIES:
-            check_library(one["shape"])
+            check_library(one["shape"], "shape")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 

@@ -20,6 +20,7 @@ from caliper.local.config import RunConfig
 from caliper.local.data_fetching import UNWATCHED, FetchWatcher, fetch_data
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
+from caliper.local.exports import export_directory
 from caliper.local.reports import find_equal_run, read_report, stored_sittings
 from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
@@ -49,8 +50,8 @@ async def evaluate_config(
     decoders: DecoderOptions = _DECODERS,
     fetching: FetchWatcher = UNWATCHED,
 ) -> RunResult:
-    """Fetch, prepare and evaluate. While a model's endpoint is down, the result of a complete run
-    of an equal configuration.
+    """Fetch, prepare, evaluate and export. While a model's endpoint is down, the result of a
+    complete run of an equal configuration.
 
     Raises what `prepare` and `evaluate` raise.
     """
@@ -58,7 +59,9 @@ async def evaluate_config(
     try:
         async with prepare(config, access, clock) as prepared:
             with watching(prepared) as watcher:
-                return await evaluate(prepared, watcher, clock, decoders)
+                result = await evaluate(prepared, watcher, clock, decoders)
+                await export_directory(result.directory, config.export, watcher.on_warning)
+                return result
     except BackendError:
         directory = find_equal_run(config)
         stored = None if directory is None else await read_report(directory)

@@ -16,7 +16,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
 from caliper.core.run import RunSpec, check_name
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.local.data_fetching import fetch_data
 from caliper.local.request import part_request, run_request
 from caliper.local.supplied_captions import supplied_captions

@@ -20,7 +20,8 @@ from caliper.core.question import Source
 from caliper.core.rows import Row
 from caliper.core.run import check_name
 from caliper.core.suites import Suite
-from caliper.local.config import BenchmarkConfig, RunConfig, check_config
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig, check_config
 from caliper.local.data_fetching import fetch_data
 from caliper.local.installation_requests import check_installed
 from caliper.local.request import part_request, run_request

@@ -11,7 +11,8 @@ from caliper.adapters.hosts.template import FIELDS, fill
 from caliper.analysis.gate import Policy
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.local.config import BenchmarkConfig, RunConfig
+from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config import RunConfig
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS
 from caliper.local.setup import answerer_spec

@@ -41,10 +41,12 @@ from caliper.version import __version__
 _RUN_KEYS = frozenset(
     {
         *("recipe", "benchmarks", "seed", "limit", "share_replies", "coverage_floor"),
-        *("concurrency", "priority", "anchors", "pack"),
+        *("concurrency", "priority", "anchors", "pack", "export"),
     }
 )
-_NOT_MEASURED = {"concurrency", "priority", "anchors", "share_replies", "max_calls", "max_tokens"}
+_NOT_MEASURED = {
+    *("concurrency", "priority", "anchors", "share_replies", "max_calls", "max_tokens", "export")
+}
 _PLACES = {"data", "captions", "media", "qa", "qa_replies", "taxonomy"}
 _PLACEHOLDER = "captions-of-the-checkpoint"
 

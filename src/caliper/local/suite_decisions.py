@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.sequential import Look, spent_alpha
 from caliper.analysis.significance import LEVEL
-from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.checkpoints import CheckpointEntry, figures_of
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
 from caliper.core.report import Report
@@ -63,20 +63,11 @@ class EvaluatedRun:
             "run": self.name,
             "is_complete": self.report.state == RunState.COMPLETE,
             **self.counts,
-            "figures": tuple(_figures(self.report)),
+            "figures": tuple(figures_of(self.report)),
             "calls": self.calls,
             "tokens": self.tokens,
             "money": self.money,
         }
-
-
-def _figures(report: Report) -> Iterator[EntryFigure]:
-    for part in report.benchmarks:
-        for path, estimate in part.estimates.items():
-            if estimate.value is not None:
-                bounds, name = (estimate.low, estimate.high), ".".join(path)
-                is_headline = path == part.headline
-                yield EntryFigure(part.name, name, estimate.value, *bounds, is_headline=is_headline)
 
 
 async def decide(

@@ -19,6 +19,7 @@ from caliper.core.suites import BaselineKind, Suite
 from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
+from caliper.local.exports import export_directory
 from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.run_costs import check_prices
@@ -89,6 +90,8 @@ class LocalEvaluator:
             cause, decided = await decide_by_look(look, run, baseline.entry)
         else:
             cause, decided = await decide(suite, run, baseline, _compare)
+        targets, warn = suite.values["run"].get("export", ()), self._watcher.on_warning
+        await export_directory(result.directory, targets, warn, entry)
         return EntryResult(cause, run.fields | decided)
 
     async def _loss(self, entry: CheckpointEntry) -> str:

@@ -25,7 +25,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat
 from caliper.core.question import Source
 from caliper.core.rows import Row
-from caliper.local.config import BenchmarkConfig
+from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.sample_names import SampleNames
 
 _EXAMPLES = 3

@@ -19,7 +19,7 @@ import yaml
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.taxonomy import ARROW, Taxonomy, check_node, checked
-from caliper.local.config import BenchmarkConfig
+from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.yaml_text import read_document
 
 

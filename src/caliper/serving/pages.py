@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 
@@ -14,25 +13,23 @@ from cachetools import LRUCache
 
 from caliper.adapters.pages import live
 from caliper.adapters.pages.compare import render_comparison
-from caliper.adapters.pages.page import live_policy
+from caliper.adapters.pages.leaderboard import render_leaderboard
+from caliper.adapters.pages.page import SAMPLES, TABLES, live_policy
+from caliper.adapters.pages.page_data import pictures_of, script_json
+from caliper.adapters.pages.samples import Sample
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
-from caliper.core.report import Estimate, VerdictRow
+from caliper.core.report import Estimate
 from caliper.core.run import FINAL_STATES, RunSpec
-from caliper.pipeline.comparing.comparer import Comparer, PicturesOf
 from caliper.pipeline.comparing.comparison import ComparisonRequest
-from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.report_files import headlines
-from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
-from caliper.pipeline.store.caption_book import CaptionBook
-from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.supplies import MediaIndex
-from caliper.ports.storage import ObjectStore
+from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.serving.addresses import Address
 from caliper.serving.lifecycle import ServiceParts
+from caliper.serving.page_sources import PageSources
 from caliper.serving.web import WebServer
 
-_RUNS, _SAMPLES, _FLIPS = 50, 50, 40
-_SAMPLES_BY = ("benchmark", "dimension", "outcome", "token")
+_RUNS, _SAMPLES, _FLIPS = 50, 1000, 40
+_FILTERS = ("benchmark", "dimension", "outcome")
 _PICTURES_AT_ONCE, _PICTURES_CACHED = 2, 512
 # A report is a standalone page with its own policy inside. It is sandboxed from the other pages as
 # well, because an older release may have written it.
@@ -49,19 +46,6 @@ _NO_PICTURE = (
 _Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class PageSources:
-    """The sources of the data on pages."""
-
-    gateway: Gateway
-    reader: RunReader
-    comparer: Comparer
-    runs: RunBook
-    store: ObjectStore
-    index: MediaIndex
-    pictures: PicturesOf
-
-
 def page_parts(address: Address, sources: PageSources) -> ServiceParts:
     """Serve pages at an address. Raises InvalidInput for one that other machines can reach."""
     server = WebServer(address, Pages(sources).routes(), error_page)
@@ -73,7 +57,6 @@ class Pages:
 
     def __init__(self, sources: PageSources) -> None:
         self._sources = sources
-        self._captions = CaptionBook(sources.store)
         self._pictures: LRUCache[tuple[str, str, str], bytes] = LRUCache(_PICTURES_CACHED)
         self._picture_slots = asyncio.Semaphore(_PICTURES_AT_ONCE)
 
@@ -82,10 +65,12 @@ class Pages:
         return (
             _get("/", self.list, "name", "token"),
             _get("/runs/{run}", self.run, "refresh"),
-            _get("/runs/{run}/samples", self.samples, *_SAMPLES_BY),
+            _get("/runs/{run}/samples", self.samples, *_FILTERS),
+            _get("/runs/{run}/verdicts", self.verdicts, *_FILTERS, "token"),
             _get("/runs/{run}/picture", self.picture, "benchmark", "media"),
             _get("/runs/{run}/files/{file}", self.file),
             _get("/compare", self.compare, "base", "run", "anyway"),
+            _get("/leaderboard", self.leaderboard, "anyway"),
         )
 
     async def list(self, request: web.Request) -> web.Response:
@@ -97,7 +82,8 @@ class Pages:
             for evaluation in page.evaluations
             if evaluation.state in FINAL_STATES
         }
-        return page_response(live.render_runs(page, figures, name, token))
+        ranked = self._sources.rank is not None
+        return page_response(live.render_runs(page, figures, (name, token), ranked=ranked))
 
     async def _headlines(self, run: str) -> Mapping[str, Estimate]:
         # An unreadable report must not hide the other runs.
@@ -109,40 +95,36 @@ class Pages:
         """The state of a run, with its figures so far."""
         evaluation = await self._sources.gateway.get(request.match_info["run"])
         return page_response(
-            live.render_run(evaluation, refreshing=request.query.get("refresh") != "off")
+            live.render_run(evaluation, refreshing=request.query.get("refresh") != "off"),
+            live_policy(TABLES),
         )
 
     async def samples(self, request: web.Request) -> web.Response:
-        """A page of the verdicts of a run."""
+        """The browser of a run's verdicts; its script reads the filters in the address."""
         run = request.match_info["run"]
-        benchmark, dimension, outcome, token = (
-            request.query.get(field, "") for field in _SAMPLES_BY
-        )
-        query = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
         spec = await self._sources.runs.spec(run)
         facets = await self._sources.reader.facets(run)
-        rows, next_token = await self._sources.reader.verdicts(run, query)
-        page = live.VerdictPage(
-            rows,
-            await self._captions.captions(spec, ((row.benchmark, row.sample) for row in rows)),
-            await self._stored_media(spec, rows),
-            facets.counts,
-            next_token,
-        )
-        return page_response(live.render_samples((run, spec.name), query, page))
+        page = live.render_samples((run, spec.name), sum(facets.counts.values()))
+        return page_response(page, live_policy(SAMPLES))
 
-    async def _stored_media(
-        self, spec: RunSpec, rows: Sequence[VerdictRow]
-    ) -> set[tuple[str, str]]:
-        """The media of these verdicts that are in the store."""
-        candidates = {
-            (row.benchmark, media) for row in rows for media in row.media[: live.PICTURES]
-        }
-        return {
-            (name, media)
-            for name, media in candidates
-            if await self._sources.index.key(spec.benchmark(name).data, media) is not None
-        }
+    async def verdicts(self, request: web.Request) -> web.Response:
+        """Some verdicts of a run as JSON, for the browser."""
+        run, sources = request.match_info["run"], self._sources
+        benchmark, dimension, outcome, token = (
+            request.query.get(field, "") for field in (*_FILTERS, "token")
+        )
+        query = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
+        spec = await sources.runs.spec(run)
+        facets = await sources.reader.facets(run)
+        rows, following = await sources.reader.verdicts(run, query)
+        texts = await sources.captions.captions(spec, ((row.benchmark, row.sample) for row in rows))
+        samples = [Sample(row, texts.get((row.benchmark, row.sample), "")) for row in rows]
+        media = dict.fromkeys(each for row in rows for each in pictures_of(row))
+        stored = [each for each in media if await sources.has_media(spec, *each)]
+        page = live.verdict_page(run, samples, stored, facets.counts, following)
+        # Escaped as for a page: broken JSON in a dataset may contain lone surrogates.
+        body = script_json(page).encode("utf-8", "backslashreplace")
+        return web.Response(body=body, content_type="application/json", charset="utf-8")
 
     async def picture(self, request: web.Request) -> web.Response:
         """A thumbnail of a sample's media, or a placeholder.
@@ -193,9 +175,7 @@ class Pages:
             )
         except NotComparable as error:
             retry = live.address("/compare", base=base, run=others, anyway="on")
-            reason = str(error).partition(". Add --anyway")[0]
-            text = live.render_trouble("Not comparable", f"{reason}.", (("Compare anyway", retry),))
-            return page_response(text, status=HTTPStatus.CONFLICT)
+            return _incomparable(error, "Compare anyway", retry)
         render = partial(
             render_comparison,
             comparison,
@@ -204,7 +184,19 @@ class Pages:
             trail=live.trail(),
         )
         # In a thread: it embeds hundreds of pictures.
-        return page_response(await asyncio.to_thread(render))
+        return page_response(await asyncio.to_thread(render), live_policy(TABLES))
+
+    async def leaderboard(self, request: web.Request) -> web.Response:
+        """All runs ranked."""
+        anyway = request.query.get("anyway") == "on"
+        if self._sources.rank is None:
+            raise web.HTTPNotFound
+        try:
+            boards = await self._sources.rank(ComparisonRequest(anyway=anyway, partial=True))
+        except NotComparable as error:
+            return _incomparable(error, "Rank anyway", live.address("/leaderboard", anyway="on"))
+        page = render_leaderboard(boards, live=True, trail=live.trail())
+        return page_response(page, live_policy(TABLES))
 
 
 def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
@@ -224,6 +216,12 @@ def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
         return page_response(live.render_trouble("Bad Request", message, (link,)), status=400)
 
     return web.get(path, checked)
+
+
+def _incomparable(error: NotComparable, way: str, retry: str) -> web.Response:
+    reason = str(error).partition(". Add --anyway")[0]
+    text = live.render_trouble("Not comparable", f"{reason}.", ((way, retry),))
+    return page_response(text, status=HTTPStatus.CONFLICT)
 
 
 def error_page(status: int, message: str) -> web.Response:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caliper.adapters.datasets.declared import DeclaredSource
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.lazy import lazy_module
+from caliper.plugins import PluginGroup, blame, no_function
 from caliper.ports.data_sources import DataSource
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ else:
 
 _TRUE = frozenset({"1", "ON", "YES", "TRUE"})
 # A path drops one of the two slashes of a URL.
-_NAME = re.compile(r"([a-z][a-z0-9+.-]+):(/{0,2})([^/].*)", re.DOTALL)
+_NAME = re.compile(r"([a-z][a-z0-9_+.-]+):(/{0,2})([^/].*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,13 @@ def data_name(path: Path) -> DataName | None:
     Raises UnknownName for a URL of a scheme that no source has.
     """
     match = _NAME.fullmatch(str(path))
-    if match is None or not (match[1] in SOURCES or match[2]):
+    if match is None:
         return None
-    if match[1] not in SOURCES:
-        raise UnknownName("data source", match[1], tuple(SOURCES))
+    known = (*SOURCES, *DATASETS.names)
+    if match[1] not in known and not match[2]:
+        return None
+    if match[1] not in known:
+        raise UnknownName("data source", match[1], known)
     return DataName(match[1], match[3], is_url=bool(match[2]))
 
 
@@ -81,9 +86,20 @@ SOURCES: Mapping[str, Callable[[], DataSource]] = {"hf": _hub, "s3": _bucket}
 """What opens the source of each scheme."""
 
 
+DATASETS = PluginGroup[Callable[[Path], DataSource]]("dataset", SOURCES, no_function)
+"""Those of other packages, by scheme: a function of the folder for copies."""
+
+
 def open_source(scheme: str) -> DataSource:
-    """The source of a known scheme. Raises InvalidInput naming a wrong variable."""
-    return SOURCES[scheme]()
+    """The source of a known scheme. Raises InvalidInput naming a wrong variable, or the package of
+    a source that cannot be used.
+    """
+    if scheme in SOURCES:
+        DATASETS.check_own(scheme)
+        return SOURCES[scheme]()
+    plugin, open_declared = DATASETS.label(scheme), DATASETS.load(scheme)
+    with blame(plugin):
+        return DeclaredSource(open_declared(cache_folder() / scheme), plugin)
 
 
 def cache_folder() -> Path:

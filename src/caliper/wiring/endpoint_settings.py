@@ -7,8 +7,9 @@ from pathlib import Path
 from pydantic import Field, SecretStr
 
 from caliper.core.errors import InvalidInput
-from caliper.wiring.models import Access, encrypted
+from caliper.wiring.models import Access
 from caliper.wiring.settings import Settings, variable
+from caliper.wiring.specs import encrypted
 
 
 class AskingSettings(Settings):

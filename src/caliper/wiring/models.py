@@ -12,13 +12,14 @@ from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.cost import Cost
+from caliper.adapters.models.declared import DeclaredEndpoint
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
-from caliper.adapters.models.replica import ChatEndpoint, ResolvableEndpoint
+from caliper.adapters.models.replica import BackendAccess, ChatEndpoint, ResolvableEndpoint
 from caliper.adapters.models.replicas import Replicas
 from caliper.adapters.models.retries import Budget
-from caliper.adapters.models.triton_address import SYNTAX, TritonAddress
+from caliper.adapters.models.triton_address import TritonAddress
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Source
@@ -30,6 +31,14 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger, Pict
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address, refuse_plaintext
+from caliper.wiring.specs import (
+    BACKENDS,
+    EMBEDDERS,
+    KINDS,
+    TAGGERS,
+    split_recording,
+    split_spec,
+)
 
 if TYPE_CHECKING:
     from caliper.adapters.language import minilm, spacy
@@ -48,9 +57,6 @@ else:
     rule_tagger = lazy_module("caliper.lexical.tagger")
 
 _Pool = TypeVar("_Pool", bound=Replicas[Any])
-KINDS = ("lexical", "tgi:URL[,URL...][#model[@revision]]", f"triton:{SYNTAX}", "replay:DIR[#model]")
-TAGGERS = ("rules", "spacy:MODEL")
-EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +74,6 @@ class Access:
     retry_budget: float = 600.0
     ca: Path | None = None
     functions: Mapping[str, ChatModel] = field(default_factory=dict)
-
-
-def split_spec(spec: str) -> tuple[str, str]:
-    """Split a SPEC at its colon into the kind and the rest.
-
-    Raises UnknownName, and InvalidInput for a bare URL, without the URL: it may hold a secret.
-    """
-    kind, _, rest = spec.partition(":")
-    if rest.startswith("//"):
-        raise InvalidInput(f"a model behind a URL is written {KINDS[1]}")
-    if kind not in ("lexical", "tgi", "triton", "replay") or (kind != "lexical") != bool(rest):
-        raise UnknownName("model", kind if "//" in rest else spec, KINDS)
-    return kind, rest
-
-
-def split_recording(rest: str) -> tuple[Path, str]:
-    """Split the `DIR[#model]` of a `replay:` SPEC into the folder of recorded replies and the
-    name of the model that gave them. Raises InvalidInput for a blank name.
-    """
-    folder, mark, model = rest.rpartition("#")
-    if not mark:
-        return Path(rest), RECORDED
-    if not model.strip():
-        raise InvalidInput(f"replay:{rest} names no model after #")
-    return Path(folder), model
-
-
-def encrypted(spec: str) -> bool:
-    """Whether any endpoint of a model or embedder SPEC uses TLS."""
-    return "https://" in spec
 
 
 class ModelRoom:
@@ -123,7 +99,7 @@ class ModelRoom:
         if spec in self.access.functions:
             return self.access.functions[spec]
         kind, rest = split_spec(spec)
-        if kind not in ("tgi", "triton"):
+        if kind in ("lexical", "replay"):
             raise InvalidInput(
                 f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
             )
@@ -154,6 +130,8 @@ class ModelRoom:
     def _endpoints(self, kind: str, rest: str) -> list[tuple[str, ChatEndpoint]]:
         """The adapter of each server in a SPEC, with the server's host."""
         access = self.access
+        if kind in BACKENDS.names:
+            return [(kind, self._declared(kind, rest))]
         if kind == "triton":
             addresses = triton.parse_chat_addresses(rest)
             self._check_triton(addresses)
@@ -179,6 +157,11 @@ class ModelRoom:
             (endpoint.host, tgi.TgiModel(endpoint, access.token, access.timeout, access.ca))
             for endpoint in endpoints
         ]
+
+    def _declared(self, kind: str, rest: str) -> DeclaredEndpoint:
+        token = "" if self.access.token is None else self.access.token.get_secret_value()
+        access = BackendAccess(token, self.access.timeout, self.access.ca)
+        return DeclaredEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
 
     def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
         for address in addresses:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from caliper.adapters.media.preparation import InlineMedia
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import benchmark, usable_names
 from caliper.core.envelopes import Message
 from caliper.core.errors import CaliperError, DataLoss, InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import RunFailed, event_key
@@ -27,7 +27,8 @@ from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagge
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import JobStream
-from caliper.wiring.models import ModelRoom, split_spec
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.specs import split_spec
 
 if TYPE_CHECKING:
     from caliper.adapters.models import lexical as lexical_answerer
@@ -74,7 +75,7 @@ class RoleModels:
             answerer = lexical_answerer.LexicalAnswerer()
         else:
             answerer = PromptingAnswerer(self.chat, self.pack, seed)
-        names = [name for name in benchmark_names() if benchmark(name).role == self.role]
+        names = [name for name in usable_names() if benchmark(name).role == self.role]
         answerers = {f"{name}/{self.role}": answerer for name in names}
         return Models(answerers, self.tagger, self.embedder)
 

@@ -22,7 +22,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, MessageValue
 from caliper.core.preparation import Preparation
 from caliper.core.question import Source
 from caliper.core.run import BenchmarkSpec, RunSpec
-from caliper.lazy import lazy_module
+from caliper.lazy import check_installed, lazy_module
 from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
@@ -34,6 +34,7 @@ from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
@@ -49,6 +50,7 @@ from caliper.serving import adhoc, captioner, gateway, suites
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
+from caliper.serving.page_sources import PageSources
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.grounds import Ground
@@ -141,7 +143,10 @@ def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Se
 async def captioner_parts(
     settings: CaptionerSettings, ground: Ground
 ) -> tuple[ServiceParts, StageDescription]:
-    """The captioner, with its description. Raises what `ModelRoom.chat_model` raises."""
+    """The captioner, with its description. Raises what `ModelRoom.chat_model` raises, and
+    InvalidInput where the libraries that read media are missing.
+    """
+    check_installed("PIL", "av")
     pack = _pack(settings)
     telemetry = ground.telemetry.stage("captioner")
     room = ModelRoom(settings.access(), ground.clock, telemetry)
@@ -231,7 +236,8 @@ def gateway_parts(
     )
     if page is None:
         return parts
-    sources = pages.PageSources(core, reader, comparer, runs, ground.store, index, pictures)
+    captions = CaptionBook(ground.store)
+    sources = PageSources(core, reader, comparer, runs, ground.store, captions, index.has, pictures)
     return merge_parts([parts, pages.page_parts(page, sources)])
 
 

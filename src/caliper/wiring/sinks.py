@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ from caliper.adapters.exports.markdown import MarkdownExport
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.adapters.pages.render import PageExport
+from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
-from caliper.lazy import lazy_module
+from caliper.lazy import check_installed, lazy_module
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.storage import ReportSink
 from caliper.wiring.settings import decoders
@@ -50,14 +51,33 @@ def folder_thumbnails(media: Mapping[str, Path]) -> Thumbnail:
 
 
 def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
-    """The sinks of all files."""
+    """The sinks of all files for which the libraries are installed."""
     return [
         JsonExport(),
         MarkdownExport(),
         JsonLinesExport(),
-        parquet.ParquetExport(),
+        *(() if _lack("pyarrow") else (parquet.ParquetExport(),)),
         PageExport(captions, thumbnail),
     ]
+
+
+def lacks(*, pictures: bool) -> Iterator[str]:
+    """What the files of a run lack because a library is not installed; `pictures` tells whether
+    there are any.
+    """
+    if lack := _lack("pyarrow"):
+        yield f"verdicts.parquet is not written: it {lack}"
+    if pictures and (lack := _lack("PIL")):
+        yield f"report.html has no pictures: it {lack}"
+
+
+def _lack(library: str) -> str:
+    """What to install for a library; empty if it is installed."""
+    try:
+        check_installed(library)
+    except InvalidInput as missing:
+        return str(missing)
+    return ""
 
 
 def plain_sinks(_: RunSpec, captions: Captions) -> list[ReportSink]:

@@ -92,5 +92,7 @@ def test_missing_libraries_are_named_with_the_command_that_installs_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(InvalidInput, match=r"pip install 'tokenizers"):
+    with pytest.raises(
+        InvalidInput, match=r"needs tokenizers: pip install 'caliper-captions\[minilm\]'"
+    ):
         load_embedder(tmp_path)

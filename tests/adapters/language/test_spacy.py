@@ -56,7 +56,7 @@ def test_the_identity_changes_with_the_model_and_with_spacy() -> None:
 
 def test_without_spacy_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(InvalidInput, match=r"pip install 'spacy"):
+    with pytest.raises(InvalidInput, match=r"needs spacy: pip install 'caliper-captions\[spacy\]'"):
         load_tagger("en_core_web_lg")
 
 

@@ -105,7 +105,7 @@ async def test_token_ids_are_sent_and_the_vectors_of_tokens_averaged(
 async def test_token_ids_need_the_library(opened: Opening, tmp_path: Path) -> None:
     if importlib.util.find_spec("tokenizers"):
         pytest.skip("the package tokenizers is installed")
-    with pytest.raises(InvalidInput, match="pip install 'tokenizers"):
+    with pytest.raises(InvalidInput, match="needs tokenizers: pip install"):
         await opened(f"token_ids#tokenizer={tmp_path}")
 
 

@@ -132,7 +132,7 @@ async def test_without_a_step_there_is_no_place_for_figures() -> None:
 
 
 async def test_a_library_that_is_missing_or_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InvalidInput, match="mlflow is not installed here: pip install mlflow"):
+    with pytest.raises(InvalidInput, match="mlflow is not installed here: pip install"):
         await MlflowTracker(WITH_FIGURES, "captions", str).deliver(notice())
 
     def init(**_: Any) -> None:

@@ -30,11 +30,20 @@ def test_captions_and_names_are_text_and_pictures_are_inside() -> None:
     assert 'src="data:image/jpeg;base64,Sg=="' in text
     assert "1 question got better" in text
     assert "0 questions got worse" in text
-    assert "<script" not in text
+    assert text.count("<script") == 1
 
 
 def test_without_a_picture() -> None:
     assert "no picture" in page(comparisons.against("new", flipped(1)), picture=None)
+
+
+def test_repeats_of_a_question_are_one_card() -> None:
+    first, second = (comparisons.flip(number) for number in (0, 1))
+    again = replace(first, after=replace(first.after, outcome="4 of 5", repeat=1))
+    text = page(comparisons.against("new", Flips(9, 0, 0, 0, (first, again, second))))
+    assert text.count('<li class="card good"') == 2
+    assert "wrong to correct (1), wrong to 4 of 5 (1)</span>" in text
+    assert "3 of them are shown, the largest changes. Each repeat counts." in text
 
 
 def test_only_so_many_are_shown_and_the_page_says_so() -> None:

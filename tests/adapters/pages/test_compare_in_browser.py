@@ -84,6 +84,10 @@ def test_the_keyboard_is_enough(opened: Open) -> None:
     tables = page.locator(".scroll")
     tables.first.focus()
     expect(tables.first).to_be_focused()
+    for way in ("Markdown", "LaTeX", "SVG"):
+        page.keyboard.press("Tab")
+        button = page.get_by_role("button", name=f"Copy one, Headline figures as {way}")
+        expect(button).to_be_focused()
     page.keyboard.press("Tab")
     expect(tables.nth(1)).to_be_focused()
     outline = tables.nth(1).evaluate("found => getComputedStyle(found).outlineStyle")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -12,7 +13,7 @@ from tests.fakes.browsing import looking, picture
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.render import render_report
-from caliper.adapters.pages.samples import Sample, choose
+from caliper.adapters.pages.samples import Selection, choose, select_all
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
 
@@ -25,14 +26,18 @@ Open = Callable[..., Page]
 def opened(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
     with looking(chromium) as look:
 
-        def open_page(samples: tuple[Sample, ...], **screen: Any) -> Page:
-            text = render_report(reports.report(), samples, picture)
-            return look(write_text(tmp_path / "report.html", text).as_uri(), **screen)
+        def open_page(
+            selection: Selection, fragment: str = "", *, compressed: bool = False, **screen: Any
+        ) -> Page:
+            text = render_report(reports.report(), selection, picture, compressed=compressed)
+            return look(
+                f"{write_text(tmp_path / 'report.html', text).as_uri()}{fragment}", **screen
+            )
 
         yield open_page
 
 
-def many() -> tuple[Sample, ...]:
+def many() -> Selection:
     rows = reports.verdicts(1200)
     captions = {row.sample: LONG for row in rows}
     return choose(rows, {"capability": captions, "captionqa": captions})
@@ -45,17 +50,25 @@ def chosen(page: Page) -> list[str]:
 def test_the_page_opens_whole_with_500_samples(opened: Open) -> None:
     page = opened(many())
     expect(page).to_have_title("My checkpoint 7B · Caliper")
-    expect(page.locator("#count")).to_have_text("40 of 500 shown")
+    expect(page.locator("#count")).to_have_text("40 of 500 shown; 500 of 1,200 verdicts are here")
     expect(page.locator(".card")).to_have_count(40)
-    expect(page.locator(".card").first.locator(".outcome")).to_have_text("unscored: unreadable")
+    assert set(chosen(page)) == {"wrong", "unscored: unreadable"}
     image = page.locator(".card img").first
     image.scroll_into_view_if_needed()
     expect(image).to_have_js_property("naturalWidth", 64)
     assert Path(page.url.removeprefix("file://")).stat().st_size < 25_000_000
 
 
+def test_a_page_to_share_has_all_verdicts(opened: Open) -> None:
+    page = opened(select_all(reports.verdicts(1200), {}), compressed=True)
+    expect(page.locator("#count")).to_have_text("40 of 1,200 shown")
+    expect(page.locator("#filter-outcome option")).to_have_text(
+        ["all", "correct (300)", "not mentioned (300)", "unscored (300)", "wrong (300)"]
+    )
+
+
 def test_charts_draw_bars_and_whiskers_in_place(opened: Open) -> None:
-    page = opened(())
+    page = opened(Selection())
     row = page.locator("#capability tbody tr", has_text="average").locator("svg.bar")
     box, fill = row.bounding_box(), row.locator(".fill").bounding_box()
     span = row.locator(".span").first.bounding_box()
@@ -76,7 +89,7 @@ def test_filters_choose_and_say_how_many(opened: Open) -> None:
     page.select_option("#filter-dimension", "scene")
     assert set(chosen(page)) <= {"wrong"}
     told = page.locator(".top span:nth-child(2)").all_text_contents()
-    assert set(told) <= {"capability · scene"}
+    assert set(told) <= {"CAPability · Scene"}
     page.get_by_role("button", name="Show all").click()
     expect(page.locator("#count")).to_have_text("40 of 96 shown")
 
@@ -89,9 +102,86 @@ def test_choices_offer_what_is_left(opened: Open) -> None:
     ]
     page = opened(choose(rows, {}))
     options = page.locator("#filter-dimension option")
-    assert options.all_text_contents() == ["all", "natural (2)", "scene (1)"]
+    expect(options).to_have_text(["all", "Natural (2)", "Scene (1)"])
     page.select_option("#filter-benchmark", "captionqa")
-    assert options.all_text_contents() == ["all", "natural (2)"]
+    expect(options).to_have_text(["all", "Natural (2)"])
+
+
+def test_a_part_of_the_verdicts_is_counted_as_a_part(opened: Open) -> None:
+    page = opened(many())
+    page.select_option("#filter-outcome", "wrong")
+    expect(page.locator("#count")).to_have_text("40 of 124 shown; 500 of 1,200 verdicts are here")
+    expect(page.locator("#filter-outcome option:checked")).to_have_text("wrong (124 of 300)")
+
+
+def test_repeats_of_a_question_are_one_card(opened: Open) -> None:
+    rows = [
+        reports.verdict(place, question_id="a", repeat=place, dimension="scene", item="scene/0")
+        for place in range(3)
+    ]
+    page = opened(select_all([*rows, reports.verdict(3)], {"capability": {"sample0": LONG}}))
+    expect(page.locator("#count")).to_have_text("2 of 2 shown; 4 verdicts with repeats")
+    card = page.locator(".card").first
+    expect(card.locator(".top .outcome")).to_have_text("correct (1), wrong (1), not mentioned (1)")
+    expect(card.locator(".repeats li")).to_have_count(3)
+    expect(card.locator(".caption")).to_have_count(1)
+    page.select_option("#filter-outcome", "wrong")
+    expect(page.locator("#count")).to_have_text("1 of 1 shown; 3 verdicts with repeats")
+
+
+def test_text_is_found_in_questions_and_captions(opened: Open) -> None:
+    rows = [reports.verdict(0, question="Is it a TRAM?"), reports.verdict(3), reports.verdict(5)]
+    page = opened(select_all(rows, {"capability": {"sample1": "Two trams.", "sample2": LONG}}))
+    page.keyboard.press("/")
+    page.keyboard.type("tram")
+    expect(page.locator("#count")).to_have_text("2 of 2 shown")
+    expect(page.locator("#filter-outcome option")).to_have_text(
+        ["all", "correct (1)", "unscored (1)"]
+    )
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_have_attribute("open", "")
+    assert page.url.endswith("#text=tram")
+
+
+def test_links_lead_to_a_verdict_a_sample_and_what_was_filtered(opened: Open) -> None:
+    rows = select_all([reports.verdict(index) for index in range(96)], {})
+    page = opened(rows, "#verdict=50")
+    expect(page.locator("#count")).to_have_text("1 of 1 shown")
+    expect(page.locator(".card")).to_be_focused()
+    page.locator(".card .item a").first.click()
+    expect(page.locator("#count")).to_have_text("2 of 2 shown")
+    assert page.url.endswith("#sample=capability%2Fsample25")
+    page.locator("#only").click()
+    expect(page.locator("#count")).to_have_text("40 of 96 shown")
+    page.select_option("#filter-outcome", "wrong")
+    again = opened(rows, page.url[page.url.index("#") :])
+    expect(again.locator("#count")).to_have_text("24 of 24 shown")
+
+
+def test_tables_and_charts_are_copied_by_keyboard(opened: Open) -> None:
+    page = opened(Selection())
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    def copied(name: str) -> str:
+        page.get_by_role("button", name=f"Copy Tasks as {name}").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".copy output").first).to_have_text(f"{name} copied.")
+        text: str = page.evaluate("navigator.clipboard.readText()")
+        return text
+
+    assert copied("Markdown").splitlines()[:3] == [
+        "|  | Precision | Recall | F1 | Scored |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        f"| object\\_number |{' 40.00 (36.00 to 45.00) |' * 3} 100 |",
+    ]
+    latex = copied("LaTeX")
+    assert "object\\_number & 40.00 (36.00 to 45.00) &" in latex
+    assert latex.endswith("\\\\\n\\bottomrule\n\\end{tabular}\n")
+    drawing = ET.fromstring(copied("SVG"))  # noqa: S314 - as above
+    texts = [each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[:5] == ["F1", "0", "100", "object_number", "40.00 (36.00 to 45.00)"]
+    assert len(list(drawing.iter("{http://www.w3.org/2000/svg}svg"))) == 1 + 1 + 7
 
 
 def test_more_samples_come_on_demand_and_take_the_focus(opened: Open) -> None:
@@ -115,7 +205,8 @@ def test_the_keyboard_is_enough(opened: Open) -> None:
     expect(page.locator(".card").nth(2)).to_be_focused()
     page.keyboard.press("k")
     expect(page.locator(".card").nth(1)).to_be_focused()
-    page.keyboard.press("Tab")
+    for _ in range(3):  # over the links to the sample and the verdict
+        page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     toggle = page.locator(".card").nth(1).get_by_role("button")
     expect(toggle).to_have_attribute("aria-expanded", "true")
@@ -134,7 +225,7 @@ def test_stepping_past_the_last_sample_brings_more(opened: Open) -> None:
 
 def test_hostile_captions_are_text(opened: Open) -> None:
     row = reports.verdict(1, reply=HOSTILE, question=HOSTILE, dimension=HOSTILE, item=HOSTILE)
-    page = opened((Sample(row, HOSTILE),))
+    page = opened(select_all([row], {"capability": {row.sample: HOSTILE}}))
     expect(page.locator(".caption")).to_have_text(HOSTILE)
     expect(page.locator(".question")).to_have_text(HOSTILE)
     expect(page.locator(".card img")).to_have_count(1)
@@ -142,14 +233,14 @@ def test_hostile_captions_are_text(opened: Open) -> None:
 
 
 def test_only_long_captions_are_folded(opened: Open) -> None:
-    rows = (Sample(reports.verdict(1), "Short."), Sample(reports.verdict(5), LONG))
-    page = opened(rows)
+    texts = {"capability": {"sample0": "Short.", "sample2": LONG}}
+    page = opened(select_all([reports.verdict(1), reports.verdict(5)], texts))
     expect(page.locator(".card").nth(0).get_by_role("button")).to_have_count(0)
     expect(page.locator(".card").nth(1).get_by_role("button")).to_have_text("Whole caption")
 
 
 def test_no_samples_are_said(opened: Open) -> None:
-    expect(opened(()).locator(".empty")).to_have_text("No sample is like that.")
+    expect(opened(Selection()).locator(".empty")).to_have_text("No sample is like that.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,23 +1,16 @@
 """Pages of a server as text: what came without tables is shown in tables all the same."""
 
-import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from tests.fakes import reports, runs
 
-from caliper.adapters.pages.live import (
-    VerdictPage,
-    choices,
-    render_run,
-    render_samples,
-    render_trouble,
-)
-from caliper.adapters.pages.page import live_policy
+from caliper.adapters.pages.live import render_run, render_trouble, verdict_page
+from caliper.adapters.pages.page import SAMPLES, live_policy
+from caliper.adapters.pages.samples import Sample
 from caliper.core.report import Estimate, Reuse
 from caliper.core.run import WHOLE_STATES, RunState
-from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 
 STARTED = datetime(2026, 11, 21, tzinfo=UTC)
@@ -63,32 +56,22 @@ def test_a_page_says_how_much_was_reused() -> None:
     assert "reuse" not in page(RunState.COMPLETE)
 
 
-def test_a_filter_offers_what_the_others_leave() -> None:
-    counts = {("a", "x", "right"): 3, ("a", "y", "wrong"): 2, ("b", "x", "wrong"): 1}
-
-    def offered(place: int, *filters: str) -> list[tuple[str, int, bool]]:
-        found = choices(counts, VerdictQuery(*filters), place)  # type: ignore[arg-type]
-        return [(one.value, one.count, one.chosen) for one in found]
-
-    assert offered(0) == [("a", 5, False), ("b", 1, False)]
-    assert offered(0, "a", "x") == [("a", 3, True), ("b", 1, False)]
-    assert offered(2, "b") == [("wrong", 1, False)]
-    assert offered(1, "", "gone", "wrong") == [("gone", 0, True), ("x", 1, False), ("y", 2, False)]
-
-
-def test_long_texts_are_cut_and_captions_unfold() -> None:
+def test_a_page_of_verdicts_cuts_long_texts_and_names_four_pictures() -> None:
     row = reports.verdict(0, reply="r" * 9000, media=tuple(f"{place}.jpg" for place in range(6)))
-    key = (row.benchmark, row.sample)
-    pictures = {(row.benchmark, name) for name in row.media}
-    found = VerdictPage([row], {key: "word " * 400}, pictures, {}, "")
-    text = render_samples(("0" * 16, "ours"), VerdictQuery(), found)
-    assert "[... 5000 more characters]" in text
-    assert text.count("<img ") == 4
-    assert "and 2 more" in text
-    glance = re.search(r'<summary><span class="caption">([^<]*)<', text)
-    assert glance is not None
-    assert glance[1].endswith("word ...")
-    assert len(glance[1]) < 430
+    pictures = [(row.benchmark, f"{place}.jpg") for place in range(3)]
+    counts = {(row.benchmark, row.dimension, row.outcome): 7}
+    found = verdict_page("0" * 16, [Sample(row, "c" * 5000)], pictures, counts, "0.0")
+    (card,) = found["samples"]
+    assert "[... 7000 more characters]" in card["reply"]
+    assert len(card["pictures"]) == 4
+    assert found["pictures"]["capability/2.jpg"] == (
+        f"/runs/{'0' * 16}/picture?benchmark=capability&media=2.jpg"
+    )
+    assert "[... 1000 more characters]" in found["captions"]["capability/sample0"]
+    assert (found["counts"], found["next"]) == (
+        [[7, "capability", "object_number", "correct"]],
+        "0.0",
+    )
 
 
 def test_trouble_is_text_and_pages_allow_no_script() -> None:
@@ -98,5 +81,7 @@ def test_trouble_is_text_and_pages_allow_no_script() -> None:
     policy = live_policy()
     assert "script-src 'none'" in policy
     assert "default-src 'none'" in policy
+    assert "connect-src 'none'" in policy
+    assert "connect-src 'self'" in live_policy(SAMPLES)
     assert "frame-ancestors 'none'" in policy
     assert policy.removesuffix("; frame-ancestors 'none'") in text

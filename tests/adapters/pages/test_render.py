@@ -1,8 +1,10 @@
 """The page as text: whole, inert, in one file, and not too large."""
 
 import dataclasses
+import gzip
 import json
 import re
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from tests.fakes import reports
 
 from caliper.adapters.pages.page_data import pack
 from caliper.adapters.pages.render import PageExport, render_report
-from caliper.adapters.pages.samples import LIMIT, Sample, choose
+from caliper.adapters.pages.samples import LIMIT, Sample, Selection, choose, select_all
 from caliper.core.report import Report, Table, TableRow
 
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- <script>\u2028"
@@ -27,7 +29,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None:
-    page = render_report(reports.report(), (), no_picture)
+    page = render_report(reports.report(), Selection(), no_picture)
     for text in (
         "<h1>My checkpoint 7B</h1>",
         '<span class="big">61.50</span>',
@@ -45,22 +47,22 @@ def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None
 
 
 def test_the_page_says_how_many_captions_look_written_for_the_judge() -> None:
-    text = render_report(reports.report(), (), no_picture)
+    text = render_report(reports.report(), Selection(), no_picture)
     assert text.count("<dt>Signs</dt>") == 1
     assert "3 of 250 captions look as if" in text
 
 
 def test_a_complete_run_has_no_banner_and_a_partial_one_has() -> None:
-    assert 'class="partial"' not in render_report(reports.report(), (), no_picture)
-    page = render_report(reports.report("running"), (), no_picture)
+    assert 'class="partial"' not in render_report(reports.report(), Selection(), no_picture)
+    page = render_report(reports.report("running"), Selection(), no_picture)
     assert 'class="partial" role="status"><strong>INCOMPLETE</strong> the run is running' in page
 
 
 def test_a_lexical_judge_is_flagged_where_it_judged() -> None:
-    page = render_report(reports.report(), (), no_picture)
-    assert page.count("Not for comparison.") == 1
-    assert page.count('<span class="flag">Not for comparison</span>') == 1
-    assert page.index("Not for comparison.") > page.index('id="captionqa"')
+    page = render_report(reports.report(), Selection(), no_picture)
+    assert page.count("Not comparable with published figures.") == 1
+    assert page.count('<span class="flag">Not comparable with published figures</span>') == 1
+    assert page.index("Not comparable with published figures.") > page.index('id="captionqa"')
 
 
 def test_hostile_text_is_inert_wherever_it_stands() -> None:
@@ -74,12 +76,13 @@ def test_hostile_text_is_inert_wherever_it_stands() -> None:
     )
     row = reports.verdict(1, reply=HOSTILE, question=HOSTILE, dimension=HOSTILE)
     hostile = Report(HOSTILE, "complete", (part,), {HOSTILE: HOSTILE})
-    page = render_report(hostile, [Sample(row, HOSTILE)], no_picture)
+    page = render_report(hostile, Selection((Sample(row, HOSTILE),)), no_picture)
     assert "<img" not in page
     assert "<!--" not in page
     assert page.count("</script>") == 2
-    sample = data_of(page)["samples"][0]
-    assert (sample["caption"], sample["reply"], sample["question"]) == (HOSTILE,) * 3
+    data = data_of(page)
+    (sample,), (caption,) = data["samples"], data["captions"].values()
+    assert (caption, sample["reply"], sample["question"]) == (HOSTILE,) * 3
 
 
 def test_nothing_is_fetched_and_no_place_is_named() -> None:
@@ -89,8 +92,8 @@ def test_nothing_is_fetched_and_no_place_is_named() -> None:
 
 
 def test_pictures_are_data_and_stand_once() -> None:
-    samples = [Sample(reports.verdict(index), "a caption") for index in (0, 1, 2)]
-    page = render_report(reports.report(), samples, lambda _, media: media.encode())
+    rows = [reports.verdict(index) for index in (0, 1, 2)]
+    page = render_report(reports.report(), select_all(rows, {}), lambda _, media: media.encode())
     data = data_of(page)
     assert data["pictures"] == {
         "capability/images/0.jpg": "data:image/jpeg;base64,aW1hZ2VzLzAuanBn",
@@ -139,8 +142,39 @@ def test_500_samples_of_the_longest_texts_stay_under_the_limit() -> None:
     assert "[... 196000 more characters]" in page
 
 
+def test_a_caption_stands_once_and_names_are_readable() -> None:
+    rows = [reports.verdict(index) for index in (0, 1)]
+    page = render_report(
+        reports.report(), select_all(rows, {"capability": {"sample0": "a cat"}}), no_picture
+    )
+    data = data_of(page)
+    assert data["captions"] == {"capability/sample0": "a cat"}
+    assert data["names"] == {
+        "benchmark": {"capability": "CAPability"},
+        "dimension": {"object_number": "Object number", "object_color": "Object color"},
+    }
+
+
+def test_a_page_says_how_many_verdicts_it_has_of_how_many() -> None:
+    page = render_report(reports.report(), choose(reports.verdicts(1200), {}), no_picture)
+    assert "500 of 1,200 verdicts" in page
+    assert sum(count for count, *_ in data_of(page)["counts"]) == 1200
+
+
+def test_all_verdicts_are_compressed_to_share() -> None:
+    selection = select_all(reports.verdicts(1200), {"capability": {"sample0": HOSTILE}})
+    page = render_report(reports.report(), selection, no_picture, compressed=True)
+    found = re.search(r'<script type="application/gzip" id="data">([\w+/=]*)</script>', page)
+    assert found is not None
+    data = json.loads(gzip.decompress(b64decode(found[1])))
+    assert len(data["samples"]) == 1200
+    assert data["captions"]["capability/sample0"] == HOSTILE
+    assert len(found[1]) < 80_000
+    assert "All 1,200 verdicts." in page
+
+
 def test_missing_pictures_are_not_said_to_be_left_out() -> None:
-    packed = pack([Sample(reports.verdict(0), "")], no_picture, 10_000)
+    packed = pack(select_all([reports.verdict(0)], {}), no_picture, 10_000)
     assert (packed.shown, packed.samples_left_out, packed.pictures_left_out) == (1, 0, 0)
 
 
@@ -157,5 +191,5 @@ def test_the_page_is_written_and_the_same_every_time(tmp_path: Path) -> None:
 def test_a_long_table_is_folded() -> None:
     rows = tuple(TableRow(f"row {place}", (("average", "f1"),)) for place in range(31))
     part = dataclasses.replace(reports.capability(), tables=(Table("Many", ("F1",), rows),))
-    page = render_report(Report("run", "complete", (part,)), (), no_picture)
+    page = render_report(Report("run", "complete", (part,)), Selection(), no_picture)
     assert '<details class="long"><summary><h3>Many</h3> 31 rows</summary>' in page

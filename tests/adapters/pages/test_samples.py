@@ -16,22 +16,25 @@ def urgency(sample: Sample) -> int:
 
 
 def test_wrong_and_unscored_come_first_then_the_rest_then_correct() -> None:
-    chosen = choose(reports.verdicts(80), {})
+    chosen = choose(reports.verdicts(80), {}).samples
     assert len(chosen) == 80
     order = [urgency(sample) for sample in chosen]
     assert order == sorted(order)
 
 
-def test_correct_ones_give_way() -> None:
-    chosen = choose(reports.verdicts(400), {}, limit=200)
-    assert len(chosen) == 200
-    assert {sample.row.outcome for sample in chosen} == {"wrong", "unscored"}
+def test_every_outcome_has_its_turn() -> None:
+    rows = [reports.verdict(4 * place + 1) for place in range(300)]
+    rows += [reports.verdict(4 * place) for place in range(300)]
+    chosen = choose(rows, {}, limit=100)
+    assert Counter(sample.row.outcome for sample in chosen.samples) == {"wrong": 50, "correct": 50}
+    assert sum(chosen.counts.values()) == 600
+    assert chosen.counts["capability", "object_color", "wrong"] == 100
 
 
 def test_dimensions_and_outcomes_take_turns() -> None:
     rows = [reports.verdict(4 * place + 1) for place in range(300)]
     rows += [reports.verdict(5000, dimension="rare", outcome="wrong", score=-1.0)]
-    chosen = choose(rows, {}, limit=9)
+    chosen = choose(rows, {}, limit=9).samples
     counts = Counter(sample.row.dimension for sample in chosen)
     assert counts["rare"] == 1
     assert max(counts.values()) - 1 <= min(counts[name] for name in counts if name != "rare")
@@ -39,7 +42,7 @@ def test_dimensions_and_outcomes_take_turns() -> None:
 
 def test_a_dimension_is_not_shown_by_its_first_verdicts() -> None:
     rows = [reports.verdict(4 * place, dimension="OCR") for place in range(300)]
-    places = sorted(sample.row.index // 4 for sample in choose(rows, {}, limit=30))
+    places = sorted(sample.row.index // 4 for sample in choose(rows, {}, limit=30).samples)
     assert places[0] < 100 < places[15] < 200 < places[-1]
 
 
@@ -49,15 +52,15 @@ def test_benchmarks_share_the_limit_and_the_small_one_gives_what_it_lacks() -> N
         for name, count in (("capability", 300), ("captionqa", 300), ("comprecap", 10))
         for index in range(count)
     ]
-    counts = Counter(sample.row.benchmark for sample in choose(rows, {}, limit=110))
+    counts = Counter(sample.row.benchmark for sample in choose(rows, {}, limit=110).samples)
     assert counts == {"capability": 50, "captionqa": 50, "comprecap": 10}
 
 
 def test_captions_go_by_benchmark_and_sample() -> None:
     row = reports.verdict(0)
     captions = {"capability": {"sample0": "ours"}, "captionqa": {"sample0": "another's"}}
-    assert choose([row], captions) == (Sample(row, "ours"),)
-    assert choose([row], {}) == (Sample(row, ""),)
+    assert choose([row], captions).samples == (Sample(row, "ours"),)
+    assert choose([row], {}).samples == (Sample(row, ""),)
 
 
 @given(
@@ -80,5 +83,6 @@ def test_the_order_of_verdicts_changes_nothing(
 ) -> None:
     chosen = choose(rows, {}, limit)
     assert choose(draw.sample(rows, len(rows)), {}, limit) == chosen
-    assert len(chosen) == min(limit, len(rows))
-    assert len({sample.row.index for sample in chosen}) == len(chosen)
+    assert len(chosen.samples) == min(limit, len(rows))
+    assert len({sample.row.index for sample in chosen.samples}) == len(chosen.samples)
+    assert sum(chosen.counts.values()) == len(rows)

@@ -1,10 +1,13 @@
-"""The result of a gate as Markdown, for a comment on a change."""
+"""The result of a gate as Markdown, for a comment on a change, and as JUnit XML, for CI."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from caliper.adapters.exports.junit import JunitCase, JunitSuite, junit_text
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.adapters.phrases import dimensions, interval, number
-from caliper.analysis.gate import Decision, GateFinding, GateResult
+from caliper.analysis.gate import Decision, GateFinding, GateResult, Tier
 
 _WORDS = {
     Decision.PASSED: "**Passed.** A larger drop than each check allows is ruled out.",
@@ -39,3 +42,46 @@ def _row(finding: GateFinding) -> tuple[str, ...]:
     allowed = "" if finding.margin is None else number(finding.margin)
     name = f"{finding.check.benchmark} {finding.figure}"
     return (name, str(finding.check.tier), explanation, *figures, allowed)
+
+
+def gate_junit(base: str, candidate: str, result: GateResult) -> str:
+    """A suite per benchmark with a case per finding, and the decision as a case of its own.
+
+    What does not pass the gate fails, or errs if it is inconclusive; what is only inconclusive or
+    advisory beside it is skipped.
+    """
+    title = f"{candidate} against {base}"
+    suites = [JunitSuite(f"{title}.gate", (_decision_case(result),))]
+    for name in dict.fromkeys(finding.check.benchmark for finding in result.findings):
+        own = (each for each in result.findings if each.check.benchmark == name)
+        suites.append(JunitSuite(f"{title}.{name}", tuple(map(_case, own))))
+    return junit_text(suites)
+
+
+def _decision_case(result: GateResult) -> JunitCase:
+    text = _WORDS[result.decision].replace("*", "")
+    return _judged("decision", result.decision, text, is_critical=True)
+
+
+def _case(finding: GateFinding) -> JunitCase:
+    text = "; ".join(_facts(finding))
+    tier, decision = finding.check.tier, finding.decision
+    if tier is Tier.ADVISORY and decision is Decision.REGRESSION:
+        return JunitCase(finding.figure, "skipped", message=f"advisory: {text}")
+    return _judged(finding.figure, decision, text, is_critical=tier is Tier.CRITICAL)
+
+
+def _judged(name: str, decision: Decision, text: str, *, is_critical: bool) -> JunitCase:
+    if decision is Decision.PASSED:
+        return JunitCase(name, output=text)
+    if decision is Decision.REGRESSION:
+        return JunitCase(name, "failure", str(decision), text)
+    return JunitCase(name, "error" if is_critical else "skipped", str(decision), text)
+
+
+def _facts(finding: GateFinding) -> Iterator[str]:
+    _, tier, explanation, *values, allowed = _row(finding)
+    yield f"{tier}: {explanation}"
+    for name, value in zip(_HEAD[3:], (*values, allowed), strict=True):
+        if value:
+            yield f"{name.lower()} {value}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,12 @@ def record(row: VerdictRow) -> dict[str, Any]:
     """
     columns = {column: getattr(row, field) for column, field in _COLUMNS}
     return columns | {"media": list(row.media)}
+
+
+def row_of(columns: Mapping[str, Any]) -> VerdictRow:
+    """The row that `record` wrote."""
+    values = {field: columns[column] for column, field in _COLUMNS}
+    return VerdictRow(**values | {"media": tuple(values["media"])})
 
 
 class JsonLinesExport:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from caliper.adapters.exports.jsonl import record
+from caliper.adapters.exports.jsonl import record, row_of
 from caliper.adapters.files import encode_text, open_replacement
 from caliper.core.report import Report, VerdictRow
 
@@ -55,6 +55,13 @@ class ParquetExport:
             while group := [_storable(record(row)) for row in islice(verdicts, _GROUP)]:
                 writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
         return path
+
+
+def read_rows(data: bytes) -> Iterator[VerdictRow]:
+    """The rows of verdicts.parquet, one group in memory at a time."""
+    with pq.ParquetFile(pa.BufferReader(data)) as file:
+        for batch in file.iter_batches(_GROUP):
+            yield from map(row_of, batch.to_pylist())
 
 
 def _storable(columns: dict[str, Any]) -> dict[str, Any]:

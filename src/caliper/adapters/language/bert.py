@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 from caliper.core.question import Vector
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = lazy_module("scipy.special")
 
 Array = NDArray[np.float32]
 
@@ -79,5 +85,5 @@ class BertEncoder:
 
 def _gelu(hidden: Array) -> Array:
     half = np.float32(0.5)
-    activation: Array = half * hidden * (1 + erf(hidden * np.sqrt(half)))
+    activation: Array = half * hidden * (1 + special.erf(hidden * np.sqrt(half)))
     return activation

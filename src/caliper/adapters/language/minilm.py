@@ -7,11 +7,9 @@ numpy (bert.py).
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError
@@ -20,12 +18,12 @@ from caliper.adapters.language.bert import BertEncoder
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Vector
 from caliper.core.run import Identity
+from caliper.lazy import require
 
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 MAX_TOKENS = 256
 """The token limit of the model's own configuration; longer texts are truncated."""
-INSTALL = "pip install 'tokenizers>=0.21' 'safetensors>=0.5'"
 FETCH = f"hf download {REPOSITORY} {' '.join(FILES)}"
 
 
@@ -52,7 +50,8 @@ def load_embedder(folder: str | Path | None = None) -> MiniLm:
     Raises InvalidInput that says what to install or fetch if something is missing, and if the
     folder does not contain a BERT encoder.
     """
-    tokenizers, safetensors, arrays = _libraries()
+    tokenizers, safetensors = require("tokenizers"), require("safetensors")
+    arrays = require("safetensors.numpy")
     directory = _download() if folder is None else Path(folder)
     missing = [name for name in FILES if not (directory / name).is_file()]
     if missing:
@@ -71,15 +70,6 @@ def load_embedder(folder: str | Path | None = None) -> MiniLm:
     tokenizer.no_padding()
     tokenizer.enable_truncation(min(MAX_TOKENS, encoder.positions))
     return MiniLm(encoder, lambda text: list(tokenizer.encode(text).ids), _revision(directory))
-
-
-def _libraries() -> Iterator[ModuleType]:
-    try:
-        for name in ("tokenizers", "safetensors", "safetensors.numpy"):
-            yield importlib.import_module(name)
-    except ImportError as error:
-        message = f"MiniLM needs tokenizers and safetensors; install them with: {INSTALL}"
-        raise InvalidInput(message) from error
 
 
 def _download() -> Path:

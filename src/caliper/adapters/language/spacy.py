@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from caliper.core.errors import InvalidInput
 from caliper.core.run import Identity
-
-INSTALL = "pip install 'spacy>=3.8'"
+from caliper.lazy import require
 
 
 class SpacyTagger:
@@ -41,10 +39,7 @@ def load_tagger(model: str) -> SpacyTagger:
 
     Raises InvalidInput that says what to install if spaCy or the model is missing.
     """
-    try:
-        spacy = importlib.import_module("spacy")
-    except ImportError as error:
-        raise InvalidInput(f"spaCy is not installed; install it with: {INSTALL}") from error
+    spacy = require("spacy")
     try:
         pipeline = spacy.load(model)
     except OSError as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from hashlib import sha256
 
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.environment_variables import OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER_ARG
@@ -27,7 +26,7 @@ from opentelemetry.trace import (
 )
 
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
-from caliper.pipeline.work.log_subject import subject_ids
+from caliper.pipeline.work.log_subject import job_span, subject_ids
 from caliper.ports import telemetry as events
 from caliper.ports.telemetry import Event, reason_of
 
@@ -116,7 +115,7 @@ class TracedTelemetry(PrometheusTelemetry):
             self._spans.add(event.step, event.seconds, {"run": event.run}, span=root)
             return
         subject = subject_ids()
-        if not subject or _span_of(subject) >= self._share * 2**64:
+        if not subject or job_span(subject) >= self._share * 2**64:
             return
         if isinstance(event, events.JobLeft):
             error = "" if event.end is events.JobEnd.DONE else str(event.end or "aborted")
@@ -129,7 +128,7 @@ class TracedTelemetry(PrometheusTelemetry):
             self._spans.add("call", event.seconds, call, error, parent=parent)
         elif isinstance(event, events.RecordsApplied):
             seconds = max(0.0, time.time() - event.time)
-            self._spans.add("entered", seconds, subject, parent=_span_of(subject))
+            self._spans.add("entered", seconds, subject, parent=job_span(subject))
 
     def close(self) -> None:
         """Send the spans that wait."""
@@ -143,12 +142,7 @@ class TracedTelemetry(PrometheusTelemetry):
         if "sample" not in subject:
             return int(subject["run"], 16)
         prefix = self._name if self._name == _CAPTIONER else ""
-        return _span_of(subject, prefix)
-
-
-def _span_of(subject: Mapping[str, str], prefix: str = "") -> int:
-    key = "/".join([prefix, *subject.values()])
-    return int(sha256(key.encode()).hexdigest()[:16], 16) or 1
+        return job_span(subject, prefix)
 
 
 def to_collector(metrics: Metrics) -> TracedTelemetry:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from caliper.core.run import Identity
@@ -39,3 +42,21 @@ class EmbedderEndpoint(ResolvableEndpoint, Embedder, PictureEmbedder, Protocol):
 
     @property
     def most(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackendAccess:
+    """How this process reaches a backend of another package: with a bearer token if it has one,
+    `timeout` seconds per call, and over https `ca`, a PEM file of certificates to trust. The token
+    must not leave this machine in plaintext.
+    """
+
+    token: str = field(default="", repr=False)
+    timeout: float = 120.0
+    ca: Path | None = None
+
+
+Backend = Callable[[str, BackendAccess], ChatEndpoint]
+"""What a package declares: opens the endpoint that stands behind the colon of a SPEC. It calls
+nobody yet, and raises InvalidInput for a SPEC that cannot be.
+"""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,12 @@ from caliper.core.errors import BackendUnavailable, CaliperError, InvalidInput
 from caliper.core.keys import digest
 from caliper.core.question import Vector
 from caliper.core.run import Identity
+from caliper.lazy import require
 
 _OPTIONS = ("text", "embedding", "tokenizer", *COMMON_OPTIONS)
 _IDS = ("input_ids", "attention_mask", "token_type_ids")
 """The input names of an encoder; only the first is required."""
 _MOST_TEXTS = 64
-INSTALL = "pip install 'tokenizers>=0.21'"
-
 
 Tokenizer = Callable[[str], list[int]]
 """Maps a text to token ids, including the special tokens at its start and end."""
@@ -178,13 +176,10 @@ class TritonEmbedder:
 def _tokenizer(path: Path) -> tuple[Tokenizer, str]:
     """The tokenizer in a file or folder, and the hash of its file."""
     file = path / "tokenizer.json" if path.is_dir() else path
+    library = require("tokenizers")
     try:
-        library = importlib.import_module("tokenizers")
         data = file.read_bytes()
         tokenizer = library.Tokenizer.from_str(data.decode("utf-8"))
-    except ImportError as error:
-        message = f"token ids need the package tokenizers; install it with: {INSTALL}"
-        raise InvalidInput(message) from error
     except Exception as error:
         # The library raises bare Exceptions for unreadable files.
         raise InvalidInput(f"this is no tokenizer: {error}", file=str(file)) from error

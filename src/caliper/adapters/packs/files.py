@@ -10,13 +10,12 @@ template `<benchmark>/<template>`, a mapping of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -38,44 +37,55 @@ class FilePack:
     """
 
     def __init__(
-        self,
-        name: str,
-        root: Traversable,
-        plugins: Mapping[str, Traversable] = MappingProxyType({}),
+        self, name: str, root: Traversable, added: Callable[[str], Traversable | None] | None = None
     ) -> None:
-        """`plugins` maps benchmarks to folders of templates that are added to those of `root`.
+        """`added` gives the folder of further templates of a benchmark, which are read when first
+        asked for.
 
         Raises InvalidInput naming the file and, if known, the line and key.
         """
-        self.name, self._root = name, root
+        self.name, self._root, self._added = name, root, added
         self._own = {template: _read(file) for template, file in _files(_folders(root))}
-        added = {template: _read(file) for template, file in _files(plugins)}
-        self._templates = {**self._own, **added}
+        self._others: dict[str, dict[str, Template]] = {}
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the canonical JSON of all templates, sources included.
 
-        Templates of plug-ins do not count, so that installing one changes no other run: the
-        version of a plug-in's package is a setting of its benchmark.
+        Added ones do not count, so that installing a plug-in changes no other run: the version of
+        its package is a setting of its benchmark.
         """
         return digest({name: asdict(template) for name, template in self._own.items()})
 
     def template(self, name: str) -> Template:
-        """The template `<benchmark>/<template>`. Raises UnknownName with the missing file."""
-        if name not in self._templates:
-            benchmark, _, stem = name.partition("/")
+        """The template `<benchmark>/<template>`. Raises UnknownName with the missing file, and
+        what reading an added one raises.
+        """
+        benchmark, _, stem = name.partition("/")
+        templates = self._own if name in self._own else self._added_of(benchmark)
+        if name not in templates:
             file = f"{self._root}/{benchmark}/prompts/{stem}{_SUFFIX}"
-            raise UnknownName("prompt template", name, tuple(sorted(self._templates)), file=file)
-        return self._templates[name]
+            known = tuple(sorted({**self._own, **templates}))
+            raise UnknownName("prompt template", name, known, file=file)
+        return templates[name]
+
+    def _added_of(self, benchmark: str) -> dict[str, Template]:
+        if benchmark not in self._others:
+            folder = self._added(benchmark) if self._added else None
+            files = {} if folder is None else {benchmark: folder}
+            self._others[benchmark] = {name: _read(file) for name, file in _files(files)}
+        return self._others[benchmark]
 
 
 def shipped_pack() -> FilePack:
     """The pack inside the wheel, and the templates of installed plug-ins."""
-    plugins = {
-        name: files(resources(name)) / "prompts" for name in all_names() if name not in BUILT_IN
-    }
-    return FilePack("caliper", files("caliper.benchmarks"), plugins)
+    return FilePack("caliper", files("caliper.benchmarks"), _packaged)
+
+
+def _packaged(benchmark: str) -> Traversable | None:
+    if benchmark in BUILT_IN or benchmark not in all_names():
+        return None
+    return files(resources(benchmark)) / "prompts"
 
 
 def folder_pack(folder: Path) -> FilePack:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from caliper.adapters.pages import charts
-from caliper.adapters.pages.page import render
+from caliper.adapters.pages.page import TABLES, render
 from caliper.adapters.text_tables import TableSection, TextTable
 
 
@@ -15,6 +15,7 @@ def render_analyses(
     """Render the page: a section for each analysis. Texts of runs and questions are escaped."""
     return render(
         "analyses.html",
+        scripts=TABLES,
         title=title,
         sections=sections,
         runs=runs,

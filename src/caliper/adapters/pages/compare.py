@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from caliper.adapters import phrases
 from caliper.adapters.pages import charts
-from caliper.adapters.pages.page import cut, data_uri, render
+from caliper.adapters.pages.page import TABLES, cut, data_uri, render
 from caliper.adapters.pages.page_data import Thumbnail
 from caliper.analysis.comparability import describe, incomparable
 from caliper.analysis.compare import Difference
@@ -41,15 +42,21 @@ def sections(candidate: Against) -> list[Section]:
         return []
     nothing = Difference(None, None)
     headlines = tuple(
-        (f"{part.title} {' '.join(part.headline)}", part.figures.get(part.headline, nothing))
-        for part in candidate.parts
+        (_headline(part), part.figures.get(part.headline, nothing)) for part in candidate.parts
     )
     return [Section("Headline figures", headlines), *map(_section, candidate.parts)]
 
 
+def _headline(part: Part) -> str:
+    labels = {path: phrases.figure_name(label, part.column) for label, path in part.rows}
+    name = labels.get(part.headline) or ", ".join(map(phrases.readable, part.headline))
+    return f"{part.title}: {name}"
+
+
 def _section(part: Part) -> Section:
     rows = tuple((label, part.figures[path]) for label, path in part.rows)
-    return Section(f"{part.title}: {part.column}", rows)
+    title = part.title if part.column == "value" else f"{part.title}: {part.column}"
+    return Section(title, rows)
 
 
 def render_comparison(
@@ -68,7 +75,9 @@ def render_comparison(
     ]
     return render(
         "compare.html",
+        scripts=TABLES,
         base=names[0],
+        base_run=comparison.base.run,
         candidates=candidates,
         warnings=list(chain.from_iterable(map(phrases.side_warnings, names, comparison.sides))),
         unfinished=[side for side in comparison.sides if side.state is not RunState.COMPLETE],
@@ -104,7 +113,11 @@ class _Album:
 
 @dataclass(frozen=True, slots=True)
 class _Card:
+    """The flips of a question: `flip` is that of its first repeat, `changes` says all."""
+
     flip: Flip
+    repeats: int
+    changes: str
     sides: tuple[tuple[str, str], tuple[str, str]]
     pictures: tuple[str, ...]
 
@@ -129,19 +142,33 @@ def _candidate(name: str, candidate: Against, album: _Album) -> _CandidateView:
         tuple(map(describe, candidate.setup_differences)),
         sections(candidate),
         tuple(
-            (direction, count, tuple(_card(flip, album) for flip in flips.of(better=better)))
+            (direction, count, tuple(_cards(flips.of(better=better), album)))
             for direction, count, better in directions
         ),
     )
 
 
-def _card(flip: Flip, album: _Album) -> _Card:
+def _cards(flips: Iterable[Flip], album: _Album) -> Iterator[_Card]:
+    """One card for all repeats of a question."""
+    questions: dict[tuple[str, str], list[Flip]] = {}
+    for flip in flips:
+        questions.setdefault((flip.after.benchmark, flip.after.question_id), []).append(flip)
+    for repeats in questions.values():
+        yield _card(repeats, album)
+
+
+def _card(flips: Sequence[Flip], album: _Album) -> _Card:
+    flip = flips[0]
+    counts = Counter(f"{each.before.outcome} to {each.after.outcome}" for each in flips)
+    changes = (
+        f"{change} ({count})" if len(flips) > 1 else change for change, count in counts.items()
+    )
     before, after = (
         (cut(row.explanation), cut(caption))
         for row, caption in zip((flip.before, flip.after), flip.captions, strict=True)
     )
     pictures = tuple(album.of(flip.after.benchmark, flip.after.media))
-    return _Card(flip, (before, after), pictures)
+    return _Card(flip, len(flips), ", ".join(changes), (before, after), pictures)
 
 
 def _axis(section: Section) -> charts.Scale | None:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
-from caliper.adapters.pages.page import cut, render
+from caliper.adapters.pages.page import SAMPLES, TABLES, render
+from caliper.adapters.pages.page_data import page_json
+from caliper.adapters.pages.samples import Sample
+from caliper.adapters.phrases import readable
 from caliper.benchmarks.registry import all_names, benchmark
-from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow, VerdictRow
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow
 from caliper.core.run import FINAL_STATES, WHOLE_STATES
 from caliper.pipeline.gateway.gateway import Page as RunsPage
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.reports.facets import Facet
-from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
+from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
 
 RUNS = ("Runs", "/")
 REFRESH = 5
 """Seconds between refreshes of the page of an active run."""
-PICTURES = 4
-"""The most pictures shown per sample."""
-# Characters of a long caption that are shown before it is expanded.
-_GLANCE = 420
-_FILTERS = ("benchmark", "dimension", "outcome")
 
 Trail = tuple[tuple[str, str], ...]
 
@@ -45,11 +44,15 @@ Headlines = Mapping[str, Mapping[str, Estimate]]
 """The headline figures of ended runs, by run id and benchmark."""
 
 
-def render_runs(page: RunsPage, headlines: Headlines, name: str, token: str) -> str:
+def render_runs(
+    page: RunsPage, headlines: Headlines, asked: tuple[str, str], *, ranked: bool = False
+) -> str:
     """Render the list of runs, newest first.
 
-    `name` restricts the list to one checkpoint; `token` is that of this page.
+    `asked` are the checkpoint that the list is restricted to, and the token of this page;
+    `ranked` lists have a leaderboard.
     """
+    name, token = asked
     names = {part.name for run in page.evaluations for part in run.spec.benchmarks}
     return render(
         "runs.html",
@@ -58,6 +61,7 @@ def render_runs(page: RunsPage, headlines: Headlines, name: str, token: str) -> 
         benchmarks={each: benchmark(each).title for each in all_names() if each in names},
         headlines=headlines,
         name=name,
+        ranked=ranked,
         first=address("/", name=name) if token else "",
         next=address("/", name=name, token=page.next) if page.next else "",
     )
@@ -74,6 +78,7 @@ def render_run(evaluation: Evaluation, *, refreshing: bool) -> str:
     parts = [_complete(part, declaration) for part in evaluation.benchmarks]
     return render(
         "run.html",
+        scripts=TABLES,
         live=True,
         trail=trail(),
         refresh=REFRESH if active and refreshing else 0,
@@ -126,11 +131,11 @@ def _tables(part: BenchmarkReport) -> tuple[Table, ...]:
         columns.setdefault(above, {})[column] = None
     return tuple(
         Table(
-            _words(" ".join(above)) or part.title,
-            tuple(map(_words, columns[above])),
+            readable(" ".join(above)) or part.title,
+            tuple(map(readable, columns[above])),
             tuple(
                 TableRow(
-                    _words(row),
+                    readable(row),
                     tuple(
                         ((*above, column) if row == "all" else (*above, row, column))
                         if column in present
@@ -151,104 +156,39 @@ def _chart(part: BenchmarkReport, columns: Sequence[str]) -> int | None:
     return columns.index(column) if len(part.headline) > 1 and column in columns else None
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChoice:
-    """A value of a filter, the number of verdicts that match it, and whether it is chosen."""
-
-    value: str
-    count: int
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A verdict as displayed; `glance` is the beginning of a long caption, else empty."""
-
-    row: VerdictRow
-    caption: str
-    glance: str
-    pictures: tuple[str, ...]
-
-    @property
-    def tone(self) -> str:
-        if self.row.score is None:
-            return "missing"
-        return {"correct": "good", "wrong": "bad"}.get(self.row.outcome, "middle")
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictPage:
-    """A page of verdicts, the number of verdicts per facet, and the token of the next page.
-
-    `captions` are keyed by (benchmark, sample); `pictures` are the (benchmark, media) pairs that
-    can be shown.
-    """
-
-    rows: Sequence[VerdictRow]
-    captions: Mapping[tuple[str, str], str]
-    pictures: Collection[tuple[str, str]]
-    counts: Mapping[Facet, int]
-    next: str
-
-
-def render_samples(run: tuple[str, str], query: VerdictQuery, page: VerdictPage) -> str:
-    """Render verdicts of `run` (id, name) with pictures, captions and filters."""
+def render_samples(run: tuple[str, str], total: int) -> str:
+    """Render the browser of the `total` verdicts of `run` (id, name)."""
     ident, name = run
-    path = f"/runs/{ident}/samples"
-    parameters = dict(zip(_FILTERS, query.filters, strict=True))
     return render(
         "samples.html",
+        scripts=SAMPLES,
         live=True,
         trail=trail(ident, name),
         name=name,
-        path=path,
-        filters={each: choices(page.counts, query, place) for place, each in enumerate(_FILTERS)},
-        filtered=any(query.filters),
-        cards=[_card(ident, row, page) for row in page.rows],
-        matching=sum(count for facet, count in page.counts.items() if query.matches(facet)),
-        all=sum(page.counts.values()),
-        first=address(path, **parameters) if query.token else "",
-        next=address(path, **parameters, token=page.next) if page.next else "",
+        source=f"/runs/{ident}/verdicts",
+        total=total,
     )
 
 
-def choices(facets: Mapping[Facet, int], query: VerdictQuery, place: int) -> list[FilterChoice]:
-    """The values of the filter at `place` with their counts, given the other filters.
-
-    The chosen value is included even if its count is 0.
+def verdict_page(
+    run: str,
+    samples: Sequence[Sample],
+    pictures: Collection[tuple[str, str]],
+    counts: Mapping[Facet, int],
+    following: str,
+) -> dict[str, Any]:
+    """A page of verdicts of `run` for its browser. `pictures` are the (benchmark, media) pairs that
+    can be shown.
     """
-    chosen = query.filters[place]
-    filters = ("" if at == place else value for at, value in enumerate(query.filters))
-    name, dimension, outcome = filters
-    others = VerdictQuery(name, dimension, outcome)
-    counts = {chosen: 0} if chosen else {}
-    for facet, count in facets.items():
-        if others.matches(facet):
-            counts[facet[place]] = counts.get(facet[place], 0) + count
-    return [FilterChoice(value, counts[value], value == chosen) for value in sorted(counts)]
-
-
-def _card(run: str, row: VerdictRow, page: VerdictPage) -> Card:
-    caption = page.captions.get((row.benchmark, row.sample), "")
-    pictures = tuple(
-        address(f"/runs/{run}/picture", benchmark=row.benchmark, media=media)
-        for media in row.media[:PICTURES]
-        if (row.benchmark, media) in page.pictures
+    return page_json(
+        samples,
+        {
+            (name, media): address(f"/runs/{run}/picture", benchmark=name, media=media)
+            for name, media in sorted(pictures)
+        },
+        counts,
+        following,
     )
-    row = replace(
-        row,
-        question=cut(row.question),
-        expected=cut(row.expected),
-        explanation=cut(row.explanation),
-        reply=cut(row.reply),
-    )
-    beginning = caption[:_GLANCE].rpartition(" ")[0] or caption[:_GLANCE]
-    glance = f"{beginning} ..." if len(caption) > _GLANCE else ""
-    return Card(row, caption, glance, pictures)
 
 
 def render_trouble(title: str, message: str, ways: Trail = (), home: Trail = (RUNS,)) -> str:

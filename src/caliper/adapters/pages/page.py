@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -23,15 +24,26 @@ else:
 _TEMPLATES = files("caliper.adapters.pages") / "templates"
 
 
+TABLES = ("tables.js",)
+"""Copies tables and figures."""
+SAMPLES = ("cards.js", "samples.js")
+"""Browses samples."""
+
+
 def render(
-    template: str, *, script: str = "", sheet: str = "", live: bool = False, **values: Any
+    template: str,
+    *,
+    scripts: Sequence[str] = (),
+    sheet: str = "",
+    live: bool = False,
+    **values: Any,
 ) -> str:
-    """Render a template with our style and, if named, one of our scripts and another sheet.
+    """Render a template with our style and, if named, some of our scripts and another sheet.
 
     A content security policy in every page forbids all other scripts and all requests. A `live`
     page may request pictures and pages from its own server.
     """
-    style, run = _style(sheet), _text(script)
+    style, run = _style(sheet), _joined(scripts)
     return (
         _environment()
         .get_template(template)
@@ -56,9 +68,13 @@ def data_uri(jpeg: bytes) -> str:
     return f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
 
 
-def live_policy(*, script: str = "", sheet: str = "") -> str:
+def live_policy(scripts: Sequence[str] = (), sheet: str = "") -> str:
     """The policy for a live page's header, where it can also forbid framing."""
-    return f"{_policy(_style(sheet), _text(script), live=True)}; frame-ancestors 'none'"
+    return f"{_policy(_style(sheet), _joined(scripts), live=True)}; frame-ancestors 'none'"
+
+
+def _joined(scripts: Sequence[str]) -> str:
+    return "".join(map(_text, scripts))
 
 
 def _style(sheet: str) -> str:
@@ -77,6 +93,7 @@ def _policy(style: str, script: str, *, live: bool) -> str:
             f"img-src {source}data:",
             f"style-src '{_hash(style)}'",
             f"script-src '{_hash(script) if script else 'none'}'",
+            f"connect-src '{'self' if live and script else 'none'}'",
             "base-uri 'none'",
             f"form-action '{'self' if live else 'none'}'",
         )
@@ -104,6 +121,7 @@ def _environment() -> jinja2.Environment:
         stuffed=phrases.stuffing_warnings,
         facts=provenance.facts,
         made=provenance.TITLE,
+        title_of=phrases.title_of,
         chart_scale=chart_scale,
         bar=charts.bar,
     )
@@ -113,6 +131,8 @@ def _environment() -> jinja2.Environment:
         percent=phrases.percent,
         chance=phrases.p_value,
         heading=phrases.heading,
+        readable=phrases.readable,
+        tick=phrases.tick,
     )
     return environment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from caliper.adapters.pages.live import FilterChoice, address
+from caliper.adapters.pages.live import address
 from caliper.adapters.pages.page import cut, live_policy, render
 from caliper.building.candidates import MOST_CHOICES, AssessedCandidate, Candidate
 from caliper.building.kinds import BuildKind, CandidateEdit
@@ -16,6 +16,15 @@ from caliper.core.errors import InvalidInput
 _SCRIPT, _SHEET = "review.js", "review.css"
 _SPARE = 2
 """Empty fields for options that an edit adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChoice:
+    """A value of a filter, the number of candidates that match it, and whether it is chosen."""
+
+    value: str
+    count: int
+    chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,7 @@ class ReviewPlace:
 
 def review_policy() -> str:
     """The content security policy of the page."""
-    return live_policy(script=_SCRIPT, sheet=_SHEET)
+    return live_policy(scripts=(_SCRIPT,), sheet=_SHEET)
 
 
 def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> str:
@@ -92,7 +101,7 @@ def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> s
     asked = _shown(current.question(place.at)) if place.at else None
     return render(
         "review.html",
-        script=_SCRIPT,
+        scripts=(_SCRIPT,),
         sheet=_SHEET,
         live=True,
         place=place,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from caliper.core.report import VerdictRow
+from caliper.pipeline.reports.facets import Facet
 from caliper.pipeline.store.plan import Captions
 
 LIMIT = 500
-_Stratum = tuple[int, str, str]
+_Stratum = tuple[str, str]
 # A heap of (-rank, index, row): its smallest entry is the row of the highest rank.
 _Heap = list[tuple[int, int, VerdictRow]]
 
@@ -24,43 +26,67 @@ class Sample:
     caption: str
 
 
-def choose(
-    verdicts: Iterable[VerdictRow], captions: Captions, limit: int = LIMIT
-) -> tuple[Sample, ...]:
-    """Choose at most `limit` verdicts: wrong and Unscored ones first, correct ones last.
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Verdicts to browse, and how many the run has of each benchmark, dimension and outcome."""
 
-    Benchmarks share the limit evenly; shares that
-    one cannot fill go to the others. Within a benchmark, dimensions and outcomes take turns.
-    A digest of the question decides which verdicts represent a dimension, so the choice does
-    not depend on the order of the verdicts.
-    """
-    heaps = _lowest_ranks(verdicts, limit)
-    ordered = {name: _take_turns(strata) for name, strata in heaps.items()}
-    shares = _share_out({name: len(rows) for name, rows in ordered.items()}, limit)
-    chosen = [
-        (urgency, turn, name, row)
-        for name in sorted(ordered)
-        for turn, (urgency, row) in enumerate(ordered[name][: shares[name]])
-    ]
-    # Benchmarks take turns too; the sort is stable and keeps the order within them.
-    chosen.sort(key=lambda entry: entry[:3])
-    return tuple(
-        Sample(row, captions.get(row.benchmark, {}).get(row.sample, "")) for *_, row in chosen
+    samples: tuple[Sample, ...] = ()
+    counts: Mapping[Facet, int] = field(default_factory=dict)
+
+
+def select_all(verdicts: Iterable[VerdictRow], captions: Captions) -> Selection:
+    """All verdicts, in their order."""
+    rows = list(verdicts)
+    return Selection(
+        tuple(Sample(row, _caption(row, captions)) for row in rows), Counter(map(_facet, rows))
     )
 
 
-def _lowest_ranks(verdicts: Iterable[VerdictRow], limit: int) -> dict[str, dict[_Stratum, _Heap]]:
-    """The `limit` rows of lowest rank per stratum: no others can be chosen."""
+def choose(verdicts: Iterable[VerdictRow], captions: Captions, limit: int = LIMIT) -> Selection:
+    """Choose at most `limit` verdicts of every kind; wrong and Unscored ones come first.
+
+    Benchmarks share the limit evenly; shares that one cannot fill go to the others. Within a
+    benchmark, each outcome of each dimension has a turn, as long as it has verdicts. A digest of
+    the question decides which verdicts represent a dimension, so the choice does not depend on the
+    order of the verdicts.
+    """
+    heaps, counts = _lowest_ranks(verdicts, limit)
+    ordered = {name: _take_turns(strata) for name, strata in heaps.items()}
+    shares = _share_out({name: len(rows) for name, rows in ordered.items()}, limit)
+    chosen = [
+        (_urgency(row), turn, name, row)
+        for name in sorted(ordered)
+        for turn, row in enumerate(ordered[name][: shares[name]])
+    ]
+    # Benchmarks take turns too; the sort is stable and keeps the order within them.
+    chosen.sort(key=lambda entry: entry[:3])
+    return Selection(tuple(Sample(row, _caption(row, captions)) for *_, row in chosen), counts)
+
+
+def _caption(row: VerdictRow, captions: Captions) -> str:
+    return captions.get(row.benchmark, {}).get(row.sample, "")
+
+
+def _facet(row: VerdictRow) -> Facet:
+    return row.benchmark, row.dimension, row.outcome
+
+
+def _lowest_ranks(
+    verdicts: Iterable[VerdictRow], limit: int
+) -> tuple[dict[str, dict[_Stratum, _Heap]], Counter[Facet]]:
+    """The `limit` rows of lowest rank per stratum (no others can be chosen), and the counts."""
     heaps: dict[str, dict[_Stratum, _Heap]] = {}
+    counts: Counter[Facet] = Counter()
     for row in verdicts:
-        stratum = (_urgency(row), row.dimension, row.outcome)
+        counts[_facet(row)] += 1
+        stratum = (row.dimension, row.outcome)
         heap = heaps.setdefault(row.benchmark, {}).setdefault(stratum, [])
         entry = (-_rank(row), row.index, row)
         if len(heap) < limit:
             heapq.heappush(heap, entry)
         else:
             heapq.heappushpop(heap, entry)
-    return heaps
+    return heaps, counts
 
 
 def _urgency(row: VerdictRow) -> int:
@@ -74,15 +100,15 @@ def _rank(row: VerdictRow) -> int:
     return int.from_bytes(sha256(name.encode("utf-8", "surrogatepass")).digest()[:8])
 
 
-def _take_turns(strata: Mapping[_Stratum, _Heap]) -> list[tuple[int, VerdictRow]]:
-    """(urgency, row), most urgent first; strata of equal urgency take turns."""
+def _take_turns(strata: Mapping[_Stratum, _Heap]) -> list[VerdictRow]:
+    """The rows, one of every stratum after the other."""
     rounds = [
-        (stratum[0], turn, stratum[1:], row)
+        (turn, stratum, row)
         for stratum, heap in strata.items()
         for turn, (_, _, row) in enumerate(sorted(heap, key=lambda entry: (-entry[0], entry[1])))
     ]
-    rounds.sort(key=lambda entry: entry[:3])
-    return [(urgency, row) for urgency, _, _, row in rounds]
+    rounds.sort(key=lambda entry: entry[:2])
+    return [row for *_, row in rounds]
 
 
 def _share_out(demand: Mapping[str, int], limit: int) -> dict[str, int]:

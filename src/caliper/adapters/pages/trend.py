@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from caliper.adapters.pages import charts
-from caliper.adapters.pages.page import render
+from caliper.adapters.pages.page import TABLES, render
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, EntryFigure
 from caliper.core.entry_states import EntryState
@@ -99,4 +99,6 @@ def render_trend(
 ) -> str:
     """Render the page. Names are untrusted: the template escapes them."""
     lines = trend_lines(entries, figures)
-    return render("trend.html", suite=suite, lines=lines, width=WIDTH, height=HEIGHT)
+    return render(
+        "trend.html", scripts=TABLES, suite=suite, lines=lines, width=WIDTH, height=HEIGHT
+    )

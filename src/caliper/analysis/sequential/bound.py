@@ -14,10 +14,17 @@ and asymptotic confidence sequences (Annals of Statistics 52, 2024).
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from caliper.analysis.sequential.measure import Array
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = lazy_module("scipy.special")
 
 SPREAD = 1.1
 """V0 in squared margins: the bound is tightest where the margin is about to be decided."""
@@ -71,15 +78,13 @@ def rare_losses_p(losses: int, drawn: int, whole: int, least: int) -> float:
     """The p-value of at least `least` losses among `whole` questions, if `drawn` of them, drawn
     without replacement, show `losses`: the hypergeometric distribution.
     """
-    from scipy.special import gammaln, logsumexp  # noqa: PLC0415 - as long to import as a command
-
     if least > whole:
         return 0.0
     if least <= losses:
         return 1.0
 
     def log_choose(n: Array, k: Array) -> Array:
-        out: Array = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        out: Array = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
         return out
 
     first = max(0, drawn - (whole - least))
@@ -88,4 +93,4 @@ def rare_losses_p(losses: int, drawn: int, whole: int, least: int) -> float:
         return 0.0
     n, size, rest = (np.array(float(each)) for each in (drawn, whole, whole - least))
     terms = log_choose(size - rest, seen) + log_choose(rest, n - seen) - log_choose(size, n)
-    return min(1.0, float(np.exp(logsumexp(terms))))
+    return min(1.0, float(np.exp(special.logsumexp(terms))))

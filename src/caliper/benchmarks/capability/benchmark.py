@@ -134,6 +134,7 @@ rows of file_id and caption.
         "kt_bar": Better.LESS,
         **dict.fromkeys(("labels", "qa_n_scored", "qa_n_unscored"), Better.NEITHER),
     },
+    unjudged=frozenset({"qa_accuracy"}),
     dimension=partial(dimension, group="tasks"),
     group=lambda item: item.key.removeprefix("qa/").split("/", 1)[0],
     is_divisible=True,

@@ -86,6 +86,8 @@ from id to text.
         # Information lost between picture and caption (paper 5).
         "utility_gap": Better.LESS,
     },
+    bounds={"utility_gap": (-100.0, 100.0)},
+    unjudged=frozenset({"qa_on_image"}),
     dimension=_dimension,
     group=lambda item: item.questions[0].payload.domain,
     is_divisible=True,

@@ -84,6 +84,8 @@ BENCHMARK = Benchmark(
         "compreqa": Better.MORE,
         "repeats": Better.NEITHER,
     },
+    bounds=dict.fromkeys(("s_attribute", "s_relation"), (0.0, float(questions.HIGHEST))),
+    unjudged=frozenset({"s_object", "compreqa"}),
     group=lambda item: "compreqa" if item.source is Source.MEDIA else "pictures",
     labels=questions.LABELS,
     label=questions.label,

@@ -19,7 +19,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Concurrency, Seed, Server, Set
 from caliper.cli.options import OutputOptions, split_settings
 from caliper.cli.progress import run_watcher
-from caliper.lazy import lazy_module
+from caliper.lazy import check_installed, lazy_module
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.model_steps import ModelSteps, StepRun
 from caliper.local.building.options import SUFFIXES, media_digests
@@ -95,6 +95,8 @@ async def _run(
     room = ModelRoom(access(_CONCURRENCY), SystemClock())
 
     async def run(config: RunConfig) -> StepRun:
+        # Its verdicts are read from there.
+        check_installed("pyarrow")
         captioner = config.benchmarks[NAME].captioner
         chosen = config.model_copy(update={"concurrency": flags.concurrency or _CONCURRENCY})
         if flags.server is not None and captioner is not None and ":" not in captioner:

@@ -8,7 +8,7 @@ import signal
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,7 @@ from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
 from caliper.core.errors import InvalidInput
+from caliper.lazy import lazy_module
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.options import check_media
 from caliper.local.building.outlines import OutlinedPictures
@@ -31,9 +32,13 @@ from caliper.local.review_files import (
     review_file,
 )
 from caliper.serving.addresses import Address
-from caliper.serving.review_pages import ReviewPages, ReviewSources, review_error
 from caliper.serving.web import WebServer
 from caliper.wiring.clock import SystemClock
+
+if TYPE_CHECKING:
+    from caliper.serving import review_pages
+else:
+    review_pages = lazy_module("caliper.serving.review_pages")
 
 # Pixels per side of a picture: more than most screens show of it, zoomed or not.
 _LONGEST = 1600
@@ -111,7 +116,7 @@ async def _serve(
 ) -> None:
     thumbnails = Thumbnails(options.images)
     outlined = OutlinedPictures(options.images, options.directory / kind.inputs, _LONGEST)
-    sources = ReviewSources(
+    sources = review_pages.ReviewSources(
         kind=kind,
         reviewer=options.reviewer,
         read=lambda: start.with_lines(file.read()),
@@ -119,8 +124,10 @@ async def _serve(
         picture=outlined.jpeg if kind.inputs else partial(thumbnails.sheet, longest=_LONGEST),
         now=SystemClock().now,
     )
-    pages = ReviewPages(sources, secrets.token_urlsafe(_TOKEN_BYTES))
-    server = WebServer(Address("127.0.0.1", options.port), pages.routes(), review_error, "--port")
+    pages = review_pages.ReviewPages(sources, secrets.token_urlsafe(_TOKEN_BYTES))
+    server = WebServer(
+        Address("127.0.0.1", options.port), pages.routes(), review_pages.review_error, "--port"
+    )
     serving = asyncio.create_task(server.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from caliper.adapters.packs.files import folder_pack, shipped_pack
 from caliper.benchmarks.base import Settings
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import benchmark, usable_names
 from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.canary.cases import RIGHT, WRONG
 from caliper.cli.canary.trial import (
@@ -84,7 +84,7 @@ def _canary(options: CanaryOptions, shown: OutputOptions) -> int:
     specs = {role: spec for role, spec in roles if spec}
     if not specs:
         specs = {"judge": "lexical", "reader": "lexical"}
-    names = [name for name in benchmark_names() if benchmark(name).role in specs]
+    names = [name for name in usable_names() if benchmark(name).role in specs]
     chosen = split_settings(options.settings or (), names)
     settings = {name: resolve_settings(name, chosen[name]) for name in names}
     quiet = shown.quiet or not sys.stderr.isatty()

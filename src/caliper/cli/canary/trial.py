@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from caliper.benchmarks.base import Settings
-from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.benchmarks.registry import benchmark
 from caliper.cli.canary.cases import RIGHT, WRONG, Case, cases
 from caliper.core.caption import Caption
 from caliper.core.messages import ExamineJob
@@ -130,7 +130,7 @@ async def try_models(
     `settings` are by benchmark. `report` is called with the number of cases done and the total.
     Raises BackendError when an endpoint does not answer, ModelChanged.
     """
-    names = [name for name in benchmark_names() if benchmark(name).role in specs]
+    names = tuple(settings)
     answerers: dict[str, Answerer] = {}
     for name in names:
         role = benchmark(name).role

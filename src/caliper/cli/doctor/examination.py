@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caliper.adapters.remote.channel import Target
 from caliper.cli.doctor import surroundings
 from caliper.cli.doctor.findings import Diagnosis, failed_check
 from caliper.cli.doctor.models import CAPTIONER, JUDGE, check_model
@@ -23,6 +22,7 @@ from caliper.wiring.service_settings import StoreSettings
 from caliper.wiring.settings import variable
 
 if TYPE_CHECKING:
+    from caliper.adapters.remote.channel import Target
     from caliper.adapters.stores import minio
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:

@@ -8,16 +8,21 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from PIL import Image as Pictures
+from typing import TYPE_CHECKING, Any
 
 from caliper.cli.doctor.findings import ComponentState, Diagnosis
 from caliper.core.errors import BackendError, BackendRejected, InvalidInput
 from caliper.core.question import Decoding
+from caliper.lazy import lazy_module
 from caliper.ports.clock import Clock
 from caliper.ports.models import ChatMessage, ChatModel, Completion, Image
-from caliper.wiring.models import ModelRoom, split_recording, split_spec
+from caliper.wiring.models import ModelRoom
+from caliper.wiring.specs import split_recording, split_spec
+
+if TYPE_CHECKING:
+    from PIL import Image as pictures  # noqa: N813 - a module
+else:
+    pictures = lazy_module("PIL.Image")
 
 CAPTIONER, ENDPOINT, JUDGE = "captioner", "endpoint", "judge"
 IN_FLIGHT = (1, 8, 64)
@@ -160,7 +165,7 @@ async def _check_sight(model: ChatModel, results: _Results, *, needed: bool) -> 
 
 async def _colour(model: ChatModel, name: str) -> str:
     buffer = io.BytesIO()
-    Pictures.new("RGB", (224, 224), _COLOURS[name]).save(buffer, "PNG")
+    pictures.new("RGB", (224, 224), _COLOURS[name]).save(buffer, "PNG")
     picture = Image(buffer.getvalue(), "image/png")
     question = "Which colour fills this picture? Answer with one word."
     return (await _ask(model, picture, question)).text

@@ -9,17 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caliper.adapters.remote.channel import Target
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.cli.doctor.findings import ComponentState, Diagnosis
-from caliper.lazy import lazy_module
+from caliper.lazy import lazy_module, missing_extra
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.models import ModelRoom
 
 if TYPE_CHECKING:
+    from caliper.adapters.remote import gateway as remote
+    from caliper.adapters.remote.channel import Target
     from caliper.adapters.streams import kafka_topics
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
+    remote = lazy_module("caliper.adapters.remote.gateway")
     kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
 
 _GIB = 1024**3
@@ -60,6 +61,9 @@ def check_media(name: str) -> Diagnosis:
         import av  # noqa: PLC0415 - whether it can be imported is the question
         import PIL  # noqa: PLC0415
         from PIL import Image, features  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        said = "no pictures or clips can be read"
+        return Diagnosis(name, ComponentState.NOTE, said, str(missing_extra(error) or error))
     except ImportError as error:
         return Diagnosis(
             name, ComponentState.ILL, str(error), "reinstall Caliper with its dependencies"
@@ -124,7 +128,7 @@ async def check_store(name: str, store: ObjectStore, place: str) -> Diagnosis:
 
 async def check_gateway(name: str, target: Target) -> Diagnosis:
     """Check that the gateway answers this caller. Raises BackendError."""
-    async with RemoteGateway(target) as gateway:
+    async with remote.RemoteGateway(target) as gateway:
         page = await gateway.list(size=1)
     runs = "has runs" if page.evaluations else "has no runs yet"
     return Diagnosis(name, ComponentState.WELL, f"{target.address} answers, and {runs}")

@@ -24,7 +24,7 @@ from caliper.core.outcome import RETRYABLE
 from caliper.local.building.options import medium_digest
 from caliper.local.config import RunConfig, check_config
 from caliper.ports.prompts import PromptPack
-from caliper.wiring.models import split_recording
+from caliper.wiring.specs import split_recording
 
 _REPLAY = "replay:"
 _NO_CAPTIONS, _VERDICTS = "no-captions.json", "verdicts.parquet"

@@ -25,6 +25,7 @@ from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.keys import digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure
+from caliper.core.run import RunSpec
 from caliper.pipeline.store.caption_archive import read_archive, write_archive
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
@@ -155,6 +156,10 @@ class MediaIndex:
                 digests = dict(index["media"]) if index else {}
                 self._indices[data] = (now, digests)
             return f"media/{digests[path]}" if path in digests else None
+
+    async def has(self, spec: RunSpec, name: str, path: str) -> bool:
+        """Whether a benchmark's medium was pushed. Raises StoreUnavailable."""
+        return await self.key(spec.benchmark(name).data, path) is not None
 
 
 async def has_captions(store: ObjectStore, name: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from hashlib import sha256
 
 from caliper.pipeline.store.runs import is_run_id
 
@@ -35,3 +36,9 @@ def subject_ids() -> dict[str, str]:
         return {}
     # Other keys are RUN/KIND.
     return dict(zip(_NAMES, parts if len(parts) == len(_NAMES) else parts[:1], strict=False))
+
+
+def job_span(subject: Mapping[str, str], stage: str = "") -> int:
+    """The id of the span of a stage's job, in traces; that of the stage that judges by default."""
+    key = "/".join([stage, *subject.values()])
+    return int(sha256(key.encode()).hexdigest()[:16], 16) or 1

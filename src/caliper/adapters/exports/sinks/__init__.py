@@ -1,0 +1,1 @@
+"""Sinks of results, each for a tool that people use."""

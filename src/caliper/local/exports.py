@@ -1,0 +1,159 @@
+"""Exports the results of runs to sinks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caliper.adapters.exports.report_reader import read_report
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.core.checkpoints import CheckpointEntry
+from caliper.core.errors import CaliperError, NotReady, StoreUnavailable
+from caliper.core.report import VerdictRow
+from caliper.core.run import RunSpec
+from caliper.lazy import lazy_module
+from caliper.local.coroutine_runner import run_blocking
+from caliper.local.directory import RunDirectory
+from caliper.local.installation import open_gateway
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.sinks import Results
+from caliper.wiring.clock import SystemClock
+from caliper.wiring.export_sinks import put_results
+
+if TYPE_CHECKING:
+    from caliper.adapters.exports import parquet
+else:
+    parquet = lazy_module("caliper.adapters.exports.parquet")
+
+Warn = Callable[[str], None]
+_LIMIT = 300.0
+"""Seconds that a sink may take after a run; it must not keep the next one waiting."""
+
+
+async def local_results(directory: RunDirectory, entry: CheckpointEntry | None = None) -> Results:
+    """The results of a run directory. Without its `entry`, the suites beside it are asked for one.
+
+    Raises NotReady if it has no report, and what `RunDirectory.read_spec` raises.
+    """
+    read = partial(read_file, directory.path)
+    found = await asyncio.to_thread(_results, directory.read_spec(), read)
+    ended = directory.read_execution().get("finished", "")
+    return _of_entry(replace(found, ended=ended), entry or await _entry_of(directory))
+
+
+def read_file(path: Path, file: str) -> bytes:
+    """A file of a run directory. Raises NotReady without it, StoreUnavailable."""
+    try:
+        return (path / file).read_bytes()
+    except FileNotFoundError:
+        raise NotReady(f"{path} has no {file}: evaluate it again to end it") from None
+    except OSError as error:
+        raise StoreUnavailable(f"{path / file}: {error.strerror}") from error
+
+
+async def installed_results(server: str, run: str) -> Results:
+    """The results of a run of the installation whose gateway is at `server`.
+
+    Raises what `RemoteGateway.get` and `report` raise.
+    """
+
+    async def read(file: str) -> bytes:
+        async with open_gateway(server) as gateway:
+            return await gateway.report(run, file, partial=True)
+
+    async with open_gateway(server) as gateway:
+        evaluation = await gateway.get(run)
+
+    def read_now(file: str) -> bytes:
+        return run_blocking(read(file))
+
+    found = await asyncio.to_thread(_results, evaluation.spec, read_now)
+    ended = evaluation.ended
+    return replace(found, ended=ended.isoformat(timespec="seconds") if ended else "")
+
+
+async def export(results: Results, target: str) -> str:
+    """Put results into the sink at NAME[:WHERE]. Returns the place. Raises what `put_results`
+    raises.
+    """
+    return await asyncio.to_thread(put_results, results, target)
+
+
+async def export_directory(
+    path: Path, targets: Sequence[str], warn: Warn, entry: CheckpointEntry | None = None
+) -> None:
+    """Export a run that has ended to the sinks that a run file or suite names. What fails is told
+    with the command that repeats it, and changes nothing else.
+    """
+    if targets:
+        await _export_all(local_results(RunDirectory(path), entry), targets, warn, str(path))
+
+
+async def export_installed(server: str, run: str, targets: Sequence[str], warn: Warn) -> None:
+    """As `export_directory`, a run of an installation."""
+    if targets:
+        results = installed_results(server, run)
+        await _export_all(results, targets, warn, f"{run} --server {server}")
+
+
+async def _export_all(
+    results: Awaitable[Results], targets: Sequence[str], warn: Warn, run: str
+) -> None:
+    again = f"repeat it by `caliper export {run} --to"
+    try:
+        found = await results
+    except CaliperError as error:
+        warn(f"not exported: {error}")
+        return
+    for target in targets:
+        name = target.partition(":")[0]
+        try:
+            async with asyncio.timeout(_LIMIT):
+                await export(found, target)
+        except TimeoutError:
+            warn(f"not exported to {name}: no answer in {_LIMIT:.0f} s; {again} {target}`")
+        except CaliperError as error:
+            warn(f"not exported to {name}: {error}; {again} {target}`")
+
+
+def _results(spec: RunSpec, read: Callable[[str], bytes]) -> Results:
+    text = read("report.json").decode()
+    models = [part.models["captioner"] for part in spec.benchmarks if "captioner" in part.models]
+    return Results(
+        spec.run_id,
+        spec,
+        read_report(text, spec.run_id),
+        text,
+        read,
+        partial(_rows, read),
+        revision=models[0].revision if models else "",
+    )
+
+
+def _rows(read: Callable[[str], bytes]) -> Iterator[VerdictRow]:
+    return parquet.read_rows(read("verdicts.parquet"))
+
+
+def _of_entry(results: Results, entry: CheckpointEntry | None) -> Results:
+    if entry is None:
+        return results
+    known = entry.checkpoint
+    return replace(
+        results, suite=entry.suite, step=known.step, revision=known.revision, tags=known.tags
+    )
+
+
+async def _entry_of(directory: RunDirectory) -> CheckpointEntry | None:
+    """The entry whose run this is, in the suites beside the run; None if there is none."""
+    store = DirectoryStore(directory.path.parent / ".suites")
+    registry = SuiteRegistry(store, SystemClock())
+    for name in await registry.names():
+        stored, _ = await registry.entries(name)
+        for each in reversed(stored):
+            if each.entry.run == directory.path.name:
+                return each.entry
+    return None

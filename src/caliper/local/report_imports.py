@@ -1,0 +1,25 @@
+"""Modules that only the report of a run needs, imported while its models have questions."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from importlib import import_module
+
+_MODULES = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
+_STEP = 0.3
+"""Seconds between these imports, in which replies are read."""
+
+
+def schedule_imports() -> None:
+    """Import them soon, one after another. Imported in a thread, they would keep replies waiting
+    four times as long.
+    """
+    loop = asyncio.get_running_loop()
+    for number, name in enumerate(_MODULES):
+        loop.call_later(number * _STEP, _import, name)
+
+
+def _import(name: str) -> None:
+    with suppress(ModuleNotFoundError):
+        import_module(name)

@@ -1,0 +1,58 @@
+"""What the web pages show, of an installation or of run directories."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from caliper.analysis.leaderboard import Board
+from caliper.core.run import RunSpec
+from caliper.pipeline.comparing.comparer import Pictures, PicturesOf
+from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
+from caliper.pipeline.gateway.gateway import Page
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.store.runs import RunBook
+from caliper.ports.storage import ObjectStore
+
+
+class RunList(Protocol):
+    """The runs, newest first, as `pipeline.gateway.Gateway` has those of an installation."""
+
+    async def list(self, size: int = 0, token: str = "", name: str = "") -> Page: ...
+
+    async def get(self, run: str) -> Evaluation: ...
+
+
+class CaptionsOf(Protocol):
+    """As `pipeline.store.caption_book.CaptionBook`."""
+
+    async def captions(
+        self, spec: RunSpec, samples: Iterable[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], str]: ...
+
+
+class RunComparer(Protocol):
+    """As `pipeline.comparing.comparer.Comparer`."""
+
+    async def compare(
+        self, runs: Sequence[str], request: ComparisonRequest, *, pictures: bool = False
+    ) -> tuple[Comparison, Pictures]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PageSources:
+    """The sources of the data on pages. `has_media` tells whether media of a benchmark of a run are
+    there to be shown; `rank` makes the leaderboard of all runs, where there is one.
+    """
+
+    gateway: RunList
+    reader: RunReader
+    comparer: RunComparer
+    runs: RunBook
+    store: ObjectStore
+    captions: CaptionsOf
+    has_media: Callable[[RunSpec, str, str], Awaitable[bool]]
+    pictures: PicturesOf
+    rank: Callable[[ComparisonRequest], Awaitable[Sequence[Board]]] | None = None
