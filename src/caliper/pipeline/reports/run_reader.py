@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequen
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 from cachetools import LRUCache
 
@@ -176,7 +177,8 @@ class RunReader:
         async def plan() -> AsyncIterator[list[Item]]:
             nonlocal shard
             # Skip shards and items without a match: neither plan nor evidence is read for them.
-            for shard in range(shard, opened.summary.shards):
+            for number in range(shard, opened.summary.shards):
+                shard = number
                 items = await read_shard(opened.store, shard) if shard in matching else []
                 for some in _batches(items):
                     yield [item for item in some if _may_match(query, after, item, opened.ledger)]
@@ -270,15 +272,8 @@ def _check_known(kind: str, name: str, names: tuple[str, ...], field: str) -> No
 
 def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
     """Items with about `_BATCH` questions: a page reads little more evidence than it shows."""
-    batch, size = list[Item](), 0
-    for item in items:
-        batch.append(item)
-        size += item.size
-        if size >= _BATCH:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    for _, batch in groupby(items, lambda item: item.first // _BATCH):
+        yield list(batch)
 
 
 def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
