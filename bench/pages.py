@@ -40,8 +40,8 @@ _PAGES = (
     ("the first page", ""),
     ("wrong ones", "?outcome=wrong"),
     ("one outcome of many", "?outcome=correct"),
-    ("none", "?outcome=cannot+answer&dimension=nothing"),
-    ("the last page", f"?token=24.{SAMPLES * QUESTIONS - 40}"),
+    ("none", "?outcome=cannot+answer"),
+    ("the last page", f"?token=24.{SAMPLES * QUESTIONS - 1000}"),
 )
 _RARE = 997
 

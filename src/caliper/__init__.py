@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         aleaderboard,
         aload,
         aplan,
+        atrend,
         compare,
         connect,
         evaluate,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         leaderboard,
         load,
         plan,
+        trend,
     )
     from caliper.library.model import Model
     from caliper.library.run import Run
@@ -47,6 +49,7 @@ __all__ = [
     "aleaderboard",
     "aload",
     "aplan",
+    "atrend",
     "compare",
     "connect",
     "evaluate",
@@ -55,6 +58,7 @@ __all__ = [
     "load",
     "plan",
     "register_checkpoint",
+    "trend",
 ]
 _PLACES = {
     "CaliperError": "caliper.core.errors",

@@ -44,7 +44,7 @@ def test_an_incomplete_report_says_what_it_lacks() -> None:
 def test_a_figure_is_named_by_its_table_or_its_path() -> None:
     part = reports.capability()
     assert phrases.label(part, ("tasks", "OCR", "recall")) == "OCR, Recall"
-    assert phrases.label(part, ("tasks", "OCR", "hit_rate")) == "Tasks, OCR, Hit rate"
+    assert phrases.label(part, ("tasks", "OCR", "hit_rate")) == "Tasks, OCR, hit rate"
 
 
 def test_a_headline_that_was_not_estimated_has_no_data() -> None:

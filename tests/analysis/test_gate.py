@@ -153,7 +153,7 @@ def test_every_benchmark_that_the_candidate_lacks_is_a_critical_finding_by_name(
     named = Policy((CHECK, Check("captionqa", "overall.score"), Check("comprecap", "s_cov")))
     assert len(gate(named, {"capability": {F1: difference(9.0)}}, base, candidate).findings) == 3
     other_way = gate(Policy((CHECK,)), {"capability": {F1: difference(9.0)}}, candidate, base)
-    assert len(other_way.findings) == 1
+    assert [one.decision for one in other_way.findings] == [Decision.PASSED]
 
 
 def test_captions_that_list_everything_decide_nothing() -> None:
@@ -175,16 +175,6 @@ def test_what_is_missing_never_passes() -> None:
     for tier in Tier:
         other = Check("comprecap", "s_unified", tier)
         assert decided(difference(9.0), CHECK, other)[0] is Decision.INCONCLUSIVE
-
-
-def test_a_benchmark_that_no_check_names_is_missed_all_the_same() -> None:
-    larger = replace(WHOLE, coverage={**WHOLE.coverage, "comprecap": 1.0})
-    figures = {"capability": {F1: difference(9.0)}}
-    gated = gate(Policy((CHECK,)), figures, larger, WHOLE)
-    assert gated.decision is Decision.INCONCLUSIVE
-    assert gated.findings[1].reason == "the candidate has no comprecap"
-    # What the base never had is not missed.
-    assert gate(Policy((CHECK,)), figures, WHOLE, larger).decision is Decision.PASSED
 
 
 def test_coverage_is_required_of_supporting_checks_too() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
@@ -25,10 +24,7 @@ REUSED = "of 3 verdicts reuse replies of earlier runs; use --replicate to ask ag
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     tiny.write_scenes(tmp_path, PICTURES)
-    for number in range(PICTURES):
-        Image.new("RGB", (40, 30), (60 * number, 99, 0)).save(
-            tmp_path / "data" / f"s{number:05}.jpg"
-        )
+    tiny.write_pictures(tmp_path, PICTURES)
     return tmp_path
 
 

@@ -50,14 +50,6 @@ async def test_calls_are_cut_by_index_when_planned(tmp_path: Path) -> None:
     assert set(reasons(tmp_path)) == {""}
 
 
-async def test_a_run_that_a_cap_cut_is_never_complete(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    async with ChatServer(otherwise=RIGHT) as server:
-        most = ("--max-calls", str(SAMPLES - 1), "--coverage-floor", "0.5")
-        await run(tmp_path, server, *most, code=1)
-    assert written(tmp_path, "report.json")["state"] == "finished"
-
-
 async def test_tokens_stop_the_run_and_a_higher_cap_goes_on(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
     async with ChatServer(otherwise=RIGHT) as server:
@@ -77,23 +69,6 @@ async def test_tokens_stop_the_run_and_a_higher_cap_goes_on(tmp_path: Path) -> N
     assert written(tmp_path, "report.json")["state"] == "complete"
 
 
-async def test_every_start_has_tokens_of_its_own_and_counts_them_with_the_run(
-    tmp_path: Path,
-) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    async with ChatServer(otherwise=RIGHT) as server:
-        for _ in range(2):
-            await run(tmp_path, server, "--max-tokens", str(5 * TOKENS_A_CALL), code=1)
-        assert len(server.requests) == 10
-    spent = tmp_path / "run" / "state" / "spent"
-    found = {
-        str(file.relative_to(spent)): json.loads(file.read_text()) for file in spent.rglob("*.json")
-    }
-    models = {f"{fake.MODEL} (tgi, {fake.REVISION[:12]})": [5 * 7, 5 * 3]}
-    used = {"schema": 1, "tokens": 5 * TOKENS_A_CALL, "models": models}
-    assert found == {"1/local.json": used, "2/local.json": used}
-
-
 async def test_a_cap_on_tokens_that_nobody_counts_is_warned_of_once(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
     uncounted = fake.completion('{"score": 1, "reason": "so says the server"}')
@@ -105,13 +80,3 @@ async def test_a_cap_on_tokens_that_nobody_counts_is_warned_of_once(tmp_path: Pa
     assert "the cap of 1 (--max-tokens) cannot hold" in ended.err
     (warning,) = written(tmp_path, "execution.json")["warnings"]
     assert "counts no tokens" in warning
-
-
-async def test_without_a_cap_it_does_not_matter_who_counts(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 2)
-    uncounted = fake.completion('{"score": 1, "reason": "so says the server"}')
-    del uncounted["usage"]
-    async with ChatServer(otherwise=fake.raw(json.dumps(uncounted).encode())) as server:
-        ended = await run(tmp_path, server, code=0)
-    assert "counts no tokens" not in ended.err
-    assert written(tmp_path, "execution.json")["warnings"] == []

@@ -22,18 +22,6 @@ CAPTION = fake.answer("A man waves in a park. ")
 PICTURES = 6
 
 
-def picture(path: Path, colour: int) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (40, 30), (colour, 99, 0)).save(path)
-
-
-def write_scenes(root: Path, count: int = PICTURES) -> None:
-    made = [tiny.element("scene", f"s{number:05}", "park") for number in range(count)]
-    tiny.lines(root / "data" / "scene.jsonl", made)
-    for number, row in enumerate(made):
-        picture(root / "data" / row["file_path"], 40 * number)
-
-
 def words(server: ChatServer, out: str = "run") -> tuple[str, ...]:
     return (
         *("evaluate", "capability", "--data", "data", "--captioner", f"tgi:{server.url}"),
@@ -54,7 +42,7 @@ def shown(body: Any) -> list[Image.Image]:
 
 
 async def test_captions_that_were_cut_short_are_counted_and_shown(tmp_path: Path) -> None:
-    write_scenes(tmp_path)
+    tiny.write_pictures(tmp_path, PICTURES)
     cut = fake.answer("A man waves in a", finish="length")
     async with ChatServer([cut, CAPTION, cut], otherwise=CAPTION) as server:
         ended = await run(tmp_path, server, code=0)
@@ -76,7 +64,7 @@ async def test_captions_that_were_cut_short_are_counted_and_shown(tmp_path: Path
 
 
 async def test_pictures_and_a_clip_are_captioned_once_each(tmp_path: Path) -> None:
-    write_scenes(tmp_path, 2)
+    tiny.write_pictures(tmp_path, 2)
     for task, annotation in (("event", "A man waves"), ("action", "waving")):
         made = tiny.element(task, "event_1", annotation, "video") | {"file_path": "waving.mp4"}
         tiny.lines(tmp_path / "data" / f"{task}.jsonl", [made])
@@ -104,7 +92,7 @@ async def test_pictures_and_a_clip_are_captioned_once_each(tmp_path: Path) -> No
 
 
 async def test_after_a_kill_nothing_is_captioned_twice(tmp_path: Path) -> None:
-    write_scenes(tmp_path)
+    tiny.write_pictures(tmp_path, PICTURES)
     async with ChatServer([CAPTION] * 3, otherwise=chat_trouble.never()) as server:
         process = Command(tmp_path).start(*words(server))
         await server.until_received(5)
@@ -122,7 +110,7 @@ async def test_after_a_kill_nothing_is_captioned_twice(tmp_path: Path) -> None:
 
 
 async def test_pictures_that_cannot_be_captioned(tmp_path: Path) -> None:
-    write_scenes(tmp_path)
+    tiny.write_pictures(tmp_path, PICTURES)
     data = tmp_path / "data"
     (data / "s00000.jpg").unlink()
     whole = (data / "s00001.jpg").read_bytes()
@@ -143,7 +131,7 @@ async def test_pictures_that_cannot_be_captioned(tmp_path: Path) -> None:
 
 
 async def test_a_prompt_that_the_benchmark_does_not_have(tmp_path: Path) -> None:
-    write_scenes(tmp_path)
+    tiny.write_pictures(tmp_path, PICTURES)
     async with ChatServer(otherwise=CAPTION) as server:
         ended = await run(tmp_path, server, "--prompt", "taxonomy", code=2)
         assert "unknown caption prompt of capability 'taxonomy'; known: simple" in ended.err
@@ -155,7 +143,7 @@ async def test_a_prompt_that_the_benchmark_does_not_have(tmp_path: Path) -> None
 
 
 async def test_how_long_captions_may_be_is_part_of_the_run(tmp_path: Path) -> None:
-    write_scenes(tmp_path, 1)
+    tiny.write_pictures(tmp_path, 1)
     said = fake.status(
         400,
         "This model's maximum context length is 4096 tokens. However, you requested 8300 tokens "
@@ -210,7 +198,7 @@ async def test_what_the_checkpoint_is_shown_is_part_of_the_run(tmp_path: Path) -
 
 
 async def test_media_over_a_bound_are_no_caption(tmp_path: Path) -> None:
-    write_scenes(tmp_path, 2)
+    tiny.write_pictures(tmp_path, 2)
     async with ChatServer(otherwise=CAPTION) as server:
         caliper = Command(tmp_path, {"CALIPER_MEDIA_PIXELS": "1199"})
         ended = await asyncio.to_thread(caliper, *words(server), code=1)

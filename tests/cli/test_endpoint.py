@@ -131,15 +131,6 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     await run(tmp_path, server, code=4)
 
 
-async def test_an_endpoint_that_never_works_ends_the_run(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 20)
-    async with ChatServer(otherwise=fake.status(500)) as server:
-        ended = await run(tmp_path, server, code=1)
-        assert "0 of 20 askable questions scored; unscored: 20 backend" in ended.out
-        assert "no data" in ended.out
-        assert part(tmp_path)["average"]["f1"] is None
-
-
 async def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 3)
     async with ChatServer(otherwise=RIGHT) as server:

@@ -81,8 +81,8 @@ def test_the_page_of_a_comparison(ran: Command) -> None:
     page = (ran.folder / "compared.html").read_text()
     (candidate,) = ran("compare", "careless", "careful", "--json", code=0).told["candidates"]
     told = candidate["flips"]
-    assert f"{told['better']} questions got better" in page
-    assert f"{told['worse']} questions got worse" in page
+    assert f"{told['better']} verdicts got better" in page
+    assert f"{told['worse']} verdicts got worse" in page
     assert "data:image/jpeg;base64," in page
     verdicts = (ran.folder / "runs" / "careful" / "verdicts.jsonl").read_text().splitlines()
     counts = [told[name] for name in ("better", "worse", "same", "unpaired")]

@@ -9,8 +9,6 @@ from tests.fakes.command import Command
 from tests.servers.process import free_ports
 
 from caliper.adapters.stores.bucket import EXPIRE
-from caliper.adapters.streams.kafka_access import KafkaAccess
-from caliper.adapters.streams.kafka_topics import TOPICS
 
 NOTHING = "Nothing to change."
 
@@ -26,18 +24,6 @@ def storing(folder: Path, url: str, bucket: str) -> tuple[Command, str]:
         "CALIPER_STORE_SECRET_KEY_FILE": str(secret),
     }
     return Command(folder, environment), f"{parts.scheme}://{parts.hostname}:{parts.port}"
-
-
-def test_topics_are_made_once_and_grow(tmp_path: Path, kafka: KafkaAccess) -> None:
-    caliper = Command(tmp_path, {"CALIPER_KAFKA_PREFIX": kafka.prefix})
-    apply = ("topics", "apply", "--kafka", kafka.servers)
-    made = caliper(*apply, "--partitions", 2, "--json", code=0).told["changes"]
-    names = {kafka.full_name(topic.name): topic.partitions for topic in TOPICS}
-    assert [line.split()[:2] for line in made] == [["created", name] for name in names]
-    assert caliper(*apply, "--partitions", 2, code=0).out.strip() == NOTHING
-    grown = caliper(*apply, "--partitions", 3, code=0).out.splitlines()
-    assert grown == [f"{name}: 3 partitions, before 2" for name, own in names.items() if not own]
-    assert caliper(*apply, "--partitions", 1, "--json", code=0).told == {"changes": []}
 
 
 def test_a_bucket_is_made_once(tmp_path: Path, minio: str) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command, Ended
@@ -174,11 +173,6 @@ def test_verdicts_tell_outcome_reply_and_reason(ran: tuple[Path, Ended]) -> None
         "it says red",
     )
     assert json.loads(first["reply"])["score"] == 1
-
-
-def test_parquet_holds_the_same_rows(ran: tuple[Path, Ended]) -> None:
-    table = pq.read_table(ran[0] / "run" / "verdicts.parquet")  # type: ignore[no-untyped-call]
-    assert table.to_pylist() == rows(ran[0])
 
 
 def test_captions_that_were_examined_are_kept(ran: tuple[Path, Ended]) -> None:

@@ -106,7 +106,7 @@ def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     assert "no run" in pushing("leaderboard", "0" * 16, *over_there, code=2).err
     page = ("compare", *there[:2], *over_there, "--html", "there.html", "--quiet")
     pushing(*page, code=0)
-    assert "questions got better" in (tmp_path / "there.html").read_text()
+    assert "verdicts got better" in (tmp_path / "there.html").read_text()
     check = {"benchmark": "captionqa", "figure": "overall.score", "max_drop": 1.0}
     (tmp_path / "policy.yaml").write_text(json.dumps({"checks": [check]}))
     gate = ("gate", "--policy", "policy.yaml", "--json")

@@ -2,19 +2,12 @@
 
 import re
 
-import yaml
 from tests.fakes.sources import ROOT
 
 from caliper.local.serving_config import ServeConfig
 
 PAGE = (ROOT / "docs" / "continuous.md").read_text("utf-8")
 SECTION = PAGE.split("## Serving a checkpoint")[1].split("\n## ")[0]
-
-
-def test_the_example_is_a_section_that_serves() -> None:
-    (block,) = re.findall(r"```yaml\n(.*?)```", SECTION, re.DOTALL)
-    config = ServeConfig.model_validate(yaml.safe_load(block)["serve"])
-    assert config.command is not None
 
 
 def test_every_key_is_named_with_its_default() -> None:

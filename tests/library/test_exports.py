@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import json
@@ -17,7 +18,7 @@ from tests.fakes.sources import EXAMPLES
 import caliper
 from caliper.core.errors import CaliperError
 
-VERBS = {"compare", "evaluate", "gate", "leaderboard", "load", "plan"}
+VERBS = {"compare", "evaluate", "gate", "leaderboard", "load", "plan", "trend"}
 OTHERS = {"CaliperError", "Model", "Run", "connect", "register_checkpoint"}
 
 
@@ -71,10 +72,22 @@ def test_the_examples_in_docstrings_and_docs(here: Path) -> None:
 async def test_the_notebook_runs_where_a_loop_runs(here: Path) -> None:
     cells = json.loads(NOTEBOOK.read_text())["cells"]
     space: dict[str, object] = {}
+    shown = ""
     for number, cell in enumerate(cells):
         if cell["cell_type"] == "code":
-            exec(compile("".join(cell["source"]), f"cell {number}", "exec"), space)  # noqa: S102
-    assert str(space["toy"]).startswith("colour (complete): CaptionQA ")
+            shown = shown_by("".join(cell["source"]), f"cell {number}", space)
+    assert str(space["toy"]).startswith("toy-3 (complete): CaptionQA ")
+    # The last cell draws a point for each step.
+    assert (shown.count("&lt;polyline"), shown.count("&lt;circle")) == (1, 4)
+
+
+def shown_by(source: str, name: str, space: dict[str, object]) -> str:
+    """Run a cell, and return what a notebook shows of its last value."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, name, "exec"), space)  # noqa: S102
+    value = eval(ast.unparse(last), space) if last else None  # noqa: S307
+    return value._repr_html_() if hasattr(value, "_repr_html_") else ""
 
 
 NOTEBOOK = EXAMPLES / "python" / "first_steps.ipynb"

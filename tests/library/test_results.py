@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,24 @@ def test_comparisons_gates_and_leaderboards_are_those_of_the_command(
     assert str(gated) == f"two against one: {gated.decision}"
 
 
+def test_a_trend_is_by_the_step_in_names(runs: tuple[caliper.Run, caliper.Run]) -> None:
+    def names(*given: caliper.Run) -> list[tuple[str, int | None]]:
+        entries = caliper.trend(*given, anyway=True).entries
+        return [(entry.checkpoint.name, entry.checkpoint.step) for entry in entries]
+
+    one, two = runs
+    late, early = (replace(one, text=one.text.replace('"one"', f'"one-{n}"')) for n in (20, 3))
+    assert names(two, late, early, one) == [
+        ("one-3", 3),
+        ("one-20", 20),
+        ("two", None),
+        ("one", None),
+    ]
+    (entry,) = caliper.trend(one).entries
+    headlines = {each.benchmark: each.value for each in entry.figures if each.is_headline}
+    assert headlines == {name: value for name, value in one.headlines.items() if value is not None}
+
+
 def test_of_a_page_too_large_for_a_notebook_the_place_is_shown(
     runs: tuple[caliper.Run, caliper.Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,11 +94,12 @@ def test_what_is_not_comparable_is_refused_or_named(here: Path) -> None:
     one = caliper.evaluate(captions, data, coverage_floor=0.5, progress=False)
     other = {"captionqa": {"data": "captionqa.json", "reader": "replay:read"}}
     two = caliper.evaluate(captions, other, coverage_floor=0.5, progress=False)
-    for verb in (caliper.compare, caliper.leaderboard):
+    for verb in (caliper.compare, caliper.leaderboard, caliper.trend):
         with pytest.raises(NotComparable, match="reader"):
             verb(one, two)
     with pytest.raises(NotComparable):
         caliper.gate(one, two, {"checks": [CHECK]})
+    assert len(caliper.trend(one, two, anyway=True).entries) == 2
     compared = caliper.compare(one, two, anyway=True)
     gated = caliper.gate(one, two, {"checks": [CHECK]}, anyway=True)
     for result in (compared, gated):

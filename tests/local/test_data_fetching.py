@@ -7,6 +7,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 
 import caliper
 from caliper.core.errors import InvalidInput
+from caliper.local import data_layouts
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import check_config
 from caliper.local.data_fetching import UnwatchedFetch, fetch_data, fetch_now
@@ -206,7 +208,7 @@ async def test_a_transfer_ends_with_who_waits_for_it(hub: HubServer, tmp_path: P
 
 async def test_tables_of_tasks_become_the_official_folder(hub: HubServer, tmp_path: Path) -> None:
     rows = [
-        {**row, "annotation": json.dumps(row["annotation"])}
+        {**row, "annotation": json.dumps(row["annotation"]), "day": date(2026, 1, 2)}
         for task in ("camera_angle", "object_color")
         for row in tiny.read_lines(tmp_path / "capability" / f"{task}.jsonl")
     ]
@@ -214,8 +216,44 @@ async def test_tables_of_tasks_become_the_official_folder(hub: HubServer, tmp_pa
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "tables" / "test.parquet")
     data, _ = await located("capability", data="tables")
     assert data.parent == tmp_path / "cache" / "tables"
-    assert [row for file in sorted(data.iterdir()) for row in tiny.read_lines(file)] == rows
+    read = [row for file in sorted(data.iterdir()) for row in tiny.read_lines(file)]
+    assert read == [{**row, "day": "2026-01-02"} for row in rows]
     assert await located("capability", data="tables") == (data, data)
+
+
+def test_no_table_of_tasks_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALIPER_DATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(data_layouts, "_MOST_FILES", 1)
+    row = {"task": "scene", "file_id": "1"}
+    for name in ("a", "b"):
+        pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{name}.parquet")
+    with pytest.raises(InvalidInput, match="more than 1 tables, and some are of tasks"):
+        data_layouts.data_place("capability", tmp_path, copied=False)
+    monkeypatch.setattr(data_layouts, "_MOST_FILES", 2)
+    cut = tmp_path / "b.parquet"
+    cut.write_bytes(cut.read_bytes()[:-20])
+    with pytest.raises(InvalidInput, match=r"b\.parquet: not a readable parquet file"):
+        data_layouts.data_place("capability", tmp_path, copied=False)
+
+
+def test_of_folders_with_the_same_media_the_user_chooses(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    names = [row["image"] for row in json.loads((tmp_path / "anno.json").read_bytes())]
+    for place in ("images", "masks"):
+        for name in names:
+            tiny.text(tmp_path / "set" / place / name, "picture")
+    with pytest.raises(InvalidInput, match="media of comprecap: images, masks; name one"):
+        data_layouts.media_place("comprecap", tmp_path / "anno.json", tmp_path / "set")
+    for name in names:
+        tiny.text(tmp_path / "set" / name, "picture")
+    found = data_layouts.media_place("comprecap", tmp_path / "anno.json", tmp_path / "set")
+    assert found == tmp_path / "set"
+
+
+def test_a_medium_whose_name_no_disk_has_is_missing(tmp_path: Path) -> None:
+    row = {**tiny.QUESTIONS[0], "images": ["x" * 1000]}
+    data = tiny.value(tmp_path / "data.json", [row])
+    assert data_layouts.media_place("captionqa", data, tmp_path) is None
 
 
 @pytest.mark.parametrize(

@@ -180,15 +180,6 @@ async def test_a_caption_that_failed_is_asked_for_again_by_the_next_start(tmp_pa
     assert (await directory.stored_run.open()).state is RunState.COMPLETE
 
 
-async def test_a_run_whose_answer_is_never_sure_is_complete(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    async with ChatServer(otherwise=RIGHT) as server:
-        directory = await run(tmp_path, server.url, Rule(99))
-        assert len(server.requests) == SAMPLES
-    ended = await directory.stored_run.open()
-    assert ended.state is RunState.COMPLETE
-
-
 @pytest.mark.parametrize("answered", [0, 3, SIZE, SIZE + 2])
 async def test_order_and_interruptions_change_no_byte(tmp_path: Path, answered: int) -> None:
     for name in ("whole", "broken"):

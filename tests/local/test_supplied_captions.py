@@ -70,6 +70,15 @@ def test_names(name: str, samples: tuple[str, ...]) -> None:
     assert SampleNames({**known, **media}).find(name) == samples
 
 
+def test_a_picture_is_not_taken_for_the_sample_that_has_its_number() -> None:
+    names = SampleNames({"1": ("2.jpg",), "2": ("1.jpg",), "3": ("x/3.jpg",)})
+    assert names.find("2.jpg") == ("1",)
+    assert names.find("2") == ("2",)
+    # Nobody knows which of both is meant.
+    assert names.find("images/2.jpg") == ("2", "1")
+    assert names.find("3.jpg") == ("3",)
+
+
 def test_a_benchmarks_own_captions_stay_as_they_are(part: BenchmarkConfig) -> None:
     texts = {"other": "x", "nat_2": "", "nat_1": "A dog."}
     read = supplied(part, {**texts, "nat_3": None})
@@ -91,6 +100,31 @@ def test_the_field_that_names_the_most_samples(part: BenchmarkConfig) -> None:
     assert read.texts == {"nat_2": "", "c.jpg": "A cat."}
     found = "VLMEvalKit predictions, 1 of 2 samples by image_path"
     assert read.note == f"captionqa captions: {found}"
+
+
+def numbered(part: BenchmarkConfig) -> None:
+    tiny.value(part.data, [question(str(place), f"images/{place}.jpg") for place in range(3)])
+
+
+def test_a_position_is_no_name_where_there_is_another(part: BenchmarkConfig) -> None:
+    numbered(part)
+    rows = [
+        {"index": place, "image_path": f"images/{name}.jpg", "prediction": name}
+        for place, name in enumerate(("2", "1", "other"))
+    ]
+    texts = supplied(part, rows, "predictions.jsonl").texts
+    assert texts == {"2": "2", "1": "1", "images/other.jpg": "other"}
+    for row in rows:
+        del row["image_path"]
+    assert set(supplied(part, rows, "predictions.jsonl").texts) == {"0", "1", "2"}
+
+
+def test_a_row_whose_fields_name_two_samples(part: BenchmarkConfig) -> None:
+    numbered(part)
+    rows = [{"id": 0, "image": "0.jpg", "text": "A"}, {"id": 1, "image": "2.jpg", "text": "B"}]
+    told = r"mine\.jsonl:2: image: it names the sample 2, but id names 1; keep one"
+    with pytest.raises(InvalidInput, match=told):
+        supplied(part, rows, "mine.jsonl")
 
 
 def test_rows_of_a_run_are_those_of_the_benchmark(part: BenchmarkConfig) -> None:

@@ -40,6 +40,7 @@ LONG = {
     "core/test_suspicion.py": "has examples by the hundred for each pattern",
     "docs/test_build.py": "asks 700 questions; building has the rules",
     "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",
+    "docs/test_recipes.py": "starts servers and commands as processes",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
     "library/test_exports.py": "runs what docs/python.md and a notebook have",
     "local/test_endpoint_faults.py": "waits for storms of errors to pass",

@@ -3,7 +3,6 @@ for the new ones' replies.
 """
 
 import asyncio
-import json
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -53,23 +52,6 @@ async def evaluated(
 
 def server(kind: str, caption: str = "") -> ChatServer:
     return ChatServer(otherwise=fake.answer(caption) if caption else steadfast, kind=kind)
-
-
-async def test_other_weights_under_the_same_name_are_asked_anew(tmp_path: Path) -> None:
-    store = DirectoryStore(tmp_path / "store")
-    asked, captions = [], []
-    for name in ("step1", "step2"):
-        async with server("openai", f"This is {name}.") as captioner, server("openai") as reader:
-            async with installed(store, captioner, reader) as gateway:
-                found = await evaluated(gateway, store, name)
-            asked.append((len(captioner.requests), len(reader.requests)))
-            captions.append([key async for key in store.list(f"runs/{found.spec.run_id}/captions")])
-            texts = [json.loads(await store.get(key) or b"")["caption"] for key in captions[-1]]
-            assert set(texts) == {f"This is {name}."}
-            assert found.reuse is None
-    # Equal questions about equal captions may share a reply within a run, or be asked together.
-    assert asked[0][0] == asked[1][0]
-    assert min(*asked[0], *asked[1]) > 0
 
 
 async def test_the_same_words_are_read_anew_by_another_reader(tmp_path: Path) -> None:

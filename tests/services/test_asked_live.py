@@ -14,15 +14,13 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import AheadClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.installation import alone, installation, over
-from tests.fakes.seeing import asks_letter, seeing
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.seeing import asked_live, asks_letter, seeing
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
-from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
 from caliper.local.submission import parcel_of, send
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
@@ -31,27 +29,6 @@ from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings
 
 NAME = "fake/judge-8b"
-MEDIA = EXAMPLES / "media"
-
-
-def asked_live(captioner: str, **changes: Any) -> RunConfig:
-    """All three benchmarks, captioned and answered by one checkpoint."""
-    data: dict[str, dict[str, Any]] = {
-        "capability": {"data": EXAMPLES / "capability", "qa": EXAMPLES / "capability_qa"},
-        "captionqa": {"data": EXAMPLES / "captionqa" / "questions.json", "qa": True},
-        "comprecap": {
-            "data": EXAMPLES / "comprecap" / "anno.json",
-            "qa": EXAMPLES / "comprecap",
-            "media": MEDIA / "images",
-        },
-    }
-    parts = {
-        name: BenchmarkConfig(**{"media": MEDIA, "captioner": captioner, **given})
-        for name, given in data.items()
-    }
-    return RunConfig(
-        **{"name": "seeing", "benchmarks": parts, "limit": 1, "coverage_floor": 0.5, **changes}
-    )
 
 
 def only(config: RunConfig, name: str, **changes: Any) -> RunConfig:
@@ -104,6 +81,7 @@ async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -
     for file, data in found.items():
         assert data == (tmp_path / "alone" / file).read_bytes(), file
     assert there.questions == 2 * asked > 0
+    assert found["report.html"].count(b"data:image/jpeg;base64,") > 5
     figures = json.loads(found["report.json"])["benchmarks"]
     assert 0 <= figures["capability"]["average"]["kt_bar"] <= 100
     assert "overall" in figures["captionqa"]["utility_gap"]

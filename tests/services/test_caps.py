@@ -19,7 +19,6 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.cli.progress import WarningWatcher
 from caliper.core.dead_letters import DEAD_LETTERS
-from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, check_config
 from caliper.local.submission import send
@@ -28,7 +27,6 @@ from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.serving.lifecycle import merge_parts
-from caliper.wiring.anchors import anchors_of
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
@@ -69,15 +67,13 @@ def scenes(folder: Path, judge: str | None = None, **caps: int) -> RunConfig:
 
 
 @asynccontextmanager
-async def installed(
-    folder: Path, judges: int = 1, *, anchors: bool = False
-) -> AsyncIterator[There]:
+async def installed(folder: Path, judges: int = 1) -> AsyncIterator[There]:
     """So many judges that ask one call at a time each; the first of them captions as well."""
     stream = MemoryStream(logs=(VERDICTS, RUNS, DEAD_LETTERS))
     store = DirectoryStore(folder / "store")
     ground = Ground(store, stream, stream, ProtobufCodec(), SystemClock())
     async with ChatServer(otherwise=RIGHT) as chat:
-        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=anchors)
+        judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", in_flight=1)
         parts = [await all_services(ground, judging, QaReaderSettings(), captioning)]
         for _ in range(1, judges):
@@ -109,18 +105,6 @@ async def test_calls_are_cut_by_index_when_planned(tmp_path: Path) -> None:
         ended = await there.run(scenes(tmp_path))
         assert ended.state is RunState.COMPLETE
         assert len(there.chat.requests) == asked + SAMPLES - 7
-
-
-@pytest.mark.parametrize("cap", [{"max_calls": 7}, {"max_tokens": 7 * TOKENS_A_CALL}])
-async def test_a_start_with_a_cap_judges_no_anchors(tmp_path: Path, cap: dict[str, int]) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    async with installed(tmp_path, anchors=True) as there:
-        await there.run(scenes(tmp_path, **cap))
-        assert len(there.chat.requests) == 7
-        # The next start has no cap.
-        ended = await there.run(scenes(tmp_path))
-        assert ended.state is RunState.COMPLETE
-        assert len(there.chat.requests) >= SAMPLES + len(anchors_of("capability", {}))
 
 
 async def test_a_lower_cap_takes_back_nothing(tmp_path: Path) -> None:
@@ -186,13 +170,3 @@ async def test_captions_are_paid_for_by_the_same_cap(tmp_path: Path) -> None:
         assert set(found.coverage.unscored) == {"budget"}
         # That nothing is left to use is no failed job.
         assert await find_letters(there.ground.logs) == []
-
-
-async def test_a_cap_of_nothing_is_refused(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, 2)
-    async with installed(tmp_path) as there:
-        for name in ("max_calls", "max_tokens"):
-            config = scenes(tmp_path).model_copy(update={name: 0})
-            with pytest.raises(InvalidInput, match="less than 1") as caught:
-                await there.run(config)
-            assert caught.value.field == name

@@ -45,15 +45,6 @@ async def test_the_report_is_that_of_one_process(
     assert "compreqa" in figures["comprecap"]
 
 
-async def test_what_is_there_already_need_not_be_pushed(
-    gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
-) -> None:
-    first = await send(config, gateway, store)
-    again = await send(config, gateway, None)
-    assert first.spec == again.spec
-    await over(gateway, first.spec.run_id)
-
-
 async def test_questions_of_another_form_are_refused(
     gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.clock import AheadClock
-from tests.fakes.installation import alone, listening, over
+from tests.fakes.installation import listening, over
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.channel import Target
@@ -18,7 +18,6 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.exits import Exit
 from caliper.cli.options import OutputOptions
-from caliper.cli.progress import WarningWatcher
 from caliper.cli.remote import report_remotely
 from caliper.core.envelopes import Message
 from caliper.core.errors import AlreadyExists, NotReady
@@ -27,8 +26,8 @@ from caliper.core.messages import PlanJob, RunFailed, event_key
 from caliper.core.run import Identity, RunSpec, RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.setup import open_sources
-from caliper.local.submission import parcel_of, send
-from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, RUNS
+from caliper.local.submission import parcel_of
+from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.runs import REFUSED
 from caliper.pipeline.store.supplies import push_dataset, put_captions
@@ -183,37 +182,3 @@ async def test_a_run_of_another_model_fails(ground: Ground) -> None:
     assert ended.state is RunState.FAILED
     assert "another" in ended.error
     assert whole.state is RunState.COMPLETE
-
-
-async def test_poison_stops_nobody(ground: Ground) -> None:
-    request = await asked(ground, "capability")
-    letters = ground.stream.consumer("dead-letters", "test")
-    for topic in (JUDGE_JOBS, PLAN_JOBS):
-        await ground.stream.publish(Message(topic, "poison", b"\xff\xff"))
-    unknown = ground.codec.write(PlanJob("0" * 16))
-    await ground.stream.publish(Message(PLAN_JOBS, "unknown", unknown))
-    async with listening(await serving(ground)) as address, RemoteGateway(Target(address)) as there:
-        begun, _ = await there.start(request)
-        ended = await over(there, begun.spec.run_id)
-        found = [await letters.receive() for _ in range(3)]
-    assert ended.state is RunState.COMPLETE
-    assert {one.message.key for one in found if one} == {"poison", "unknown"}
-
-
-async def test_a_captioner_sees_the_pushed_media(ground: Ground, tmp_path: Path) -> None:
-    async with ChatServer(otherwise=answer("A small dog on green grass.")) as chat:
-        model = f"tgi:{chat.url}"
-        parts = await serving(ground, captioner=model)
-        config = only("comprecap", captions=None, captioner=model).model_copy(
-            update={"name": "ours"}
-        )
-        named = only("comprecap", captions=None, captioner="fake/judge-8b").model_copy(
-            update={"name": "ours"}
-        )
-        async with listening(parts) as address, RemoteGateway(Target(address)) as there:
-            begun = await send(named, there, ground.store)
-            ended = await over(there, begun.spec.run_id)
-            report = await there.report(begun.spec.run_id, partial=True)
-        expected = await alone(config, WarningWatcher(), tmp_path)
-    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
-    assert report == expected

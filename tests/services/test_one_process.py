@@ -11,14 +11,11 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.cli.progress import WarningWatcher
-from caliper.core.errors import InvalidInput, NotFound, NotReady
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import send
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.wiring.grounds import memory_ground
-
-NOBODY = "0" * 16
 
 
 @pytest.fixture
@@ -69,36 +66,6 @@ async def test_verdicts_come_in_pages(
     expected = [r for r in whole if (r.benchmark, r.outcome) == ("captionqa", "correct")]
     assert chosen == expected[:100]
     assert chosen
-
-
-async def test_what_is_not_there_is_refused(
-    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
-) -> None:
-    with pytest.raises(NotFound):
-        await gateway.get(NOBODY)
-    with pytest.raises(NotFound):
-        await gateway.get("../../etc/passwd")
-    with pytest.raises(InvalidInput, match="no such dataset"):
-        await send(careful, gateway, None)
-    named = careful.benchmarks["captionqa"].model_copy(update={"reader": "tgi:http://elsewhere"})
-    other = careful.model_copy(update={"benchmarks": {"captionqa": named}})
-    with pytest.raises(InvalidInput, match="unknown reader"):
-        await send(other, gateway, store)
-
-
-async def test_a_report_waits_for_the_end(
-    gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
-) -> None:
-    floor = careful.model_copy(update={"coverage_floor": 1.0, "limit": 2})
-    broken = floor.benchmarks["captionqa"].model_copy(
-        update={"captions": EXAMPLES / "captions" / "careless" / "captionqa.json"}
-    )
-    run = (
-        await send(floor.model_copy(update={"benchmarks": {"captionqa": broken}}), gateway, store)
-    ).spec.run_id
-    with pytest.raises(NotReady):
-        await gateway.report(run)
-    await over(gateway, run)
 
 
 async def test_a_process_on_the_store_of_another_does_new_runs(

@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import cast
 
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.clock import FakeClock
 from tests.fakes.installation import installation, over
-from tests.fakes.separate import STAGES, Installation
 from tests.fakes.small_runs import example, rows_of
 from tests.fakes.stores import MemoryStore
 
@@ -71,30 +69,6 @@ async def test_replies_are_packed_and_found_by_the_next_run() -> None:
             assert len(chat.requests) == asked
             assert await rows_of(gateway, second) == rows
     await _purged(store, captions)
-
-
-async def test_restarted_processes_find_packed_replies(there: Installation) -> None:
-    store = cast("DeletableStore", there.store)
-    first = await there.begin(example("first"))
-    assert (await there.over(first)).state is RunState.COMPLETE
-    rows, written = await rows_of(there.gateway, first), await counts(store)
-    assert (written["jobs"], written["captions"]) == (0, 0)
-    assert 0 < written["packs"] <= sum(len(chat.requests) for chat in there.chats.values())
-    await pack(store)
-    packed = await counts(store)
-    assert (packed["jobs"], packed["captions"], packed["packs"]) == (0, 0, 1)
-    for kind in STAGES:
-        await there.stop(kind)
-        await there.again(kind)
-    asked = {kind: len(chat.requests) for kind, chat in there.chats.items()}
-    second = await there.begin(example("second"))
-    assert (await there.over(second)).state is RunState.COMPLETE
-    assert {kind: len(chat.requests) for kind, chat in there.chats.items()} == asked
-    assert await rows_of(there.gateway, second) == rows
-    marks = [key async for key in store.list(f"runs/{second}/reused/")]
-    reused = [key async for key in PackedStore(store, FakeClock()).list(f"runs/{second}/reused/")]
-    assert all(key.endswith(".marks") for key in marks)
-    assert 0 < len(marks) <= len(reused)
 
 
 async def _purged(store: MemoryStore, captions: int) -> None:

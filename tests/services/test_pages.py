@@ -5,15 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.fakes.installation import alone, installation, over
+from tests.fakes.installation import installation, over
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.progress import WarningWatcher
-from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import parcel_at, send
-from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 
@@ -33,21 +30,6 @@ def careful() -> RunConfig:
 async def push_media(ground: Ground, config: RunConfig) -> None:
     for name, part in config.benchmarks.items():
         await push_dataset(ground.store, parcel_at(name, part.data, part.media_root))
-
-
-async def test_every_file_is_that_of_one_process(
-    ground: Ground, careful: RunConfig, tmp_path: Path
-) -> None:
-    await push_media(ground, careful)
-    async with installation(ground) as gateway:
-        begun = await send(careful, gateway, ground.store)
-        ended = await over(gateway, begun.spec.run_id)
-        found = {file: await gateway.report(begun.spec.run_id, file) for file in FILES}
-    assert (ended.state, ended.error) == (RunState.COMPLETE, "")
-    await alone(careful, WarningWatcher(), tmp_path)
-    for file, data in found.items():
-        assert data == (tmp_path / "alone" / file).read_bytes(), file
-    assert found["report.html"].count(PICTURE) > 5
 
 
 async def test_media_that_were_not_pushed_have_no_picture(

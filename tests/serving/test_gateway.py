@@ -119,11 +119,6 @@ async def test_a_bad_start_names_its_field(
     assert [key async for key in store.list("runs/")] == []
 
 
-async def test_a_start_that_nothing_is_wrong_with(stub: Stub, store: DirectoryStore) -> None:
-    found = await stub.StartEvaluation(await whole(store))
-    assert found.created
-
-
 async def test_questions_from_the_media_need_their_data(stub: Stub, store: DirectoryStore) -> None:
     replies = ABSENT
     await store.put(f"datasets/{replies}/manifest.json", b'{"schema": 1}')

@@ -206,7 +206,7 @@ async def test_runs_are_compared(there: Watched) -> None:
     await there.tell(other, scored(1, 1, 1, 1, 1, 0))
     page = await there.page(f"/compare?base={base.spec.run_id}&run={other.spec.run_id}")
     assert "<title>other against base · Caliper</title>" in page
-    assert "2 questions got better" in page
+    assert "2 verdicts got better" in page
     assert links(page, "Runs") == ["/"]
     same = f"/compare?base={base.spec.run_id}&run={base.spec.run_id}"
     assert "choose a base" in await there.page(same, 400)

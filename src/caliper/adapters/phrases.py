@@ -35,9 +35,12 @@ _WORDS = {
 
 def readable(name: str) -> str:
     """An internal name as people read it: `object_number` is "Object number"."""
-    words = [_WORDS.get(word, word) for word in name.replace("_", " ").split(" ")]
-    text = " ".join(words)
+    text = _words(name)
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def _words(name: str) -> str:
+    return " ".join(_WORDS.get(word, word) for word in name.replace("_", " ").split(" "))
 
 
 def number(value: float | None) -> str:
@@ -235,7 +238,7 @@ def label(benchmark: BenchmarkReport, path: Path) -> str:
         for row in table.rows:
             if path in row.cells:
                 return figure_name(row.label, table.columns[row.cells.index(path)])
-    return ", ".join(map(readable, path))
+    return ", ".join([readable(path[0]), *map(_words, path[1:])])
 
 
 def figure_name(row: str, column: str) -> str:

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.datasets.label_studio import is_label_studio
 from caliper.adapters.exports.choice import choice_csv, choice_markdown
 from caliper.adapters.files import write_text
 from caliper.adapters.phrases import NO_DATA, number
@@ -20,13 +21,14 @@ from caliper.analysis.choice import ModelChoice
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, output_file
-from caliper.cli.labels import Labels, Possible, read_labels
+from caliper.cli.labels import Labels, Possible, read_labels, read_studio_labels
 from caliper.cli.opinions import Opinions, choices
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.reports import possible_scores, read_verdicts
+from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
 
 Runs = Annotated[
     list[str],
@@ -40,7 +42,8 @@ People = Annotated[
     typer.Option(
         "--labels",
         metavar="PATH",
-        help="JSON Lines of question_id and score, one file per person; repeatable.",
+        help="JSON Lines of question_id and score, one file per person, or Label Studio's JSON; "
+        "repeatable.",
     ),
 ]
 Csv = Annotated[
@@ -77,9 +80,9 @@ def agreement(
     if raters < 2:
         raise InvalidInput("expected two or more raters: runs, or a run and --labels")
     directories = [find_run(name) for name in runs]
-    _refuse_other_captions([directory.read_spec() for directory in directories])
+    refuse_other_captions([directory.read_spec() for directory in directories])
     opinions = asyncio.run(_opinions(directories))
-    by_benchmark = opinions.agreements(_people(labels or (), opinions.possible))
+    by_benchmark = opinions.agreements(_people(labels or (), opinions.possible, directories))
     if csv is not None or markdown is not None:
         blank_runs = [find_run(name) for name in blank or ()]
         _write(asyncio.run(choices(directories, opinions, blank_runs)), csv, markdown)
@@ -114,7 +117,7 @@ def _write(choices: Sequence[ModelChoice], csv: Path | None, markdown: Path | No
         write_text(markdown, choice_markdown(choices))
 
 
-def _refuse_other_captions(specs: Sequence[RunSpec]) -> None:
+def refuse_other_captions(specs: Sequence[RunSpec]) -> None:
     """Refuse runs over different captions or data: their judges did not judge the same."""
     for spec in specs[1:]:
         for part in spec.benchmarks:
@@ -126,10 +129,15 @@ def _refuse_other_captions(specs: Sequence[RunSpec]) -> None:
                 )
 
 
-def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
+def _people(
+    paths: Sequence[Path], possible: Possible, runs: Sequence[RunDirectory]
+) -> list[Labels]:
     """Read people's labels, with a warning about labels of questions that no run has."""
+    exports = [path for path in paths if is_label_studio(path)]
     everyone = []
     for path in paths:
+        if path in exports:
+            continue
         labels = read_labels(path, possible)
         if unknown := sum(question not in possible for question, _ in labels):
             ERR.print(
@@ -138,7 +146,22 @@ def _people(paths: Sequence[Path], possible: Possible) -> list[Labels]:
                 soft_wrap=True,
             )
         everyone.append(labels)
+    if exports:
+        given = read_studio_labels(exports, asyncio.run(_questions(runs)))
+        doubtful = len(given.doubtful)
+        ERR.print(
+            f"Label Studio: people: {len(given.people):,}; labels: {given.count(skipped=False):,}; "
+            f"skipped: {given.count(skipped=True):,}; doubtful questions: {doubtful:,}"
+            + (", over-represented: agreement on all may be higher" if doubtful else ""),
+            soft_wrap=True,
+        )
+        everyone += given.people.values()
     return everyone
+
+
+async def _questions(runs: Sequence[RunDirectory]) -> dict[str, Questions]:
+    opened = [await directory.stored_run.open() for directory in runs]
+    return {run.run: await judged_questions(run) for run in opened}
 
 
 def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:

@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agreement:agreement",
         "Measure how well judges agree with each other or with people.",
     ),
+    "labels": ("label_tasks:app", "Label with people, in Label Studio."),
     "correlation": (
         "correlation:correlation",
         "Correlate metrics with people's scores over models (CompreCap, Table 3).",

@@ -6,22 +6,48 @@ Labels are JSON Lines with one row per question, like verdicts.jsonl; only these
 
 `repeat` is optional. A score of null means that the person gave none. A score that the question
 cannot have is refused; questions that are in none of the runs are ignored.
+
+A JSON list is what Label Studio exports of the tasks of `caliper labels export`, with the labels of
+all its people. Each has to fit the run that its task names.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from caliper.adapters.datasets import jsonrows
+from caliper.adapters.datasets.label_studio import PersonLabel, person_labels
+from caliper.adapters.exports.label_studio import LABEL
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
+from caliper.pipeline.comparing.judged_questions import JudgedQuestion, Questions
 
 Labels = dict[tuple[str, int], str | None]
 """The label by question id and repeat."""
 Possible = Mapping[str, Sequence[float]]
 """The possible scores of each question, by question id; empty if it is measured, not judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudioLabels:
+    """The labels of people in Label Studio by their names, None for a skipped task; by question the
+    probability with which a task was drawn at random, if it was; and the doubtful questions.
+    """
+
+    people: dict[str, Labels] = field(default_factory=dict)
+    probability: dict[str, float | None] = field(default_factory=dict)
+    doubtful: set[str] = field(default_factory=set)
+
+    def count(self, *, skipped: bool) -> int:
+        """The number of labels, or of skipped ones."""
+        return sum(
+            (label is None) is skipped
+            for labels in self.people.values()
+            for label in labels.values()
+        )
 
 
 def label_of(score: float | None) -> str | None:
@@ -71,3 +97,60 @@ def _is_score(value: object) -> bool:
         # JSON has whole numbers that are too large for a float.
         return abs(value) <= sys.float_info.max
     return value is None
+
+
+def read_studio_labels(paths: Sequence[Path], runs: Mapping[str, Questions]) -> StudioLabels:
+    """The labels in Label Studio's exports; `runs` are the questions of runs by id.
+
+    Raises InvalidInput naming file, task and field for what does not fit: an unknown run or
+    question, a verdict that has changed since, a label that the question cannot have, and a second
+    label of a person for a question.
+    """
+    found = StudioLabels()
+    for path in paths:
+        count = 0
+        for given in person_labels(path, LABEL):
+            question, name = _asked(given, runs), given.text("question_id")
+            labels = found.people.setdefault(given.person, {})
+            if (name, 0) in labels:
+                raise given.error(LABEL, f"{given.person} labelled the question twice")
+            labels[name, 0] = _label_of_choice(given, question)
+            probability = _probability(given)
+            if found.probability.setdefault(name, probability) != probability:
+                raise given.error("probability", "a file before has another sample of it")
+            if given.data.get("doubts"):
+                found.doubtful.add(name)
+            count += 1
+        if not count:
+            raise InvalidInput("no labels", file=str(path))
+    return found
+
+
+def _asked(given: PersonLabel, runs: Mapping[str, Questions]) -> JudgedQuestion:
+    """The question of a task, as it is in its run."""
+    run = given.text("run")
+    if run not in runs:
+        raise given.error("run", f"a verdict of run {run:.40}, not of {', '.join(runs)}")
+    question = runs[run].get(given.text("question_id"))
+    if question is None or question.first.question != given.text("question"):
+        raise given.error("question", "no such question with a verdict in the run")
+    if question.word != given.text("verdict"):
+        message = f"the verdict has changed since to {question.word!r}: export the run again"
+        raise given.error("verdict", message)
+    return question
+
+
+def _label_of_choice(given: PersonLabel, question: JudgedQuestion) -> str | None:
+    if given.choice is not None and given.choice not in question.words:
+        words = ", ".join(question.words)
+        raise given.error(LABEL, f"the question has no {given.choice!r:.40}; it can have: {words}")
+    return label_of(None if given.choice is None else question.words[given.choice])
+
+
+def _probability(given: PersonLabel) -> float | None:
+    value = given.data.get("probability")
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        raise given.error("probability", f"expected a number above 0, at most 1: {value!r:.40}")
+    return float(value)

@@ -82,7 +82,8 @@ async def _serve(shelf: RunShelf, options: ViewOptions) -> None:
         place = f"http://{server.address}/{path}"
         ERR.print(f"pages on {place}", highlight=False, soft_wrap=True)
         if not options.no_open:
-            webbrowser.open(place)
+            # In a thread: a browser in the terminal returns only when people leave it.
+            await asyncio.to_thread(webbrowser.open, place)
         if path:
             # Counted before somebody looks, and kept.
             await sources.reader.facets(shelf.specs[0].run_id)

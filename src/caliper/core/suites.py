@@ -98,6 +98,16 @@ def check_step_pattern(pattern: str) -> str:
     return pattern
 
 
+def step_in(text: str, pattern: str = "") -> int | None:
+    """The training step in a name: the last number with the text of `pattern` around it, by default
+    the one at the end.
+    """
+    before, _, after = pattern.partition(STEP)
+    places = re.escape(before) + _DIGITS + (re.escape(after) if pattern else "$")
+    found = re.findall(places, text, re.ASCII)
+    return int(found[-1]) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """One version of a suite. `version` is 16 digits of the digest of all that decides a result;
@@ -120,11 +130,9 @@ class Suite:
         """The checkpoint with its training step, if it has none and its name or source does."""
         if checkpoint.step is not None:
             return checkpoint
-        before, _, after = self.step.partition(STEP)
-        pattern = re.escape(before) + _DIGITS + (re.escape(after) if self.step else "$")
         for text in (checkpoint.name, *((checkpoint.source,) if self.step else ())):
-            if found := re.findall(pattern, text, re.ASCII):
-                return replace(checkpoint, step=int(found[-1]))
+            if (step := step_in(text, self.step)) is not None:
+                return replace(checkpoint, step=step)
         return checkpoint
 
     def to_json(self) -> dict[str, Any]:

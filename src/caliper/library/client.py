@@ -17,7 +17,7 @@ from caliper.library.captions import CaptionTable
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions, path_of
 from caliper.library.model import Model
 from caliper.library.progress import FetchNotes, note_reuse, watch
-from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate
+from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate, RunTrend
 from caliper.library.run import Run
 from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
@@ -226,6 +226,18 @@ class Client:
 
     leaderboard = blocking(aleaderboard)
 
+    async def atrend(self, first: Runs, *runs: Runs, anyway: bool = False) -> RunTrend:
+        """The headlines of runs by the training step that their names end with, as a chart in a
+        notebook. Without steps, in the order given.
+
+        >>> trend = caliper.trend("runs/example", "runs/other")
+        >>> [entry.checkpoint.name for entry in trend.entries]
+        ['careful', 'careless']
+        """
+        return RunTrend.of([await self.aload(run) for run in (first, *runs)], anyway=anyway)
+
+    trend = blocking(atrend)
+
 
 async def _evaluate_here(inputs: RunInputs, config: RunConfig, *, progress: bool) -> Run:
     def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
@@ -278,3 +290,4 @@ load, aload = _HERE.load, _HERE.aload
 compare, acompare = _HERE.compare, _HERE.acompare
 gate, agate = _HERE.gate, _HERE.agate
 leaderboard, aleaderboard = _HERE.leaderboard, _HERE.aleaderboard
+trend, atrend = _HERE.trend, _HERE.atrend

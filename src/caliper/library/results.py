@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.exports.gate import gate_markdown, gate_rows
@@ -14,14 +14,23 @@ from caliper.adapters.exports.leaderboard import (
     leaderboard_json,
     leaderboard_markdown,
 )
+from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.pages.compare import render_comparison
 from caliper.adapters.pages.leaderboard import render_leaderboard
 from caliper.adapters.pages.page_data import Thumbnail
+from caliper.adapters.pages.trend import render_trend
+from caliper.analysis.comparability import check_comparable, setup_differences
 from caliper.analysis.compare import Difference
 from caliper.analysis.gate import GateFinding, GateResult
 from caliper.analysis.leaderboard import Board
+from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.entry_states import EntryState
+from caliper.core.report import Report
+from caliper.core.suites import step_in
 from caliper.library.inline import frame, grid, remarks
+from caliper.library.run import Run
 from caliper.local.estimate import BenchmarkEstimate
+from caliper.local.suite_decisions import EvaluatedRun
 from caliper.pipeline.comparing.comparison import Comparison
 
 _ROOM = 2_000_000
@@ -126,6 +135,40 @@ class Leaderboard:
 
     def _repr_html_(self) -> str:
         return frame(render_leaderboard(self.boards))
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrend:
+    """Runs by training step, those without one last."""
+
+    entries: tuple[CheckpointEntry, ...]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], *, anyway: bool = False) -> Self:
+        """Their trend. Raises NotComparable for runs that are not alike, without `anyway`."""
+        reports = [read_report(run.text, run.id) for run in runs]
+        if not anyway:
+            for report in reports[1:]:
+                check_comparable(setup_differences(reports[0], report))
+        entries = [_entry(*each) for each in zip(runs, reports, strict=True)]
+        # Without the rest of an entry's order: what has no step stays where it is.
+        return cls(tuple(sorted(entries, key=lambda entry: entry.order[0])))
+
+    def _repr_html_(self) -> str:
+        headlines = dict.fromkeys(
+            (figure.benchmark, figure.path)
+            for entry in self.entries
+            for figure in entry.figures
+            if figure.is_headline
+        )
+        return frame(render_trend("Headline figures", self.entries, list(headlines)))
+
+
+def _entry(run: Run, report: Report) -> CheckpointEntry:
+    """The run as an entry of a suite."""
+    checkpoint = CheckpointRevision(run.id, run.id, run.name, step_in(run.name))
+    entry = CheckpointEntry("", "", checkpoint, "", "", EntryState.EVALUATED)
+    return replace(entry, **EvaluatedRun(run.id, report).fields)
 
 
 @dataclass(frozen=True, slots=True)

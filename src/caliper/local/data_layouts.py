@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
@@ -76,9 +75,13 @@ def data_place(name: str, path: Path, *, copied: bool) -> Path | None:
 def _split(layout: Layout, path: Path) -> Path | None:
     """The tables of tasks below a path, as a folder of the cache in the official layout."""
     tables = (file for folder in _folders(path) for file in _tables(folder))
-    files = [file for file in islice(tables, _MOST_FILES) if has_tasks(file)]
+    seen = list(islice(tables, _MOST_FILES + 1))
+    files = [file for file in seen if has_tasks(file)]
     if not files:
         return None
+    if len(seen) > _MOST_FILES:
+        message = f"more than {_MOST_FILES} tables, and some are of tasks; name their folder"
+        raise InvalidInput(message, file=str(path))
     state = sha256(repr([digest_of(file) for file in files]).encode()).hexdigest()
     return split_tables(files, layout.stems, cache_folder() / "tables" / state)
 
@@ -141,14 +144,28 @@ def _holds_data(chosen: Benchmark, file: Path) -> bool:
 def media_place(name: str, data: Path, root: Path) -> Path | None:
     """The folder that the media paths of some data are relative to: one at `root` or below that
     holds the most of them, else one with the pictures unpacked that are in the data themselves.
-    None if there are no media at all.
+    None if there are no media at all. Raises InvalidInput if several, equally near, hold as many.
     """
     names = _media_names(name, data)
-    counts = Counter(
-        {folder: sum((folder / each).is_file() for each in names) for folder in _folders(root)}
-    )
-    folder, count = counts.most_common(1)[0]
-    return folder if count else unpacked_pictures(name, data, root)
+    counts = {folder: sum(_is_file(folder / each) for each in names) for folder in _folders(root)}
+    most = max(counts.values())
+    if not most:
+        return unpacked_pictures(name, data, root)
+    nearest, *others = (folder for folder, count in counts.items() if count == most)
+    folders = [nearest, *(each for each in others if len(each.parts) == len(nearest.parts))]
+    if len(folders) > 1:
+        listed = ", ".join(str(folder.relative_to(root)) for folder in folders)
+        message = f"several folders hold the media of {name}: {listed}; name one as its media"
+        raise InvalidInput(message, file=str(root))
+    return nearest
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # Some datasets have the picture itself where others have its name.
+        return False
 
 
 def unpacked_pictures(name: str, data: Path, root: Path) -> Path | None:
@@ -162,7 +179,7 @@ def unpacked_pictures(name: str, data: Path, root: Path) -> Path | None:
         return None
     if not any(map(has_pictures, files)):
         return None
-    if any((root / each).is_file() for each in _media_names(name, data)):
+    if any(_is_file(root / each) for each in _media_names(name, data)):
         return None
     unpacked = cache_folder() / "pictures" / DatasetFiles(data).digest(layout)
     return unpack_pictures(files, unpacked, MediaLimits().picture_bytes, data_bytes())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
+from itertools import chain
 
 from caliper.adapters.media.bounds import CLIPS
 from caliper.local.building.options import SUFFIXES
@@ -18,7 +19,8 @@ class SampleNames:
     """The samples of a dataset, each with the paths of its media.
 
     A name also stands for a sample if both are equal but for leading folders or an extension that
-    only one of them has, or if it so names the only medium of the sample.
+    only one of them has, or if it so names the only medium of the sample. An equal name counts
+    before such ones, that of a sample before that of a medium.
     """
 
     def __init__(self, samples: Mapping[str, tuple[str, ...]]) -> None:
@@ -29,26 +31,19 @@ class SampleNames:
         if name in self.samples:
             return (name,)
         stem, form = _parts(name)
-        for index in self._indexes:
-            alike = dict.fromkeys(
-                sample for known, sample in index.get(stem, ()) if _agree(form, known)
-            )
-            if alike:
-                return tuple(alike)
-        return ()
+        index = self._index
+        equal = (sample for known, sample in index.get(stem, ()) if known == form)
+        alike = (sample for known, sample in index.get(stem, ()) if _agree(form, known))
+        return tuple(dict.fromkeys(equal)) or tuple(dict.fromkeys(alike))
 
     @cached_property
-    def _indexes(self) -> tuple[_Index, _Index]:
+    def _index(self) -> _Index:
+        found: _Index = {}
         media = ((m[0], sample) for sample, m in self.samples.items() if len(m) == 1)
-        return _index((sample, sample) for sample in self.samples), _index(media)
-
-
-def _index(named: Iterable[tuple[str, str]]) -> _Index:
-    found: _Index = {}
-    for name, sample in named:
-        stem, form = _parts(name)
-        found.setdefault(stem, []).append((form, sample))
-    return found
+        for name, sample in chain(zip(self.samples, self.samples, strict=True), media):
+            stem, form = _parts(name)
+            found.setdefault(stem, []).append((form, sample))
+        return found
 
 
 def _parts(name: str) -> tuple[str, _Form]:

@@ -8,7 +8,7 @@ checkpoint.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,23 +17,22 @@ import yaml
 from pydantic import ValidationError
 
 from caliper.adapters.datasets.caption_detection import SUFFIXES
-from caliper.adapters.hosts.template import FIELDS, checkpoint_fields, fill
+from caliper.adapters.hosts.template import checkpoint_fields, fill
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.analysis.gate import Policy
-from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite
-from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig, check_config, relative_to
 from caliper.local.data_fetching import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
-from caliper.local.policy import check_policy, read_policy
+from caliper.local.policy import check_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.strict import Strict, first_problem, line_of
+from caliper.local.suite_checks import check_part, check_sequential, policy_of
 from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
 from caliper.local.yaml_text import read_document
 from caliper.ports.serving import CheckpointEndpoint
@@ -71,10 +70,10 @@ def read_suite(path: Path) -> Suite:
     config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
     config = fetch_now(config)
     for name, part in config.benchmarks.items():
-        _check_part(name, part, served=keys.serve is not None, file=path, root=root)
-    policy = _policy_of(keys, path, root)
+        check_part(name, part, served=keys.serve is not None, file=path, root=root)
+    policy = policy_of(keys, path, root)
     if keys.judging == "sequential":
-        _check_sequential(keys, config, path, root)
+        check_sequential(keys, config, path, root)
     elif keys.alarms == "suite":
         message, line = "only with judging: sequential", line_of(root, ("alarms",))
         raise InvalidInput(message, file=str(path), line=line, field="alarms")
@@ -122,63 +121,6 @@ def _with_captions(part: Any) -> Any:
     if isinstance(part, dict) and part.get("captioner") is None:
         return {**part, "captions": _PLACEHOLDER}
     return part
-
-
-def _check_part(
-    name: str, part: BenchmarkConfig, *, served: bool, file: Path, root: yaml.Node | None
-) -> None:
-    """Raise InvalidInput for a role that the benchmark lacks, or an unknown field of a SPEC."""
-    try:
-        answerer_spec(name, part)
-        _check_template(part.captioner or "", (*FIELDS, *(ENDPOINT_FIELDS if served else ())))
-    except InvalidInput as error:
-        place = ("benchmarks", name, error.field)
-        line = line_of(root, place)
-        raise InvalidInput(
-            error.message, file=str(file), line=line, field=".".join(place)
-        ) from error
-
-
-def _check_template(captioner: str, known: Sequence[str]) -> None:
-    try:
-        rest = fill(captioner, dict.fromkeys(known, ""))
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field="captioner") from error
-    if "{" in rest:
-        # From there on: the URL before may hold a secret.
-        message = f"unknown field {rest[rest.index('{') :]:.40}; known: {', '.join(known)}"
-        raise InvalidInput(message, field="captioner")
-
-
-def _check_sequential(
-    keys: SuiteKeys, config: RunConfig, path: Path, root: yaml.Node | None
-) -> None:
-    """Raise InvalidInput for a suite that cannot be judged in sequence."""
-    whole = [name for name in config.benchmarks if not benchmark(name).is_divisible]
-    rules = {
-        "it needs a gate or a margin": keys.gate is None and keys.margin is None,
-        "not with a budget of calls, which cuts by another order": keys.budget.calls is not None,
-        f"not with {', '.join(whole)}, whose questions are judged together": bool(whole),
-    }
-    for message in (text for text, broken in rules.items() if broken):
-        line = line_of(root, ("judging",))
-        raise InvalidInput(message, file=str(path), line=line, field="judging")
-
-
-def _policy_of(keys: SuiteKeys, path: Path, root: yaml.Node | None) -> Policy | None:
-    if isinstance(keys.gate, str):
-        return read_policy(path.parent / keys.gate)
-    if keys.gate is None:
-        return None
-    try:
-        return check_policy(keys.gate)
-    except InvalidInput as error:
-        place = (
-            "gate",
-            *(int(part) if part.isdigit() else part for part in error.field.split(".")),
-        )
-        field, line = f"gate.{error.field}", line_of(root, place)
-        raise InvalidInput(error.message, file=str(path), line=line, field=field) from error
 
 
 def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from caliper.adapters.datasets.caption_detection import (
     OBJECT,
     SUFFIXES,
-    FoundCaptions,
+    CaptionRows,
     detect_captions,
     kind_of,
 )
-from caliper.adapters.datasets.caption_rows import CaptionRow
+from caliper.adapters.datasets.caption_rows import UNSURE, CaptionRow
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.jsonrows import line_rows
 from caliper.benchmarks.base import PlanRequest
@@ -72,18 +72,18 @@ def captions_as_named(name: str, path: Path) -> dict[str, str]:
     return _by_sample(found, SampleNames({}), next(iter(found.rows[0].names)))
 
 
-def find_captions(name: str, path: Path) -> FoundCaptions:
+def find_captions(name: str, path: Path) -> CaptionRows:
     """The captions for a benchmark at a path; rows of others are left out. Raises InvalidInput."""
     chosen = benchmark(name)
     if _in_own_layout(chosen, path):
         kind = OBJECT if chosen.captions.format is FileFormat.OBJECT else "JSON Lines"
-        return FoundCaptions(path, kind, tuple(_own_rows(chosen, path)))
+        return CaptionRows(path, kind, tuple(_own_rows(chosen, path)))
     found = detect_captions(path)
     rows = tuple(row for row in found.rows if row.benchmark in (None, name))
     if not rows:
         others = _listed(row.benchmark or "" for row in found.rows)
         raise InvalidInput(f"no captions of {name}: rows are of {others}", file=str(path))
-    return FoundCaptions(path, found.kind, rows)
+    return CaptionRows(path, found.kind, rows)
 
 
 def _own_rows(chosen: Benchmark, path: Path) -> Iterator[CaptionRow]:
@@ -99,7 +99,7 @@ def _own_rows(chosen: Benchmark, path: Path) -> Iterator[CaptionRow]:
         yield CaptionRow(Row(last.file, last.line, {}), {_OWN: key}, text)
 
 
-def _not_empty(found: FoundCaptions) -> FoundCaptions:
+def _not_empty(found: CaptionRows) -> CaptionRows:
     if all(row.text is None for row in found.rows):
         raise InvalidInput("no captions", file=str(found.path))
     return found
@@ -144,15 +144,19 @@ def _samples(
     return {item.sample: item.media for item in items if item.source is Source.CAPTION}
 
 
-def _naming_field(found: FoundCaptions, names: SampleNames) -> str:
-    """The field that names the most samples. Raises InvalidInput if none names any."""
+def _naming_field(found: CaptionRows, names: SampleNames) -> str:
+    """The field that names the most samples; an unsure one only where no other names any.
+
+    Raises InvalidInput if none does, and for a row in which another field names another sample.
+    """
     named: dict[str, set[str]] = {}
     for row in found.rows:
         for field, key in row.names.items():
             samples = named.setdefault(field, set())
             if len(matches := names.find(key)) == 1:
                 samples.update(matches)
-    best = max(named, key=lambda field: len(named[field]))
+    sure = [field for field in named if named[field] and not _is_unsure(field)]
+    best = max(sure or named, key=lambda field: len(named[field]))
     ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in found.rows)
     if not named[best] and not ambiguous:
         seen = (
@@ -164,14 +168,32 @@ def _naming_field(found: FoundCaptions, names: SampleNames) -> str:
             f"samples are named like {_listed(names.samples)}",
             file=str(found.path),
         )
+    _refuse_two_samples(found, names, best, sure)
     return best
+
+
+def _is_unsure(field: str) -> bool:
+    return field.rpartition(".")[2] in UNSURE
+
+
+def _refuse_two_samples(
+    found: CaptionRows, names: SampleNames, best: str, others: Iterable[str]
+) -> None:
+    """Raise InvalidInput for a row in which one of `others` names another sample than `best`."""
+    for row in found.rows:
+        sample = names.find(row.names.get(best, ""))
+        for field in others:
+            other = names.find(row.names.get(field, ""))
+            if len(sample) == len(other) == 1 and sample != other:
+                message = f"it names the sample {other[0]}, but {best} names {sample[0]}; keep one"
+                raise row.row.error(field, message)
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"{name:.60}" for name in islice(dict.fromkeys(names), _EXAMPLES))
 
 
-def _by_sample(found: FoundCaptions, names: SampleNames, field: str) -> dict[str, str]:
+def _by_sample(found: CaptionRows, names: SampleNames, field: str) -> dict[str, str]:
     """The caption of each sample: that under its own name, else the only one under another."""
     exact = {key for row in found.rows if (key := row.names.get(field)) in names.samples}
     chosen: dict[str, CaptionRow] = {}

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.adapters.datasets import caption_detection, caption_rows
-from caliper.adapters.datasets.caption_detection import detect_captions
+from caliper.adapters.datasets.caption_detection import detect_captions, holds_captions
 from caliper.core.errors import InvalidInput
 
 LOG = {"doc_id": 3, "doc_hash": "9f", "input": "Describe this image in detail."}
@@ -175,6 +175,12 @@ def test_names_of_samples(tmp_path: Path) -> None:
         ("a.csv", "id,caption\na,A dog, asleep.\n", ":2: expected 2 cells, as in the first line"),
         ("a.csv", "id,caption\na\n", ":2: expected 2 cells, as in the first line"),
         ("a.csv", "id,id,caption\na,b,c\n", ":1: id: two columns have this name"),
+        # Tables of text cannot tell a missing caption from a blank one.
+        ("a.csv", "id,caption\na,\n", ":2: caption: the cell is empty: leave out the row if"),
+        ("a.tsv", 'id\ttext\na\t""\n', ":2: text: the cell is empty: leave out the row if"),
+        # Else the second caption would be a part of the first.
+        ("a.tsv", 'id\tcaption\na\t"A dog\nb\tA cat\n', ":3: broken CSV: unexpected end of data"),
+        ("a.csv", 'id,caption\na,"A dog\nb,"A cat"\n', ":3: broken CSV: ',' expected after '\"'"),
         (
             "a.csv",
             "id,words\na,b\n",
@@ -221,6 +227,14 @@ def test_files_that_are_too_large(tmp_path: Path) -> None:
         sparse.truncate(caption_detection.LARGEST + 1)
     with pytest.raises(InvalidInput, match="larger than 512 MiB"):
         detect_captions(file)
+    # Data may be.
+    assert not holds_captions(file)
+
+
+def test_an_object_whose_head_ends_in_a_brace(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    caption = "x" * (2**16 - len('{"a": "}')) + "} and more"
+    assert found(file, json.dumps({"a": caption})) == [({"key": "a"}, caption)]
 
 
 _CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -258,3 +272,8 @@ def test_small_files_that_hold_a_lot(tmp_path: Path) -> None:
         InvalidInput, match=r"a\.parquet:16: captions of more than 1 MiB up to here"
     ):
         detect_captions(file, 2**20)
+    # Together as well.
+    pq.write_table(pa.table({name: column[:10] for name, column in rows.items()}), file)
+    (tmp_path / "b.parquet").write_bytes(file.read_bytes())
+    with pytest.raises(InvalidInput, match=r"b\.parquet:6: captions of more than 1 MiB"):
+        detect_captions(tmp_path, 2**20)

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ FILES = {
     "images/a.JPG": b"a picture",
     "videos.zip": b"clips",
 }
+# As the cache marks what is whole.
+MARKED = {f".cache/all-{sha256(b'').hexdigest()[:16]}": b"", "data.json": b"[1]"}
 _ROOM = 100_000_000
 
 
@@ -29,6 +32,7 @@ def hub() -> Iterator[HubServer]:
         "owner/name": HubRepository(FILES, branches=("main", "v1", "refs/pr/3")),
         "owner/hidden": HubRepository(FILES, private=True),
         "owner/gated": HubRepository(FILES, gated=True),
+        "owner/marked": HubRepository(MARKED),
         "owner/large": HubRepository({"data.json": bytes(25_000_000)}),
     }
     with HubServer(repositories) as server:
@@ -129,6 +133,10 @@ def test_a_hub_that_is_away_is_told_from_a_wrong_name(hub: HubServer, tmp_path: 
     nobody = HubDatasets(tmp_path, _ROOM, "http://127.0.0.1:9")
     with pytest.raises(StoreUnavailable, match="cannot be reached; with HF_HUB_OFFLINE=1"):
         nobody.pinned("owner/name")
+    secret = HubDatasets(tmp_path, _ROOM, hub.url.replace("//", "//user:secret@"))
+    with pytest.raises(StoreUnavailable, match=r"http://127.0.0.1:\d+ answers with") as caught:
+        secret.pinned("owner/name")
+    assert "secret" not in str(caught.value)
     offline = opened(hub, tmp_path, offline=True)
     for ask in (offline.pinned, lambda name: offline.fetch(name, unwatched, media=True)):
         with pytest.raises(InvalidInput, match=r"not in the cache .* fetch it once without"):
@@ -152,6 +160,14 @@ def test_what_is_whole_is_not_fetched_again(hub: HubServer, tmp_path: Path) -> N
     assert files_in(folder) == FILES
     fetched = {each[1].partition(f"{COMMIT}/")[2] for each in hub.asked("GET", "resolve")}
     assert fetched == FILES.keys() - whole.keys()
+
+
+def test_a_dataset_does_not_say_itself_that_it_is_whole(hub: HubServer, tmp_path: Path) -> None:
+    name = f"owner/marked@{COMMIT}"
+    assert files_in(opened(hub, tmp_path).fetch(name, unwatched, media=True)) == {
+        "data.json": b"[1]"
+    }
+    assert not hub.asked("GET", "all-")
 
 
 def test_a_broken_connection_goes_on_where_it_broke(hub: HubServer, tmp_path: Path) -> None:

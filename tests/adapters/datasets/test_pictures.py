@@ -63,6 +63,9 @@ def test_a_picture_above_the_limit_is_left_out(tmp_path: Path) -> None:
         ([(b"1", "a.jpg"), (b"2", "../b.jpg")], "data.parquet:2: not a name of a picture"),
         ([(b"1", "/a.jpg")], "data.parquet:1: not a name of a picture"),
         ([(b"1", "a.jpg"), (b"2", "a.jpg")], "data.parquet:2: another picture is named 'a.jpg'"),
+        ([(b"1", "a"), (b"2", "a/b.jpg")], "data.parquet:2: no file can have this name: 'a/b.jpg'"),
+        ([(b"1", "a/b"), (b"2", "a")], "data.parquet:2: no file can have this name: 'a'"),
+        ([(b"1", "x" * 300)], "data.parquet:1: no file can have this name: 'xxx"),
         ([(b"12345", "a.jpg"), (b"123456", "b.jpg")], "data.parquet:2: .* more than 10 bytes"),
     ],
 )

@@ -28,8 +28,8 @@ def test_captions_and_names_are_text_and_pictures_are_inside() -> None:
     assert "A &lt;i&gt;sign&lt;/i&gt;." in text
     assert "<title>new&lt;b&gt; against base · Caliper</title>" in text
     assert 'src="data:image/jpeg;base64,Sg=="' in text
-    assert "1 question got better" in text
-    assert "0 questions got worse" in text
+    assert "1 verdict got better" in text
+    assert "0 verdicts got worse" in text
     assert text.count("<script") == 1
 
 
@@ -43,12 +43,12 @@ def test_repeats_of_a_question_are_one_card() -> None:
     text = page(comparisons.against("new", Flips(9, 0, 0, 0, (first, again, second))))
     assert text.count('<li class="card good"') == 2
     assert "wrong to correct (1), wrong to 4 of 5 (1)</span>" in text
-    assert "3 of them are shown, the largest changes. Each repeat counts." in text
+    assert "3 of them are shown, the largest changes." in text
 
 
 def test_only_so_many_are_shown_and_the_page_says_so() -> None:
     text = page(comparisons.against("new", flipped(7, listed=5)))
-    assert "7 questions got better" in text
+    assert "7 verdicts got better" in text
     assert "5 of them are shown, the largest changes." in text
     assert text.count('<li class="card') == 5
     assert "3 unchanged; 4 unscored in one run." in text
@@ -95,7 +95,7 @@ def test_several_candidates_have_a_part_each() -> None:
     for anchor in [part.split('"')[0] for part in text.split('href="#')[1:]]:
         assert anchor in identifiers
     assert "two against base</h2>" in text
-    assert "1 question got better in two" in text
+    assert "1 verdict got better in two" in text
 
 
 def test_nothing_in_common_is_said() -> None:

@@ -47,7 +47,7 @@ def test_it_opens_whole(opened: Open) -> None:
     expect(page).to_have_title("new against base · Caliper")
     expect(page.locator("#worse-1 .card")).to_have_count(3)
     expect(page.locator("#better-1 .card")).to_have_count(40)
-    expect(page.locator("#better-1 h2")).to_have_text("40 questions got better")
+    expect(page.locator("#better-1 h2")).to_have_text("40 verdicts got better")
     image = page.locator(".card img").last
     image.scroll_into_view_if_needed()
     expect(image).to_have_js_property("naturalWidth", 64)

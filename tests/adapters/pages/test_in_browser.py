@@ -152,11 +152,24 @@ def test_links_lead_to_a_verdict_a_sample_and_what_was_filtered(opened: Open) ->
     page.locator(".card .item a").first.click()
     expect(page.locator("#count")).to_have_text("2 of 2 shown")
     assert page.url.endswith("#sample=capability%2Fsample25")
+    expect(page.locator(".card").first).to_be_focused()
     page.locator("#only").click()
     expect(page.locator("#count")).to_have_text("40 of 96 shown")
     page.select_option("#filter-outcome", "wrong")
+    page.locator(".card .item a").first.click()
+    expect(page.locator("#only")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#count")).to_have_text("24 of 24 shown")
     again = opened(rows, page.url[page.url.index("#") :])
     expect(again.locator("#count")).to_have_text("24 of 24 shown")
+
+
+def test_going_back_from_a_sample_shows_all_again(opened: Open) -> None:
+    page = opened(select_all(reports.verdicts(96), {}))
+    page.locator(".card .item a").first.click()
+    expect(page.locator("#only")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#count")).to_have_text("40 of 96 shown")
 
 
 def test_tables_and_charts_are_copied_by_keyboard(opened: Open) -> None:

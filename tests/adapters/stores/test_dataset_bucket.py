@@ -2,12 +2,14 @@
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
 from tests.servers.access import access_to
 
-from caliper.adapters.stores.dataset_bucket import DatasetBuckets
+from caliper.adapters.stores.dataset_bucket import DatasetBuckets, _entries
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.wiring.data_sources import data_name, open_source
 
@@ -16,6 +18,22 @@ FILES = {"set/q.json": b"[1]", "set/images/a.jpg": b"picture", "set2/q.json": b"
 
 def unwatched(done: int, total: int) -> None:
     pass
+
+
+class Listing:
+    """A client of a bucket with an object of one name."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def list_objects(self, *_: object, **__: object) -> list[SimpleNamespace]:
+        return [SimpleNamespace(object_name=self.key, size=1, etag="x")]
+
+
+@pytest.mark.parametrize("key", ["set//a.json", "set/./a.json", "set/../a.json", "set/x//a.json"])
+def test_no_object_takes_the_place_of_another(key: str) -> None:
+    with pytest.raises(InvalidInput, match="s3://bucket/set: not a path below it"):
+        _entries(cast("Any", Listing(key)), "bucket", "set", "s3://bucket/set")
 
 
 def test_a_dataset_in_a_bucket_is_copied_once(

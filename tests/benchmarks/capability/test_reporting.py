@@ -56,12 +56,6 @@ def test_verdicts_that_do_not_say_how_many_labels_have_no_such_figures() -> None
     assert values(BENCHMARK.reduce(mixed, {}))["tasks", "style", "f1_one"] is None
 
 
-def test_counted_objects_are_counted_pair_by_pair() -> None:
-    found = values(BENCHMARK.reduce(judged("dynamic_object_number", once(1, 0, -1, 0)), {}))
-    assert found["tasks", "dynamic_object_number", "n_scored"] == 4
-    assert found["tasks", "dynamic_object_number", "recall"] == 25
-
-
 def test_nothing_mentioned_is_a_precision_and_f1_of_zero() -> None:
     found = values(BENCHMARK.reduce(judged("scene", once(0, 0)), {}))
     for name in ("precision", "recall", "f1", "hit_rate"):
@@ -151,11 +145,6 @@ def test_repeats_give_means_and_ranges() -> None:
         "Range over 3 repeats (points)",
         "Standard deviation over 3 repeats (points)",
     ]
-
-
-def test_one_repeat_has_no_range() -> None:
-    found = values(BENCHMARK.reduce(judged("event", once(1)), {}))
-    assert not any(path[-1].startswith(("range_", "std_")) for path in found)
 
 
 def test_questions_without_an_outcome_yet_count_for_nothing() -> None:

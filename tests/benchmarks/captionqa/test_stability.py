@@ -30,6 +30,7 @@ def test_repeats_have_a_range_and_a_deviation() -> None:
     assert found["overall", "std_accuracy"] == pytest.approx(50)
     # What a figure is over all repeats stays the mean of theirs.
     assert found["domains", "natural", "accuracy"] == pytest.approx(100 / 3)
+    assert found["domains", "natural", "n_scored"] == 3
     titles = [table.title for table in layout.tables]
     assert titles[1] == "Stability over 3 repeats (points)"
     kinds = {figure.path: figure.kind for figure in layout.figures}
@@ -53,10 +54,3 @@ def test_what_is_asked_once_has_no_stability() -> None:
     layout, found = values(two_domains())
     assert not any(path[-1].startswith(("range_", "std_")) for path in found)
     assert not any("Stability" in table.title for table in layout.tables)
-
-
-def test_repeats_are_averaged() -> None:
-    items = plan({"nat_1": [question(), question()]}, repeats=2)
-    _, found = values(tally_of(items, {"nat_1": [RIGHT, WRONG, RIGHT, RIGHT]}))
-    assert found["domains", "natural", "accuracy"] == 75
-    assert found["domains", "natural", "n_scored"] == 4

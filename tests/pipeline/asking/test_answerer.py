@@ -1,43 +1,20 @@
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.models import Call, ScriptedModel
 
 from caliper.core.errors import CaliperError, InvalidInput, UnknownName
 from caliper.core.fence import Fence, neutralize
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Reason
-from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Question, Reply, Source
-from caliper.core.run import Identity
+from caliper.core.question import Answer, Ask, Failure, Item, Question, Reply, Source
 from caliper.pipeline.asking.answerer import PromptingAnswerer, read_completion, sampling
 from caliper.pipeline.asking.request import messages_json, render, render_ask
 from caliper.ports.models import ChatMessage, Completion, Image
 from caliper.ports.prompts import Template
-
-
-class Scribe:
-    def __init__(self, completion: Completion) -> None:
-        self.identity = Identity("scribe", "scribe", "1")
-        self.completion, self.closed = completion, False
-        self.asked: list[tuple[Sequence[ChatMessage], Decoding, Mapping[str, Any] | None]] = []
-
-    async def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        decoding: Decoding,
-        schema: Mapping[str, Any] | None = None,
-        affinity: str = "",
-    ) -> Completion:
-        self.affinity = affinity
-        self.asked.append((messages, decoding, schema))
-        return self.completion
-
-    async def close(self) -> None:
-        self.closed = True
-
 
 ASKED = Template("", "{caption}\n{question}", "Caliper")
 
@@ -181,12 +158,14 @@ def test_nothing_written_before_the_limit_was_reached() -> None:
 
 
 async def test_asks_the_model_with_the_rendered_prompt() -> None:
-    model = Scribe(Completion("A"))
+    model = ScriptedModel(lambda text, before: "A")
     answerer = PromptingAnswerer(model, OnePrompt())
     ask = an_ask(schema={"type": "string"})
     assert await answerer.answer(ask) == Reply("A")
     sent = (ChatMessage("user", ("a {question} in braces\nWho?",)),)
-    assert model.asked == [(sent, ask.decoding, {"type": "string"})]
+    assert model.calls == [
+        Call("a {question} in braces\nWho?", ask.decoding, ask.schema, "captionqa/nat_1")
+    ]
     assert answerer.request(ask).messages == sent
     assert answerer.identity == model.identity
     await answerer.close()
@@ -194,16 +173,18 @@ async def test_asks_the_model_with_the_rendered_prompt() -> None:
 
 
 async def test_a_question_about_the_media_is_not_asked_blindly() -> None:
-    model = Scribe(Completion("A"))
+    model = ScriptedModel(lambda text, before: "A")
     ask = an_ask(item=replace(an_ask().item, source=Source.MEDIA))
     with pytest.raises(InvalidInput, match="picture or clip itself"):
         await PromptingAnswerer(model, OnePrompt()).answer(ask)
-    assert model.asked == []
+    assert model.calls == []
 
 
 async def test_an_unknown_template_is_an_error_of_ours() -> None:
     with pytest.raises(CaliperError, match="known: captionqa/reader"):
-        await PromptingAnswerer(Scribe(Completion("A")), OnePrompt()).answer(an_ask(prompt="x/y"))
+        await PromptingAnswerer(ScriptedModel(lambda text, before: "A"), OnePrompt()).answer(
+            an_ask(prompt="x/y")
+        )
 
 
 def test_every_repeat_and_second_ask_draws_anew() -> None:
@@ -218,14 +199,14 @@ def test_every_repeat_and_second_ask_draws_anew() -> None:
 
 
 async def test_the_seed_of_the_run_reaches_the_model() -> None:
-    model = Scribe(Completion("A"))
+    model = ScriptedModel(lambda text, before: "A")
     await PromptingAnswerer(model, OnePrompt(), seed=40).answer(an_ask(repeat=1))
-    ((_, decoding, _),) = model.asked
-    assert decoding == sampling(an_ask(repeat=1), seed=40)
+    (call,) = model.calls
+    assert call.decoding == sampling(an_ask(repeat=1), seed=40)
 
 
 def test_a_request_tells_messages_and_schema_apart() -> None:
-    answerer = PromptingAnswerer(Scribe(Completion("A")), OnePrompt())
+    answerer = PromptingAnswerer(ScriptedModel(lambda text, before: "A"), OnePrompt())
     plain, bound = (answerer.request(an_ask(schema=schema)) for schema in (None, {"type": "null"}))
     assert canonical_json(plain.to_json()) != canonical_json(bound.to_json())
     assert plain.messages == bound.messages

@@ -46,11 +46,6 @@ async def test_every_question_is_asked_and_its_verdict_comes_in_order() -> None:
     assert [verdict.index for verdict in found.verdicts] == list(range(5))
     assert (found.benchmark, found.sample) == ("captionqa", "nat_000")
     assert sorted(map(about, model.texts)) == list(range(5))
-
-
-async def test_all_questions_are_asked_at_once() -> None:
-    model = ScriptedModel(right)
-    await examined(model, MemoryStore())
     assert model.most_open == 5
 
 

@@ -1,6 +1,6 @@
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +14,11 @@ from tests.fakes.stores import MemoryStore
 from caliper.core.errors import NotReady
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
+from caliper.core.outcome import Verdict
+from caliper.core.question import Item
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import BenchmarkSpec
+from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.runs import RunBook, refuse, run_store
@@ -173,3 +176,31 @@ async def test_a_run_that_failed_half_way_has_a_partial_report_only(house: House
     ):
         await reader.report(run.spec.run_id, "report.md", partial=False)
     assert await reader.report(run.spec.run_id, "report.md", partial=True)
+
+
+async def test_a_page_reads_little_more_evidence_than_it_shows(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captions = await put_captions(house.store, {"another": ""})
+    run = await stored_run(house.store, "ours", runs.part(captions=captions, repeats=400))
+    size = run.summary.questions
+    board = await house.aggregator()
+    await board.apply([verdicts_of(run, [verdict(index, index % 2) for index in range(size)])])
+    await board.snapshot()
+    read: list[int] = []
+    evidence = Ledger.evidence
+
+    async def counted(ledger: Ledger, items: Iterable[Item]) -> dict[int, Verdict]:
+        found = await evidence(ledger, items)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(Ledger, "evidence", counted)
+    reader, seen, token = reader_of(house, Counting(int)), list[int](), None
+    while token != "":
+        query = VerdictQuery(size=100, token=token or "")
+        rows, token = await reader.verdicts(run.spec.run_id, query)
+        seen += [row.index for row in rows]
+        if len(seen) == 100:
+            assert sum(read) < size
+    assert seen == list(range(size))

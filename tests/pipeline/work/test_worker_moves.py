@@ -86,13 +86,6 @@ async def test_a_partition_that_comes_back_brings_a_whole_budget(attempt: int) -
     assert (fates, finals) == (["retried", "retried"], [False, False])
 
 
-async def test_a_partition_that_stays_keeps_the_time_of_its_jobs() -> None:
-    position = position_of(3, 7)
-    first, again = Delivery(JOB, position, tenure=1), Delivery(JOB, position, 2, tenure=1)
-    fates, finals = await worked(first, HOUR, again)
-    assert (fates, finals) == (["retried", "dead"], [False, False, True])
-
-
 async def test_a_partition_does_not_touch_the_time_of_another() -> None:
     here, there = position_of(3, 7), position_of(4, 7)
     fates, _ = await worked(

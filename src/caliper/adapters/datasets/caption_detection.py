@@ -14,6 +14,7 @@ from caliper.adapters.datasets.caption_rows import (
     COLUMNS,
     TEXTS,
     CaptionRow,
+    cell_row,
     is_prediction,
     object_captions,
     prediction_row,
@@ -33,6 +34,7 @@ LARGEST = 512 * 1024 * 1024
 """The most bytes of a file of captions."""
 OBJECT = "JSON object"
 _LOG, _PREDICTIONS = "lmms-eval log", "VLMEvalKit predictions"
+_OF_TEXT = ("CSV", "TSV")
 _MOST_FILES = 1000
 _HEAD = 64 * 1024
 _ROW_BYTES = 256
@@ -50,7 +52,7 @@ _REFUSED = {
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCaptions:
+class CaptionRows:
     """What was found at a path: the kind, as people are told, and the rows."""
 
     path: Path
@@ -58,22 +60,26 @@ class FoundCaptions:
     rows: tuple[CaptionRow, ...]
 
 
-def detect_captions(path: Path, most: int = LARGEST) -> FoundCaptions:
-    """Read the captions in a file, or in the files of a folder; of each at most `most` bytes.
+def detect_captions(path: Path, most: int = LARGEST) -> CaptionRows:
+    """Read the captions in a file, or in the files of a folder; at most `most` bytes.
 
     Of a folder in which lmms-eval wrote its results, its logs count. Raises InvalidInput that says
     what was found instead, with file, line and field.
     """
     kinds: dict[str, Path] = {}
-    rows: list[CaptionRow] = []
-    for file in _files(path):
-        kind, found = _read(file, most)
+    rows = tuple(_within(most, _rows(_files(path), kinds)))
+    return CaptionRows(path, next(iter(kinds)), rows)
+
+
+def _rows(files: Iterable[Path], kinds: dict[str, Path]) -> Iterator[CaptionRow]:
+    """The rows of files of one kind, which is noted in `kinds` with the first of them."""
+    for file in files:
+        kind, rows = _read(file)
         kinds.setdefault(kind, file)
         if len(kinds) > 1:
             (first, other), (second, _) = kinds.items()
             raise InvalidInput(f"{second}, but {other.name} is {first}", file=str(file))
-        rows += found
-    return FoundCaptions(path, next(iter(kinds)), tuple(rows))
+        yield from rows
 
 
 def holds_captions(path: Path) -> bool:
@@ -81,7 +87,8 @@ def holds_captions(path: Path) -> bool:
     InvalidInput for what is not read.
     """
     files = sorted(path.glob(f"[!.]*{SAMPLES}*.jsonl")) if path.is_dir() else [path]
-    if not files or (kind := kind_of(files[0])) == OBJECT:
+    # Data may be larger.
+    if not files or files[0].stat().st_size > LARGEST or (kind := kind_of(files[0])) == OBJECT:
         return False
     row = next(_READERS[kind](files[0]), None)
     return row is not None and _is_caption(row.fields)
@@ -102,17 +109,17 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _read(file: Path, most: int) -> tuple[str, list[CaptionRow]]:
+def _read(file: Path) -> tuple[str, Iterator[CaptionRow]]:
     kind = kind_of(file)
     rows = _READERS[kind](file)
     if kind == OBJECT:
-        return kind, list(object_captions(rows))
+        return kind, object_captions(rows)
     first = next(rows, None)
     if first is None:
         raise InvalidInput("the file holds no rows", file=str(file))
     known = _known_tool(first)
-    name, read = known or (kind, table_row)
-    return name, list(_within(most, map(read, chain((first,), rows))))
+    name, read = known or (kind, cell_row if kind in _OF_TEXT else table_row)
+    return name, map(read, chain((first,), rows))
 
 
 def _within(most: int, rows: Iterable[CaptionRow]) -> Iterator[CaptionRow]:
@@ -156,11 +163,12 @@ def kind_of(file: Path) -> str:
 
 
 def _text_kind(file: Path, text: bytes, *, whole: bool) -> str:
-    first, _, rest = text.partition(b"\n")
+    first, newline, rest = text.partition(b"\n")
     suffix = file.suffix.lower()
     if text.startswith(b"["):
         return "JSON list"
-    if suffix == ".jsonl" or (text.startswith(b"{") and first.rstrip().endswith(b"}")):
+    is_row = text.startswith(b"{") and first.rstrip().endswith(b"}") and (whole or newline)
+    if suffix == ".jsonl" or is_row:
         lone = whole and not rest.strip()
         return OBJECT if lone and suffix != ".jsonl" and not _is_row(file) else "JSON Lines"
     if text.startswith(b"{") or suffix == ".json":
@@ -180,7 +188,7 @@ def _is_caption(fields: Mapping[str, Any]) -> bool:
 
 
 def _table_rows(delimiter: str, file: Path) -> Iterator[Row]:
-    table = read_csv(file, delimiter)
+    table = read_csv(file, delimiter, strict=True)
     for name in COLUMNS:
         if table.columns.count(name) > 1:
             raise InvalidInput("two columns have this name", file=str(file), line=1, field=name)

@@ -15,6 +15,8 @@ NAMES = (
     *("video_path", "video", "image_id", "video_id", "question_id", "index"),
 )
 """The columns that may name the sample, the surest first."""
+UNSURE = ("question_id", "index", "target")
+"""What names the sample in some files, and is the row's position or the answer in others."""
 TEXTS = ("caption", "prediction", "pred", "response", "model_response", "output", "text")
 """The columns that may hold the caption."""
 COLUMNS = frozenset({"benchmark", "task", *NAMES, *TEXTS})
@@ -70,6 +72,18 @@ def table_row(row: Row) -> CaptionRow:
     if len(named) > 1:
         raise row.error(named[1], f"both {named[0]} and {named[1]} may be the caption: keep one")
     return _with_text(row, caption_text(row, named[0], row.fields[named[0]]))
+
+
+def cell_row(row: Row) -> CaptionRow:
+    """As `table_row`, of a table of text, where an empty cell may be a missing caption or a blank
+    one: it is refused.
+    """
+    read = table_row(row)
+    if read.text == "":
+        field = next(name for name in TEXTS if name in row.fields)
+        message = "leave out the row if there is no caption, write a space if it is blank"
+        raise row.error(field, f"the cell is empty: {message}")
+    return read
 
 
 def prediction_row(row: Row) -> CaptionRow:

@@ -30,14 +30,17 @@ class CsvTable:
                 )
 
 
-def read_csv(path: Path, delimiter: str = ",") -> CsvTable:
-    """Read a whole file. Raises InvalidInput, with the line where there is one."""
+def read_csv(path: Path, delimiter: str = ",", *, strict: bool = False) -> CsvTable:
+    """Read a whole file; if `strict`, without a quote that nothing ends, which would make one cell
+    of many rows. Raises InvalidInput, with the line where there is one.
+    """
     try:
         data = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
     except OSError as error:
         raise unreadable(path, error) from error
     # Keep line ends as they are: quoted fields may contain them.
-    reader = csv.DictReader(io.StringIO(decode(data, path), newline=""), delimiter=delimiter)
+    text = io.StringIO(decode(data, path), newline="")
+    reader = csv.DictReader(text, delimiter=delimiter, strict=strict)
     try:
         rows = tuple(Row(str(path), reader.line_num, fields) for fields in reader)
     except csv.Error as error:

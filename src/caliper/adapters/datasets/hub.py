@@ -117,12 +117,13 @@ class HubDatasets:
     def _download(
         self, name: _HubName, copy: Path, transferred: Transferred, *, media: bool
     ) -> None:
-        wanted: dict[str, Any] = {"allow_patterns": None, "ignore_patterns": None}
+        # The marks of what is whole are there.
+        wanted: dict[str, Any] = {"allow_patterns": None, "ignore_patterns": [".cache/*"]}
         if name.path:
             literal = re.sub(r"([*?[])", r"[\1]", name.path)
             wanted["allow_patterns"] = [literal, f"{literal}/*"]
         if not media:
-            wanted["ignore_patterns"] = [_any_case(f"*{suffix}") for suffix in MEDIA_SUFFIXES]
+            wanted["ignore_patterns"] += [_any_case(f"*{suffix}") for suffix in MEDIA_SUFFIXES]
         tree = self._hub.list_repo_tree(
             name.repository, recursive=True, revision=name.revision, repo_type="dataset"
         )
@@ -165,7 +166,8 @@ class HubDatasets:
     @contextmanager
     def _errors_of(self, name: _HubName) -> Iterator[None]:
         """Translate the errors of huggingface_hub into ones that say what to do."""
-        file, place = f"hf:{name}", self.endpoint or _HOME
+        # Never with a user and password in it.
+        file, place = f"hf:{name}", re.sub("//[^/]*@", "//", self.endpoint or _HOME)
         try:
             yield
         except hub_errors.GatedRepoError as error:
@@ -195,8 +197,9 @@ class HubDatasets:
         except OSError as error:
             raise store_error(self.folder, error) from error
         except (ValueError, RuntimeError) as error:
-            # A proxy's page, or the transfer protocol of large files.
-            raise StoreUnavailable(f"{file}: {place} does not answer as a Hub: {error}") from error
+            # A proxy's page, or the transfer of large files, whose URLs hold keys.
+            kind = type(error).__name__
+            raise StoreUnavailable(f"{file}: {place} does not answer as a Hub: {kind}") from error
 
 
 def _read_commit(note: Path) -> str | None:

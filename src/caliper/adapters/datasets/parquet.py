@@ -43,7 +43,20 @@ def rows(path: Path) -> Iterator[Row]:
                     _refuse_nan(row)
                     yield row
     except (pa.ArrowException, OSError) as error:
-        raise InvalidInput(f"not a readable parquet file: {error}", file=str(path)) from error
+        raise broken_table(path, error) from error
+
+
+def schema(path: Path) -> pa.Schema:
+    """The columns of a file. Raises InvalidInput if it is unreadable."""
+    try:
+        return pq.read_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise broken_table(path, error) from error
+
+
+def broken_table(path: Path, error: Exception) -> InvalidInput:
+    """The error for a file that is not parquet, or broken."""
+    return InvalidInput(f"not a readable parquet file: {error}", file=str(path))
 
 
 def _readable_leaves(file: pq.ParquetFile) -> list[str]:

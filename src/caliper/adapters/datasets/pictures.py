@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from caliper.adapters.datasets.parquet import broken_table, schema
 from caliper.adapters.files import fill_folder
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
@@ -18,13 +20,14 @@ else:
     pq = lazy_module("pyarrow.parquet")
 
 _ROWS = 8
+_NAMELESS = frozenset({errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR, errno.ENOTDIR})
 _NAMES = ("image_paths", "image_path", "file_path", "image_name", "file_name")
 """Columns that name a row's pictures, if the pictures themselves do not: datasets read them."""
 
 
 def has_pictures(file: Path) -> bool:
     """Whether a file is parquet with pictures in it. Raises InvalidInput if it is unreadable."""
-    return file.suffix.lower() == ".parquet" and bool(_columns(_schema(file)))
+    return file.suffix.lower() == ".parquet" and bool(_columns(schema(file)))
 
 
 def unpack_pictures(files: Sequence[Path], folder: Path, most: int, most_bytes: int) -> Path:
@@ -52,31 +55,44 @@ def _write(files: Sequence[Path], folder: Path, most: int, most_bytes: int) -> N
             if left < 0:
                 message = f"the pictures in it take more than {most_bytes:,} bytes"
                 raise InvalidInput(message, file=str(file), line=line)
-            place = folder.joinpath(*parts)
-            if place.exists() and place.read_bytes() != data:
+            try:
+                is_new = _save(folder.joinpath(*parts), data)
+            except OSError as error:
+                if error.errno not in _NAMELESS:
+                    raise
+                message = f"no file can have this name: {name!r:.80}"
+                raise InvalidInput(message, file=str(file), line=line) from error
+            if not is_new:
                 message = f"another picture is named {name!r:.80} too; evaluate its file on its own"
                 raise InvalidInput(message, file=str(file), line=line)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
+
+
+def _save(place: Path, data: bytes) -> bool:
+    """Write a picture; False if another has its name."""
+    if place.exists() and place.read_bytes() != data:
+        return False
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(data)
+    return True
 
 
 def _pictures(file: Path) -> Iterator[tuple[int, str, bytes]]:
     """Row, name and bytes of each picture that has a name."""
-    schema = _schema(file)
-    pictures = _columns(schema)
+    columns = schema(file)
+    pictures = _columns(columns)
     if not pictures:
         return
-    names = [name for name in _NAMES if name in schema.names]
+    names = [name for name in _NAMES if name in columns.names]
     try:
         with pq.ParquetFile(file, pre_buffer=False) as table:
             line = 0
-            columns = [*pictures, *names]
-            for batch in table.iter_batches(_ROWS, columns=columns, use_threads=False):
+            wanted = [*pictures, *names]
+            for batch in table.iter_batches(_ROWS, columns=wanted, use_threads=False):
                 for row in batch.to_pylist():
                     line += 1
                     yield from ((line, *each) for each in _of_row(row, pictures, names))
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from error
+        raise broken_table(file, error) from error
 
 
 def _of_row(
@@ -97,8 +113,8 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _columns(schema: pa.Schema) -> list[str]:
-    return [field.name for field in schema if _is_picture(field.type)]
+def _columns(table: pa.Schema) -> list[str]:
+    return [field.name for field in table if _is_picture(field.type)]
 
 
 def _is_picture(kind: pa.DataType) -> bool:
@@ -109,14 +125,3 @@ def _is_picture(kind: pa.DataType) -> bool:
     fields = {field.name: field.type for field in kind}
     held = fields.get("bytes")
     return "path" in fields and (held == pa.binary() or held == pa.large_binary())
-
-
-def _schema(file: Path) -> pa.Schema:
-    try:
-        return pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from error
-
-
-def _unreadable(file: Path, error: Exception) -> InvalidInput:
-    return InvalidInput(f"not a readable parquet file: {error}", file=str(file))

@@ -10,16 +10,14 @@ from typing import BinaryIO
 
 from caliper.adapters.datasets import parquet
 from caliper.adapters.files import encode_text, fill_folder
-from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.errors import UnknownName
 
 
 def has_tasks(file: Path) -> bool:
-    """Whether a file is parquet whose rows name their task."""
-    try:
-        first = next(parquet.rows(file), None) if file.suffix.lower() == ".parquet" else None
-    except InvalidInput:
-        return False
-    return first is not None and isinstance(first.fields.get("task"), str)
+    """Whether a file is parquet whose rows name their task. Raises InvalidInput if it is
+    unreadable: rows of it may be missing.
+    """
+    return file.suffix.lower() == ".parquet" and "task" in parquet.schema(file).names
 
 
 def split_tables(files: Sequence[Path], tasks: Collection[str], folder: Path) -> Path:
@@ -42,5 +40,6 @@ def _write(files: Sequence[Path], tasks: Collection[str], folder: Path) -> None:
                 if task not in opened:
                     path = folder / f"{task}.jsonl"
                     opened[task] = stack.enter_context(path.open("wb"))
-                line = json.dumps(row.fields, ensure_ascii=False)
+                # Other columns may hold times.
+                line = json.dumps(row.fields, ensure_ascii=False, default=str)
                 opened[task].write(encode_text(line) + b"\n")

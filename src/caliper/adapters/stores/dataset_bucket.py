@@ -99,13 +99,14 @@ def _entries(client: Minio, bucket: str, prefix: str, name: str) -> list[_Entry]
         if key == prefix:
             path = PurePosixPath(key).name
         elif not prefix or key.startswith(f"{prefix}/"):
-            path = key.removeprefix(prefix).lstrip("/")
+            path = key.removeprefix(f"{prefix}/") if prefix else key
         else:
             continue
         if not path or path.endswith("/"):
             # A folder, as some tools make them.
             continue
-        if ".." in path.split("/"):
+        # Two of them could be one file.
+        if not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise InvalidInput(f"not a path below it: {key!r:.80}", file=name)
         found.append(_Entry(key, path, each.size or 0, each.etag or ""))
     return found

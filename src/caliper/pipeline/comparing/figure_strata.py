@@ -1,12 +1,22 @@
-"""What tasks or domains count in a figure."""
+"""What tasks or domains count in a figure, and how it is computed from scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from caliper.analysis.sequential.measure import Measure
 from caliper.benchmarks.base import ReportLayout
 from caliper.core.report import Figure
 from caliper.core.tally import Tally
+
+MEASURES = {
+    "score": Measure.MEAN,
+    "accuracy": Measure.RECALL,
+    "recall": Measure.RECALL,
+    "precision": Measure.PRECISION,
+    "f1": Measure.F1,
+}
+"""How figures are computed from scores, by the last part of their paths."""
 
 
 def stratum_weights(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from caliper.analysis.gate import Check, Policy
-from caliper.analysis.sequential import Measure, Redraws, StopCheck, Unit, redraw
+from caliper.analysis.sequential import Redraws, StopCheck, Unit, redraw
 from caliper.analysis.sequential.known import Scores
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
@@ -19,18 +19,10 @@ from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.comparison import refuse_partial
-from caliper.pipeline.comparing.figure_strata import stratum_weights
+from caliper.pipeline.comparing.figure_strata import MEASURES, stratum_weights
 from caliper.pipeline.ledger.report import run_status, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
-
-_MEASURES = {
-    "score": Measure.MEAN,
-    "accuracy": Measure.RECALL,
-    "recall": Measure.RECALL,
-    "precision": Measure.PRECISION,
-    "f1": Measure.F1,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +118,7 @@ def _matching(
     layout = benchmark(check.benchmark).report(tally, spec.benchmark(check.benchmark).settings)
     found = []
     for figure in layout.figures:
-        name, measure = ".".join(figure.path), _MEASURES.get(figure.path[-1])
+        name, measure = ".".join(figure.path), MEASURES.get(figure.path[-1])
         weights = stratum_weights(check.benchmark, figure, sizes, layout, tally)
         is_known = bool(weights) and sizes.keys() >= weights.keys()
         if measure is not None and is_known and fnmatchcase(name, check.figure):

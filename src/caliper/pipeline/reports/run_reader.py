@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Container, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 from cachetools import LRUCache
 
@@ -46,6 +47,7 @@ FILES = {
 _PAGE, _LARGEST_PAGE = 100, 1000
 _PAGE_TEXT = 2_000_000
 """The most characters in a page: with long replies, it ends before it has all its rows."""
+_BATCH = 200
 _OPEN_RUNS, _MAX_AGE = 2, 5.0
 _CACHED_FACETS, _PAUSE_FACTOR = 16, 10
 _UNPLANNED = "the run is not planned yet"
@@ -173,10 +175,13 @@ class RunReader:
         matching = self._shards(opened, query)
 
         async def plan() -> AsyncIterator[list[Item]]:
+            nonlocal shard
             # Skip shards and items without a match: neither plan nor evidence is read for them.
             for number in range(shard, opened.summary.shards):
-                items = await read_shard(opened.store, number) if number in matching else []
-                yield [item for item in items if _may_match(query, after, item, opened.ledger)]
+                shard = number
+                items = await read_shard(opened.store, shard) if shard in matching else []
+                for some in _batches(items):
+                    yield [item for item in some if _may_match(query, after, item, opened.ledger)]
 
         rows: list[VerdictRow] = []
         text, last = 0, shard
@@ -189,7 +194,6 @@ class RunReader:
                         return rows, f"{last}.{rows[-1].index}"
                     rows.append(row)
                     text, last = text + _length(row), shard
-            shard += 1
         if query.dimension and not rows and not query.token:
             # Checked last, because it reads the whole plan.
             dimensions = await planned_dimensions(opened.plan, query.benchmark)
@@ -264,6 +268,12 @@ def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
 def _check_known(kind: str, name: str, names: tuple[str, ...], field: str) -> None:
     if name not in names:
         raise InvalidInput(str(UnknownName(kind, name, names)), field=field)
+
+
+def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """Items with about `_BATCH` questions: a page reads little more evidence than it shows."""
+    for _, batch in groupby(items, lambda item: item.first // _BATCH):
+        yield list(batch)
 
 
 def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:

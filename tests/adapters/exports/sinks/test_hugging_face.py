@@ -55,7 +55,9 @@ async def test_what_is_not_comparable_says_so_first(tmp_path: Path) -> None:
     for text in files_in(tmp_path).values():
         (entry,) = entries(text)
         assert entry.notes is not None
-        assert entry.notes.startswith("Not comparable with published figures: Scored by")
+        assert entry.notes.startswith(
+            "Not comparable with published figures: Scored by built-in rules"
+        )
         assert entry.source_url is None
 
 

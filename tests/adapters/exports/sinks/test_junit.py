@@ -69,7 +69,7 @@ def test_coverage_and_headline_of_each_benchmark(tmp_path: Path) -> None:
             "passed",
             "400 of 400 questions scored (100.00%, 99.00% needed)",
         ),
-        ("a\ufffd.CaptionQA", "Overall, Score"): ("passed", "71.25 (69.50 to 73.00)"),
+        ("a\ufffd.CaptionQA", "Overall, score"): ("passed", "71.25 (69.50 to 73.00)"),
     }
 
 
@@ -87,7 +87,7 @@ def test_what_is_not_to_be_trusted_fails(tmp_path: Path) -> None:
         "coverage": "Failure",
         "unscored: backend": "Skipped",
         "captions": "Failure",
-        "Overall, Score": "Error",
+        "Overall, score": "Error",
     }
     assert found["x.CaptionQA", "coverage"][1].startswith("300 of 400 questions scored (75.00%")
 

@@ -177,7 +177,7 @@
       for (const name of FILTERS) if (selects[name].value) asked.set(name, selects[name].value);
     }
     if (token) asked.set("token", token);
-    return fetch(`${source}?${asked}`);
+    return fetch(`${source}?${asked}`).catch(() => ({ ok: false, status: "nothing" }));
   };
   const load = async (token) => {
     const mine = ++loads;
@@ -227,6 +227,11 @@
     return hash;
   };
 
+  const arrive = () => {
+    byId("samples").scrollIntoView();
+    if (only.kind) cards.querySelector(".card")?.focus();
+  };
+
   const step = async (by) => {
     const all = cards.getElementsByClassName("card");
     const at = [...all].indexOf(document.activeElement?.closest(".card"));
@@ -272,7 +277,10 @@
     event.preventDefault();
   });
   window.addEventListener("hashchange", () => {
-    if (location.hash.includes("=") && read()) apply().then(() => byId("samples").scrollIntoView());
+    // Another part of the page, whose filters stay.
+    if (location.hash && !location.hash.includes("=")) return;
+    const linked = read();
+    apply().then(() => linked && arrive());
   });
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details.long")) details.open = true;
@@ -292,9 +300,7 @@
       redraw();
     }
     setTimeout(prepareSearch);
-    if (!linked) return;
-    byId("samples").scrollIntoView();
-    if (only.kind === "verdict") cards.querySelector(".card")?.focus();
+    if (linked) arrive();
   };
   start();
 })();

@@ -1,0 +1,80 @@
+"""Stands for the command `vllm`, for recipes that start it.
+
+It takes the options that recipes use, as vLLM has them, and adds its id, model and GPUs to the file
+`VLLM_CALLS`. A captioner's words are in the file `weights` of the model's folder; a judge finds
+captions right that name a zebra. With a file `hold`, a captioner makes the file `asked` and hangs.
+"""
+
+import argparse
+import json
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("vllm", allow_abbrev=False)
+    serve = parser.add_subparsers(required=True).add_parser("serve", allow_abbrev=False)
+    serve.add_argument("model")
+    serve.add_argument("--port", type=int, default=8000)
+    serve.add_argument("--served-model-name", required=True)
+    serve.add_argument("--tensor-parallel-size", type=int, default=1)
+    serve.add_argument("--data-parallel-size", type=int, default=1)
+    serve.add_argument("--limit-mm-per-prompt", type=json.loads, default={})
+    return parser.parse_args()
+
+
+OPTIONS = options()
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        name = OPTIONS.served_model_name
+        models = {"data": [{"id": name, "owned_by": "vllm", "root": OPTIONS.model}]}
+        bodies: dict[str, Any] = {"/health": {}, "/v1/models": models}
+        self._answer(bodies.get(self.path), 200 if self.path in bodies else 404)
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = request["messages"][-1]["content"]
+        pictures = sum(part["type"] == "image_url" for part in content if isinstance(part, dict))
+        if pictures and Path("hold").exists():
+            Path("asked").touch()
+            threading.Event().wait()
+        score = 1 if "zebra" in json.dumps(content) else -1
+        text = json.dumps({"score": score, "reason": ""})
+        if pictures:
+            text = Path(OPTIONS.model, "weights").read_text()
+        allowed = pictures <= OPTIONS.limit_mm_per_prompt.get("image", 999)
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        body = {"model": OPTIONS.served_model_name, "choices": [choice], "id": "1", "created": 0}
+        self._answer(body, 200 if allowed else 400)
+
+    def _answer(self, body: Any, status: int) -> None:
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base has it
+        pass
+
+
+def main() -> None:
+    devices = os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+    if OPTIONS.tensor_parallel_size * OPTIONS.data_parallel_size != len(devices):
+        sys.exit(f"{len(devices)} GPUs for another number of workers")
+    with Path(os.environ["VLLM_CALLS"]).open("a") as file:
+        file.write(json.dumps([os.getpid(), OPTIONS.model, devices]) + "\n")
+    ThreadingHTTPServer.daemon_threads = True
+    ThreadingHTTPServer(("127.0.0.1", OPTIONS.port), Handler).serve_forever()
+
+
+if __name__ == "__main__":
+    main()
