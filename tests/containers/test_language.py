@@ -51,5 +51,5 @@ def test_a_model_that_is_not_there_is_named(image: str, language: str) -> None:
     there, without = containers.run(language, *asked), containers.run(image, *asked)
     assert (there.returncode, without.returncode) == (1, 1)
     assert "en_core_web_sm" in there.stdout
-    assert "pip install 'spacy>=3.8'" in without.stdout
-    assert "pip install 'spacy>=3.8'" not in there.stdout
+    assert "pip install 'caliper-captions[spacy]'" in without.stdout
+    assert "pip install 'caliper-captions[spacy]'" not in there.stdout

@@ -158,7 +158,8 @@ def _naming_field(found: CaptionRows, names: SampleNames) -> str:
     sure = [field for field in named if named[field] and not _is_unsure(field)]
     best = max(sure or named, key=lambda field: len(named[field]))
     ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in found.rows)
-    if not named[best] and not ambiguous:
+    # Data of questions about media alone have no samples that need captions.
+    if names.samples and not named[best] and not ambiguous:
         seen = (
             f"{field} {_listed(row.names[field] for row in found.rows if field in row.names)}"
             for field in islice(named, _EXAMPLES)

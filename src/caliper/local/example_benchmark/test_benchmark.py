@@ -4,7 +4,7 @@ from pathlib import Path
 
 import caliper
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parent
 
 
 def test_three_of_four_things_are_mentioned(tmp_path: Path) -> None:
