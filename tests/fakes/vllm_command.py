@@ -27,13 +27,12 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-OPTIONS = options()
-
-
 class Handler(BaseHTTPRequestHandler):
+    options: argparse.Namespace
+
     def do_GET(self) -> None:
-        name = OPTIONS.served_model_name
-        models = {"data": [{"id": name, "owned_by": "vllm", "root": OPTIONS.model}]}
+        name = self.options.served_model_name
+        models = {"data": [{"id": name, "owned_by": "vllm", "root": self.options.model}]}
         bodies: dict[str, Any] = {"/health": {}, "/v1/models": models}
         self._answer(bodies.get(self.path), 200 if self.path in bodies else 404)
 
@@ -47,11 +46,16 @@ class Handler(BaseHTTPRequestHandler):
         score = 1 if "zebra" in json.dumps(content) else -1
         text = json.dumps({"score": score, "reason": ""})
         if pictures:
-            text = Path(OPTIONS.model, "weights").read_text()
-        allowed = pictures <= OPTIONS.limit_mm_per_prompt.get("image", 999)
+            text = Path(self.options.model, "weights").read_text()
+        allowed = pictures <= self.options.limit_mm_per_prompt.get("image", 999)
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        body = {"model": OPTIONS.served_model_name, "choices": [choice], "id": "1", "created": 0}
+        body = {
+            "model": self.options.served_model_name,
+            "choices": [choice],
+            "id": "1",
+            "created": 0,
+        }
         self._answer(body, 200 if allowed else 400)
 
     def _answer(self, body: Any, status: int) -> None:
@@ -67,13 +71,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
+    chosen = Handler.options = options()
     devices = os.environ["CUDA_VISIBLE_DEVICES"].split(",")
-    if OPTIONS.tensor_parallel_size * OPTIONS.data_parallel_size != len(devices):
+    if chosen.tensor_parallel_size * chosen.data_parallel_size != len(devices):
         sys.exit(f"{len(devices)} GPUs for another number of workers")
     with Path(os.environ["VLLM_CALLS"]).open("a") as file:
-        file.write(json.dumps([os.getpid(), OPTIONS.model, devices]) + "\n")
+        file.write(json.dumps([os.getpid(), chosen.model, devices]) + "\n")
     ThreadingHTTPServer.daemon_threads = True
-    ThreadingHTTPServer(("127.0.0.1", OPTIONS.port), Handler).serve_forever()
+    ThreadingHTTPServer(("127.0.0.1", chosen.port), Handler).serve_forever()
 
 
 if __name__ == "__main__":
