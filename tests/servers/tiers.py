@@ -27,6 +27,7 @@ LONG = {
     "cli/test_full_disk.py": "starts every command as a Python of its own",
     "cli/test_gate_aa.py": "redraws verdicts by the thousand",
     "cli/test_leaderboard.py": "evaluates five runs; analysis/test_leaderboard has the rules",
+    "cli/test_label_studio.py": "evaluates the examples; comparing and adapters have the rules",
     "cli/test_plugin.py": "starts every command as a Python of its own",
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
     "cli/test_sequential_suites.py": "evaluates ten checkpoints; local/test_decided_runs is first",
