@@ -11,6 +11,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.clock import FakeClock
+from tests.fakes.installation import over
 from tests.fakes.installed_suites import installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
@@ -185,7 +186,7 @@ async def test_money_is_by_the_prices_of_the_service(tmp_path: Path) -> None:
                 entry = CheckpointEntry.new(suite.name, suite.version, first, "now")
                 await there.evaluator.abandon(replace(entry, round=number))
                 (run,) = (await gateway.list()).evaluations
-                assert (await gateway.get(run.spec.run_id)).state is RunState.CANCELLED
+                assert (await over(gateway, run.spec.run_id)).state is RunState.CANCELLED
             costs = RunCosts(store, {MODEL: (1000.0, 2000.0)})
             there.evaluator = replace(there.evaluator, costs=costs)
             await SuiteRegistry(store, clock).register(suite, second)
