@@ -10,8 +10,8 @@ from tests.fakes.endpoints import FakeEndpoint
 from tests.fakes.sources import ROOT
 from tests.fakes.triton_asking import VLLM, address_of
 
-from caliper.adapters.models.declared import DeclaredEndpoint
 from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.models.plugin_endpoint import PluginEndpoint
 from caliper.adapters.models.pool import Pool
 from caliper.adapters.models.replica import BackendAccess, ChatEndpoint
 from caliper.adapters.models.retries import Budget
@@ -26,7 +26,7 @@ PROGRAM = "sh -c 'cat > /dev/null; echo hello'#parrot@1"
 PROGRAM_AWAY = "no-such-program-anywhere#parrot@1"
 
 
-def declared(spec: str | None, example: str) -> DeclaredEndpoint:
+def declared(spec: str | None, example: str) -> PluginEndpoint:
     """The endpoint of a SPEC, else that of the example in docs/add-a-backend.md."""
     if spec is None:
         module = runpy.run_path(str(ROOT / "examples" / "extending" / "program_model.py"))
@@ -34,11 +34,11 @@ def declared(spec: str | None, example: str) -> DeclaredEndpoint:
     else:
         kind, rest = split_spec(spec)
         backend = BACKENDS.load(kind)
-    return DeclaredEndpoint.open(backend, rest, BackendAccess(), "program of a-package 1.0")
+    return PluginEndpoint.open(backend, rest, BackendAccess(), "program of a-package 1.0")
 
 
 class TestDeclared(BackendContract):
-    kind = DeclaredEndpoint
+    kind = PluginEndpoint
 
     @pytest.fixture
     async def endpoint(self, request: pytest.FixtureRequest) -> AsyncIterator[ChatEndpoint]:

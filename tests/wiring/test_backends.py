@@ -10,7 +10,7 @@ from tests.fakes.endpoints import FakeEndpoint, hold
 from tests.fakes.models import OpenPack
 from tests.fakes.plugin import declare, find_in
 
-from caliper.adapters.models.declared import DeclaredEndpoint
+from caliper.adapters.models.plugin_endpoint import PluginEndpoint
 from caliper.core.errors import BackendTimeout, CaliperError, FunctionFailed, InvalidInput
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
@@ -89,10 +89,10 @@ class Odd(FakeEndpoint):
 
 async def test_what_the_package_does_wrong_is_named() -> None:
     for told in (None, "text", ("text", "stop")):
-        endpoint = DeclaredEndpoint(Odd(lambda _, told=told: told), KIND, 60)  # type: ignore[misc]
+        endpoint = PluginEndpoint(Odd(lambda _, told=told: told), KIND, 60)  # type: ignore[misc]
         with pytest.raises(FunctionFailed, match=f"{KIND} returned .*, no Completion"):
             await endpoint.complete(HELLO, Decoding())
-    endpoint = DeclaredEndpoint(FakeEndpoint(lambda _: KeyError("x")), KIND, 60)
+    endpoint = PluginEndpoint(FakeEndpoint(lambda _: KeyError("x")), KIND, 60)
     with pytest.raises(FunctionFailed, match=f"{KIND} raised KeyError"):
         await endpoint.complete(HELLO, Decoding())
 
@@ -108,15 +108,15 @@ class Clinging(FakeEndpoint):
 
 async def test_what_cannot_be_closed_is_named_and_holds_nobody_up() -> None:
     with pytest.raises(FunctionFailed, match=rf"{KIND} raised ValueError\('no'\)"):
-        await DeclaredEndpoint(Clinging(lambda _: "no"), KIND, 60).close()
-    await DeclaredEndpoint(Clinging(lambda _: ""), KIND, 0.01).close()
+        await PluginEndpoint(Clinging(lambda _: "no"), KIND, 60).close()
+    await PluginEndpoint(Clinging(lambda _: ""), KIND, 0.01).close()
 
 
 async def test_a_call_has_a_deadline_and_can_be_cancelled() -> None:
     never = hold(FakeEndpoint())
     with pytest.raises(BackendTimeout):
-        await DeclaredEndpoint(never, KIND, 0.01).complete(HELLO, Decoding())
-    call = asyncio.create_task(DeclaredEndpoint(never, KIND, 60).complete(HELLO, Decoding()))
+        await PluginEndpoint(never, KIND, 0.01).complete(HELLO, Decoding())
+    call = asyncio.create_task(PluginEndpoint(never, KIND, 60).complete(HELLO, Decoding()))
     await asyncio.sleep(0)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from caliper.benchmarks.registry import benchmark, benchmark_names
+from caliper.cli.data_progress import with_data
 from caliper.cli.exits import Exit
-from caliper.cli.fetching import with_data
 from caliper.cli.options import (
     ConfigOption,
     How,

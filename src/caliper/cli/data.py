@@ -15,8 +15,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.data_progress import with_data
 from caliper.cli.exits import Exit
-from caliper.cli.fetching import with_data
 from caliper.cli.flags import Data
 from caliper.cli.installation import InstalledStore
 from caliper.cli.options import OutputOptions, command_taking

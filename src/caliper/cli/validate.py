@@ -18,8 +18,8 @@ from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names, usable_names
 from caliper.benchmarks.settings import resolve_settings
 from caliper.cli.console import ERR, OUT, write_json, write_reason
+from caliper.cli.data_progress import path_of_data, with_data
 from caliper.cli.exits import Exit
-from caliper.cli.fetching import path_of_data, with_data
 from caliper.cli.flags import Json, Quiet
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Item

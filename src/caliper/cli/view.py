@@ -18,8 +18,8 @@ from caliper.cli.options import command_taking
 from caliper.cli.show import show_place
 from caliper.core.errors import InvalidInput
 from caliper.local.directory import find_run, finished_runs
+from caliper.local.run_page import run_page
 from caliper.local.run_shelf import RunShelf
-from caliper.local.shared_page import shared_page
 from caliper.serving.addresses import Address
 from caliper.serving.pages import Pages, error_page
 from caliper.serving.web import WebServer
@@ -64,7 +64,7 @@ def view(options: ViewOptions) -> int:
         return Exit.DONE
     if len(directories) > 1:
         raise InvalidInput("is a page of one run: name one", field="--out")
-    page = asyncio.run(shared_page(directories[0], with_media=options.with_media))
+    page = asyncio.run(run_page(directories[0], with_media=options.with_media))
     write_text(options.out, page)
     show_place(options.out, OUT)
     return Exit.DONE

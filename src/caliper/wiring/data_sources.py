@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caliper.adapters.datasets.declared import DeclaredSource
+from caliper.adapters.datasets.plugin_source import PluginSource
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.lazy import lazy_module
 from caliper.plugins import PluginGroup, blame, no_function
@@ -99,7 +99,7 @@ def open_source(scheme: str) -> DataSource:
         return SOURCES[scheme]()
     plugin, open_declared = DATASETS.label(scheme), DATASETS.load(scheme)
     with blame(plugin):
-        return DeclaredSource(open_declared(cache_folder() / scheme), plugin)
+        return PluginSource(open_declared(cache_folder() / scheme), plugin)
 
 
 def cache_folder() -> Path:

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.models.declared import DeclaredEndpoint
 from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.models.plugin_endpoint import PluginEndpoint
 from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.replica import BackendAccess, ChatEndpoint, ResolvableEndpoint
@@ -158,10 +158,10 @@ class ModelRoom:
             for endpoint in endpoints
         ]
 
-    def _declared(self, kind: str, rest: str) -> DeclaredEndpoint:
+    def _declared(self, kind: str, rest: str) -> PluginEndpoint:
         token = "" if self.access.token is None else self.access.token.get_secret_value()
         access = BackendAccess(token, self.access.timeout, self.access.ca)
-        return DeclaredEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
+        return PluginEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
 
     def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
         for address in addresses:

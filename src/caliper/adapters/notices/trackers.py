@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters.tracking import (
+from caliper.adapters.tracker_libraries import (
     STEP,
     experiment_id,
     library,

@@ -10,14 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from caliper.adapters.exports.sinks.tracked import (
+from caliper.adapters.exports.sinks.tracker_content import (
     files_of,
     mark_of,
     metrics_of,
     setup_of,
     standing_of,
 )
-from caliper.adapters.tracking import experiment_id, library, tagged_run
+from caliper.adapters.tracker_libraries import experiment_id, library, tagged_run
 from caliper.ports.sinks import Results
 
 _RUN, _MARK = "caliper.run", "caliper.mark"

@@ -28,7 +28,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from caliper.adapters.exports.sinks.selection import rankable_figures
-from caliper.adapters.exports.sinks.tracked import mark_of
+from caliper.adapters.exports.sinks.tracker_content import mark_of
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.report import VerdictRow
 from caliper.pipeline.work.log_subject import job_span

@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from caliper.adapters.exports.sinks.tracked import (
+from caliper.adapters.exports.sinks.tracker_content import (
     files_of,
     mark_of,
     metrics_of,
@@ -15,7 +15,7 @@ from caliper.adapters.exports.sinks.tracked import (
     setup_of,
     standing_of,
 )
-from caliper.adapters.tracking import STEP, library, start_run
+from caliper.adapters.tracker_libraries import STEP, library, start_run
 from caliper.ports.sinks import Results
 
 _MARK = "caliper_mark"

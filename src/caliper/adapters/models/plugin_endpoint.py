@@ -19,7 +19,7 @@ from caliper.ports.models import ChatMessage, Completion
 _Result = TypeVar("_Result")
 
 
-class DeclaredEndpoint:
+class PluginEndpoint:
     """A ChatEndpoint of another package. Calls have a deadline, whatever the package does.
 
     `kind` names the package and its version: they become part of the identity, so that runs with
@@ -30,9 +30,7 @@ class DeclaredEndpoint:
         self._endpoint, self._kind, self._timeout = endpoint, kind, timeout
 
     @classmethod
-    def open(
-        cls, backend: Backend, rest: str, access: BackendAccess, kind: str
-    ) -> DeclaredEndpoint:
+    def open(cls, backend: Backend, rest: str, access: BackendAccess, kind: str) -> PluginEndpoint:
         """Raises what `backend` raises, and FunctionFailed for what is no error of Caliper."""
         with blame(kind):
             return cls(backend(rest, access), kind, access.timeout)

@@ -10,7 +10,7 @@ from caliper.ports.data_sources import DataSource, Transferred
 
 
 @dataclass(frozen=True, slots=True)
-class DeclaredSource:
+class PluginSource:
     """ports.data_sources.DataSource of another package, which `plugin` names. Its methods also
     raise FunctionFailed, for what is no error of Caliper.
     """

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 
 from caliper.adapters.files import encode_text
-from caliper.adapters.tracking import metric_name
+from caliper.adapters.tracker_libraries import metric_name
 from caliper.core.report import leaves
 from caliper.ports.sinks import Results
 

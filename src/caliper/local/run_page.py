@@ -15,7 +15,7 @@ _LARGEST = 400_000_000
 """The most bytes before compression."""
 
 
-async def shared_page(directory: RunDirectory, *, with_media: bool) -> str:
+async def run_page(directory: RunDirectory, *, with_media: bool) -> str:
     """Render the page; pictures are part of it only `with_media`, which not everybody may pass on.
 
     Raises what `reports.read_report` raises.
