@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Delivery, Message, Record
+from caliper.core.errors import StreamUnavailable
 
 PATIENCE = 60
 
@@ -61,15 +62,23 @@ async def publish(stream: KafkaStream, topic: str, count: int) -> None:
 
 
 async def records(access: KafkaAccess, topic: str) -> list[Record]:
-    log = KafkaLog(access)
+    """All records of a topic. Reading starts again, as every reader's does, if Kafka does not
+    answer in time.
+    """
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with suppress(StreamUnavailable):
+                return await _records(KafkaLog(access), topic)
+
+
+async def _records(log: KafkaLog, topic: str) -> list[Record]:
     # A compacted topic has fewer records than its offsets suggest.
     ends = dict(await log.ends(topic))
     retained: list[Record] = []
-    reading = log.read(topic, {})
-    while ends:
-        record = await anext(reading)
-        retained.append(record)
-        if record.offset + 1 >= ends.get(record.partition, 0):
-            ends.pop(record.partition, None)
-    await reading.aclose()
+    async with aclosing(log.read(topic, {})) as reading:
+        while ends:
+            record = await anext(reading)
+            retained.append(record)
+            if record.offset + 1 >= ends.get(record.partition, 0):
+                ends.pop(record.partition, None)
     return retained
