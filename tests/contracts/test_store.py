@@ -13,7 +13,6 @@ from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
-from tests.fakes.watching import FallibleStore
 from tests.servers.access import access_to
 
 from caliper.adapters.stores.bucket import apply_storage
@@ -113,14 +112,6 @@ class TestCountingStore(DeletableStoreContract):
     @pytest.fixture
     def store(self) -> DeletableStore:
         return CountingStore(MemoryStore())
-
-
-class TestFallibleStore(StoreContract):
-    kind = FallibleStore
-
-    @pytest.fixture
-    def store(self) -> ObjectStore:
-        return FallibleStore()
 
 
 SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)

@@ -14,7 +14,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.installed_suites import installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.suite_folders import suite as written
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
@@ -72,22 +72,14 @@ async def test_a_kill_before_the_note_pays_in_the_next_process() -> None:
 
 
 async def test_a_skip_while_it_is_noted_pays_what_is_noted() -> None:
-    noting, goes_on = asyncio.Event(), asyncio.Event()
-
-    class SlowStore(MemoryStore):
-        async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-            noted = await super().replace(key, data, version)
-            noting.set()
-            await goes_on.wait()
-            return noted
-
-    store, paid = SlowStore(), list[Spending]()
+    store, paid = MemoryStore(), list[Spending]()
+    store.after = noting = Gate("replace")
     await use(store, 1, 10, models={"judge": [7, 3]})
     paying = asyncio.create_task(RunCosts(store, PRICES).pay(ENDED, paid.append))
-    await noting.wait()
+    await noting.reached.wait()
     paying.cancel()
     await asyncio.sleep(0)
-    goes_on.set()
+    noting.opened.set()
     with pytest.raises(asyncio.CancelledError):
         await paying
     assert paid == [Spending(0, 10, 0.013)]

@@ -53,12 +53,11 @@ class DyingStore(MemoryStore):
 
     left = 0
 
-    async def delete(self, *keys: str) -> None:
-        for key in keys:
+    async def before(self, call: str, _: str) -> None:
+        if call == "delete":
             if not self.left:
                 raise StoreUnavailable("gone")
             self.left -= 1
-            await super().delete(key)
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +174,8 @@ class StartingStore(MemoryStore):
 
     run = ""
 
-    async def delete(self, key: str) -> None:
-        await super().delete(key)
-        if self.run:
+    async def after(self, call: str, _: str) -> None:
+        if call == "delete" and self.run:
             started, self.run = self.run, ""
             await note_start(run_store(self, started), Terms(), NOW)
 
