@@ -1,6 +1,5 @@
 """`caliper build captionqa` with scripted models, in one process."""
 
-import asyncio
 import json
 import shutil
 from collections import Counter
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import Command, run, steps
 from tests.fakes.question_writer import writing, written
 from tests.fakes.sources import EXAMPLES
 
@@ -33,14 +32,6 @@ def words(images: Path, *more: str) -> tuple[str, ...]:
 def by_models(server: ChatServer) -> tuple[str, ...]:
     spec = f"tgi:{server.url}"
     return ("--generator", spec, "--blind", spec, "--validator", spec, "--validator", spec)
-
-
-async def run(folder: Path, *arguments: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *arguments, code=code)
-
-
-def steps(ended: Ended) -> dict[str, Any]:
-    return {step["step"]: step for step in ended.told["steps"]}
 
 
 def candidates(folder: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """`caliper build capability`, in one process: on given annotations, and with scripted models."""
 
-import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.annotators import annotating
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import Command, run, steps
 from tests.fakes.sources import EXAMPLES
 
 from caliper.benchmarks.capability.tasks import NAMES
@@ -21,16 +20,8 @@ def words(media: Path, *more: str) -> tuple[str, ...]:
     return ("build", "capability", "--media", str(media), "--out", "out", *more)
 
 
-async def run(folder: Path, *arguments: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *arguments, code=code)
-
-
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def steps(ended: Ended) -> dict[str, Any]:
-    return {step["step"]: step for step in ended.told["steps"]}
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """`caliper build comprecap`, in one process."""
 
-import asyncio
 import json
 from collections import Counter
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import Command, run, steps
 from tests.fakes.question_writer import words
 from tests.fakes.scene_writer import scene_writing
 from tests.fakes.sources import EXAMPLES
@@ -20,10 +19,6 @@ IMAGES = ("--images", str(EXAMPLES / "media" / "images"))
 
 def build(*more: str) -> tuple[str, ...]:
     return ("build", "comprecap", "--out", "out", *more)
-
-
-def steps(ended: Ended) -> dict[str, Any]:
-    return {step["step"]: step for step in ended.told["steps"]}
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -109,10 +104,6 @@ def home(tmp_path: Path) -> Path:
 
 
 FILES = ("--scenes", "coco.json", "--descriptions", "given.jsonl", "--images", "pictures")
-
-
-async def run(folder: Path, *arguments: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *arguments, code=code)
 
 
 async def test_what_a_model_writes_is_for_review(home: Path) -> None:

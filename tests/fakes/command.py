@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -102,6 +103,16 @@ class Command:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+async def run(folder: Path, *arguments: object, code: int = 0) -> Ended:
+    """Run it in a folder, beside servers of this process."""
+    return await asyncio.to_thread(Command(folder), *arguments, code=code)
+
+
+def steps(ended: Ended) -> dict[str, Any]:
+    """The steps of a build by name, from its JSON."""
+    return {step["step"]: step for step in ended.told["steps"]}
 
 
 def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:

@@ -4,16 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from uuid import uuid4
 
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import installation, over
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
-from tests.servers.access import access_to
+from tests.servers.access import new_bucket
 
-from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.minio import MinioStore
 from caliper.core.errors import StoreUnavailable
 from caliper.core.run import RunState
@@ -218,11 +216,8 @@ async def test_a_purge_that_dies_is_completed_by_the_next(stored: Stored) -> Non
 
 @pytest.fixture
 async def bucket(minio: str) -> AsyncIterator[MinioStore]:
-    access = access_to(minio, f"tests-{uuid4().hex[:12]}")
-    apply_storage(access)
-    store = MinioStore(access)
-    yield store
-    await store.close()
+    async with new_bucket(minio) as store:
+        yield store
 
 
 async def test_a_bucket_is_left_as_any_store(stored: Stored, bucket: MinioStore) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.outboxes import ALL, Desk, FakeTarget
 from tests.fakes.receivers import HANG, SECRET, Receiver
+from tests.fakes.serving import Killed
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
 
@@ -17,10 +18,6 @@ from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import MOST_ATTEMPTS, Notice
 from caliper.pipeline.suites.outbox import LIMIT
-
-
-class Killed(BaseException):
-    """The process ends here."""
 
 
 class MortalStore(MemoryStore):

@@ -3,15 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
-from tests.servers.access import access_to
+from tests.servers.access import new_bucket
 
-from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
 from caliper.core.checkpoints import CheckpointEntry, EntryFigure
@@ -112,11 +110,8 @@ class TestInADirectory(RegistryContract):
 class TestOnMinio(RegistryContract):
     @pytest.fixture
     async def store(self, minio: str) -> AsyncIterator[MinioStore]:
-        access = access_to(minio, f"tests-{uuid4().hex[:12]}")
-        apply_storage(access)
-        store = MinioStore(access)
-        yield store
-        await store.close()
+        async with new_bucket(minio) as store:
+            yield store
 
 
 def test_every_state_has_an_owner_and_a_way_on() -> None:
