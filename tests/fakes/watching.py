@@ -61,8 +61,8 @@ class Watching:
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
         return self.told.scores.get((model, "captionqa", window), {})
 
-    def score(self, window: Window = Window.RUN, model: str = "ours") -> float:
-        return self.of(window, model)["overall", "accuracy"].value
+    def score(self, window: Window = Window.RUN) -> float:
+        return self.of(window)["overall", "accuracy"].value
 
 
 def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:
