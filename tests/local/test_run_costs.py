@@ -85,20 +85,6 @@ async def test_a_skip_while_it_is_noted_pays_what_is_noted() -> None:
     assert paid == [Spending(0, 10, 0.013)]
 
 
-async def test_what_an_earlier_release_noted_as_paid_is_not_paid_again() -> None:
-    store, paid, run = MemoryStore(), list[Spending](), ENDED.spec.run_id
-    costs = RunCosts(store, PRICES)
-    await costs.begin(ENTRY, run, "")
-    (key,) = (key for key in store.objects if "/begun/" in key)
-    noted = {"run": run, "round": ENTRY.round, "paid": Spending(0, 10).to_json()}
-    await write_json(store, key, **noted)
-    await use(store, 1, 12, models={"judge": [12, 0]})
-    again = replace(ENTRY, round=ENTRY.round + 1)
-    await costs.begin(again, run, "")
-    await costs.pay(ENDED, paid.append)
-    assert [each.tokens for each in paid] == [2]
-
-
 async def test_a_run_that_several_suites_share_is_paid_by_one() -> None:
     store, paid = MemoryStore(), list[Spending]()
     await use(store, 1, 10, models={"judge": [7, 3]})
