@@ -1,6 +1,7 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -38,11 +39,66 @@ class MemoryStore:
     async def after(self, call: str, key: str) -> None:
         pass
 
-    async def _begin(self, call: str, key: str) -> None:
+    @asynccontextmanager
+    async def _call(self, call: str, key: str) -> AsyncIterator[None]:
         self.calls.append((call, key))
         if call in self.away and self.away[call] in key:
             raise StoreUnavailable("away")
         await self.before(call, key)
+        yield
+        await self.after(call, key)
+
+    async def put(self, key: str, data: bytes | Path) -> None:
+        async with self._call("put", key):
+            await self._write(key, data)
+
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        async with self._call("get", key):
+            return check_size(key, self.objects.get(check_key(key)), max_bytes)
+
+    async def version(self, key: str) -> str | None:
+        async with self._call("version", key):
+            return self._version(key)
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        async with self._call("replace", key):
+            if isinstance(data, Path):
+                data = await asyncio.to_thread(data.read_bytes)
+            if self._version(key) == version:
+                await self._write(key, data)
+        return self._version(key) if self.objects.get(key) == data else None
+
+    async def get_file(self, key: str, file: Path) -> bool:
+        async with self._call("get_file", key):
+            if key in self.objects:
+                await asyncio.to_thread(file.write_bytes, self.objects[key])
+            return key in self.objects
+
+    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
+        async with self._call("get_range", key):
+            data = self.objects.get(check_key(key))
+            return None if data is None else data[first : first + length] or None
+
+    async def size(self, key: str) -> int | None:
+        async with self._call("size", key):
+            data = self.objects.get(check_key(key))
+            return None if data is None else len(data)
+
+    async def delete(self, *keys: str) -> None:
+        for key in keys:
+            async with self._call("delete", key):
+                self.objects.pop(check_key(key), None)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        async with self._call("list", prefix):
+            checked = check_prefix(prefix)
+            found = sorted(key for key in self.objects if key.startswith(checked))
+        for key in found:
+            yield key
+
+    def _version(self, key: str) -> str | None:
+        data = self.objects.get(check_key(key))
+        return None if data is None else hashlib.sha256(data).hexdigest()
 
     async def _write(self, key: str, data: bytes | Path) -> None:
         if self.full or (self.refused and key.startswith(self.refused)):
@@ -50,62 +106,6 @@ class MemoryStore:
         if isinstance(data, Path):
             data = await asyncio.to_thread(data.read_bytes)
         self.objects[check_key(key)] = data
-
-    async def put(self, key: str, data: bytes | Path) -> None:
-        await self._begin("put", key)
-        await self._write(key, data)
-        await self.after("put", key)
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        await self._begin("get", key)
-        data = self.objects.get(check_key(key))
-        await self.after("get", key)
-        return check_size(key, data, max_bytes)
-
-    def _version(self, key: str) -> str | None:
-        data = self.objects.get(check_key(key))
-        return None if data is None else hashlib.sha256(data).hexdigest()
-
-    async def version(self, key: str) -> str | None:
-        await self._begin("version", key)
-        return self._version(key)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        await self._begin("replace", key)
-        if isinstance(data, Path):
-            data = await asyncio.to_thread(data.read_bytes)
-        if self._version(key) == version:
-            await self._write(key, data)
-        await self.after("replace", key)
-        return self._version(key) if self.objects.get(key) == data else None
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        await self._begin("get_file", key)
-        if key in self.objects:
-            await asyncio.to_thread(file.write_bytes, self.objects[key])
-        return key in self.objects
-
-    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
-        await self._begin("get_range", key)
-        data = self.objects.get(check_key(key))
-        return None if data is None else data[first : first + length] or None
-
-    async def size(self, key: str) -> int | None:
-        await self._begin("size", key)
-        data = self.objects.get(check_key(key))
-        return None if data is None else len(data)
-
-    async def delete(self, *keys: str) -> None:
-        for key in keys:
-            await self._begin("delete", key)
-            self.objects.pop(check_key(key), None)
-            await self.after("delete", key)
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        await self._begin("list", prefix)
-        checked = check_prefix(prefix)
-        for key in sorted(key for key in self.objects if key.startswith(checked)):
-            yield key
 
 
 class Gate:
