@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, run, steps
 from tests.fakes.question_writer import writing, written
@@ -35,8 +36,7 @@ def by_models(server: ChatServer) -> tuple[str, ...]:
 
 
 def candidates(folder: Path) -> list[dict[str, Any]]:
-    text = (folder / "out" / "candidates.jsonl").read_text()
-    return [json.loads(line) for line in text.splitlines()]
+    return tiny.read_lines(folder / "out" / "candidates.jsonl")
 
 
 def review(folder: Path, *verdicts: str) -> None:
