@@ -35,8 +35,8 @@ class Population:
 
     `open` counts the questions that can be asked, `whole` also those whose verdict is reused.
     `correct` and `hit` are the sums of c and h over the reused ones. `base` is the
-    baseline's figure. `noise` is the variance of an influence if the same is judged again, of
-    baseline and candidate together.
+    baseline's figure, 0 without a baseline. `noise` is the variance of an influence if the same is
+    judged again, of baseline and candidate together. `paired`: the first control is the baseline.
     """
 
     open: Array
@@ -45,6 +45,7 @@ class Population:
     hit: Array
     base: Array
     noise: Array
+    paired: bool = True
 
     @property
     def open_share(self) -> Array:
@@ -85,14 +86,15 @@ def estimate(folds: Array, population: Population, measure: Measure) -> StratumE
     row = np.zeros(total.shape[:-1])
     row[..., 0] = -(on_correct * means[0] + on_hit * means[1])
     row[..., 1], row[..., 2] = on_correct, on_hit
-    # The first control is the baseline.
-    row[..., 3] = -1
+    if population.paired:
+        row[..., 3] = -1
     rows = np.repeat(row[..., None, :, :], FOLDS, axis=-3)
-    slopes = _slopes(total[..., None, :, :, :] - folds, row[..., None, :, :])
-    # Where all is drawn, chance explains nothing any more, and the difference is exact.
-    mean = (slopes * folds[..., 0, 0, None]).sum(axis=-3) / number[..., None]
-    share = np.minimum(drawn / np.maximum(population.open, 1), 1)[..., None, :, None]
-    rows[..., 3:] -= slopes + share * (mean[..., None, :, :] - slopes)
+    if folds.shape[-1] > 3:
+        slopes = _slopes(total[..., None, :, :, :] - folds, row[..., None, :, :])
+        # Where all is drawn, chance explains nothing any more, and the difference is exact.
+        mean = (slopes * folds[..., 0, 0, None]).sum(axis=-3) / number[..., None]
+        share = np.minimum(drawn / np.maximum(population.open, 1), 1)[..., None, :, None]
+        rows[..., 3:] -= slopes + share * (mean[..., None, :, :] - slopes)
     products = (folds @ rows[..., None])[..., 0]
     centre = products[..., 0].sum(axis=-2) / number
     squares = (products * rows).sum(axis=(-3, -1)) - drawn * centre**2
