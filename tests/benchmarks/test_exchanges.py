@@ -3,6 +3,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.fakes.examinations import driven, in_turn
 
 from caliper.benchmarks.exchanges import LONGEST, UNREADABLE, Reading, ask_and_read, examine_each
 from caliper.benchmarks.registry import BUILT_IN, benchmark
@@ -29,16 +30,8 @@ def read(asked: Ask, text: str) -> Reading:
 def asked(*rounds: Sequence[Answer]) -> tuple[Result, list[list[tuple[int, int]]]]:
     """The results, and (ordinal, attempt) of what was asked in each round."""
     asks = [ask(number) for number in range(len(rounds[0]))]
-    examination = ask_and_read(asks, read)
-    batches = []
-    batch = next(examination)
-    try:
-        for answers in rounds:
-            batches.append([(one.question.ordinal, one.attempt) for one in batch])
-            batch = examination.send(answers)
-    except StopIteration as stop:
-        return stop.value, batches
-    raise AssertionError("asked more often than was answered")
+    batches, results = driven(ask_and_read(asks, read), in_turn(*rounds))
+    return results, [[(one.question.ordinal, one.attempt) for one in batch] for batch in batches]
 
 
 def test_readable_replies_are_asked_for_once() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from tests.building.questions import asked, candidates
+from tests.fakes.examinations import driven, in_turn
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import INTERNAL, all_names, benchmark, benchmark_names
@@ -27,15 +28,8 @@ def planned(row: dict[str, Any]) -> Item:
 
 
 def examined(item: Item, *batches: list[Answer]) -> tuple[Verdict, ...]:
-    examination = BUILDING.examine(item, None, {})
-    try:
-        next(examination)
-        for answers in batches:
-            examination.send(answers)
-    except StopIteration as stop:
-        verdicts: tuple[Verdict, ...] = stop.value
-        return verdicts
-    raise AssertionError("it asks for more")
+    _, verdicts = driven(BUILDING.examine(item, None, {}), in_turn(*batches))
+    return tuple(verdicts)
 
 
 def test_nobody_evaluates_on_it() -> None:

@@ -4,22 +4,16 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.command import Command
+from tests.fakes.command import Command, with_runs
 from tests.fakes.sources import EXAMPLES
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     """A folder with the runs careful, careless, and strict: the careless captions read strictly."""
-    caliper = Command(tmp_path_factory.mktemp("agreement"))
-    for name, config, *more in (
-        ("careful", "careful"),
-        ("careless", "careless"),
-        ("strict", "careless", "--set", "reply_reading=strict"),
-    ):
-        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
-        caliper("evaluate", *flags, *more, code=0)
-    return caliper
+    strict = ("careless", "--set", "reply_reading=strict")
+    folder = tmp_path_factory.mktemp("agreement")
+    return with_runs(folder, careful=["careful"], careless=["careless"], strict=strict)
 
 
 def test_agreement_of_two_judges(ran: Command) -> None:

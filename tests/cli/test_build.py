@@ -1,6 +1,5 @@
 """`caliper build captionqa` with scripted models, in one process."""
 
-import asyncio
 import json
 import shutil
 from collections import Counter
@@ -8,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import Command, run, steps
 from tests.fakes.question_writer import writing, written
 from tests.fakes.sources import EXAMPLES
 
@@ -35,17 +35,8 @@ def by_models(server: ChatServer) -> tuple[str, ...]:
     return ("--generator", spec, "--blind", spec, "--validator", spec, "--validator", spec)
 
 
-async def run(folder: Path, *arguments: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *arguments, code=code)
-
-
-def steps(ended: Ended) -> dict[str, Any]:
-    return {step["step"]: step for step in ended.told["steps"]}
-
-
 def candidates(folder: Path) -> list[dict[str, Any]]:
-    text = (folder / "out" / "candidates.jsonl").read_text()
-    return [json.loads(line) for line in text.splitlines()]
+    return tiny.read_lines(folder / "out" / "candidates.jsonl")
 
 
 def review(folder: Path, *verdicts: str) -> None:

@@ -1,16 +1,15 @@
 """`caliper build capability`, in one process: on given annotations, and with scripted models."""
 
-import asyncio
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.fakes.annotators import annotating
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import Command, run, steps
 from tests.fakes.sources import EXAMPLES
+from tests.fakes.tiny import read_lines
 
 from caliper.benchmarks.capability.tasks import NAMES
 
@@ -19,18 +18,6 @@ MEDIA = EXAMPLES / "media"
 
 def words(media: Path, *more: str) -> tuple[str, ...]:
     return ("build", "capability", "--media", str(media), "--out", "out", *more)
-
-
-async def run(folder: Path, *arguments: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *arguments, code=code)
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def steps(ended: Ended) -> dict[str, Any]:
-    return {step["step"]: step for step in ended.told["steps"]}
 
 
 @pytest.fixture
@@ -45,7 +32,7 @@ def media(tmp_path: Path) -> Path:
 def accept_all(build: Path, but: str = "", first: int = 1_000) -> None:
     """A reviewer accepts everything, but rejects the first annotations of the dimension `but`."""
     (build / "reviews").mkdir(exist_ok=True)
-    rows = lines(build / "candidates.jsonl")
+    rows = read_lines(build / "candidates.jsonl")
     said = [
         {**row, "verdict": "reject" if row["category"] == but and place < first else "accept"}
         for place, row in enumerate(rows)
@@ -95,7 +82,9 @@ def write_each(folder: Path, data: Path, name: str, **fields: str) -> None:
     """A row with these fields per row of the data; else with the right answer."""
     folder.mkdir()
     for path in data.iterdir():
-        rows = [{name: row[name], **(fields or {"response": row["answer"]})} for row in lines(path)]
+        rows = [
+            {name: row[name], **(fields or {"response": row["answer"]})} for row in read_lines(path)
+        ]
         (folder / path.name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -113,7 +102,7 @@ async def test_annotations_of_two_models(tmp_path: Path, media: Path) -> None:
         assert (len(one.requests), len(two.requests)) == asked
         colors = {
             fate["question"]: fate["decision"]
-            for fate in lines(tmp_path / "out" / "steps" / "4-merge.jsonl")
+            for fate in read_lines(tmp_path / "out" / "steps" / "4-merge.jsonl")
             if fate["category"] == "object_color" and not fate["dropped"]
         }
         merger = ("--merger", f"tgi:{one.url}", "--json")
@@ -194,7 +183,7 @@ def test_annotations_that_were_left_out_take_the_place_of_rejected_ones(
     assert (told["accept"], told["reject"], told["kept"]) == (1, 1, 2)
     assert told["unreviewed"] == 1
     assert told["balance"]["remarks"][0].startswith("1 of them had been left out before the review")
-    assert len(lines(tmp_path / "out" / "capability" / "style.jsonl")) == 2
+    assert len(read_lines(tmp_path / "out" / "capability" / "style.jsonl")) == 2
 
 
 def test_what_people_accepted_gives_way_to_nothing_unseen(
@@ -205,7 +194,7 @@ def test_what_people_accepted_gives_way_to_nothing_unseen(
     caliper(*words(media, *flags), code=0)
     accept_all(tmp_path / "out")
     reviews = tmp_path / "out" / "reviews" / "ana.jsonl"
-    accepted = lines(reviews)
+    accepted = read_lines(reviews)
     for row in accepted:
         # All have another style than the one that is left out.
         row |= {"verdict": "edit", "answer": "old-fashioned"}
@@ -216,7 +205,7 @@ def test_what_people_accepted_gives_way_to_nothing_unseen(
     reviews.write_text(json.dumps(accepted[-1]) + "\n")
     told = caliper("build", "finish", "out", "--per-category", "1", "--json", code=0).told
     assert (told["kept"], told["unreviewed"]) == (1, 0)
-    (row,) = lines(tmp_path / "out" / "capability" / "style.jsonl")
+    (row,) = read_lines(tmp_path / "out" / "capability" / "style.jsonl")
     assert row["annotation"] == "old-fashioned"
 
 

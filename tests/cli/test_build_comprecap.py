@@ -1,18 +1,17 @@
 """`caliper build comprecap`, in one process."""
 
-import asyncio
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import Command, run, steps
 from tests.fakes.question_writer import words
 from tests.fakes.scene_writer import scene_writing
 from tests.fakes.sources import EXAMPLES
+from tests.fakes.tiny import read_lines
 
 SCENES = ("--scenes", str(EXAMPLES / "comprecap" / "anno.json"))
 IMAGES = ("--images", str(EXAMPLES / "media" / "images"))
@@ -20,14 +19,6 @@ IMAGES = ("--images", str(EXAMPLES / "media" / "images"))
 
 def build(*more: str) -> tuple[str, ...]:
     return ("build", "comprecap", "--out", "out", *more)
-
-
-def steps(ended: Ended) -> dict[str, Any]:
-    return {step["step"]: step for step in ended.told["steps"]}
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_from_masks_and_descriptions_to_scores_without_any_model(
@@ -57,7 +48,7 @@ def test_from_masks_and_descriptions_to_scores_without_any_model(
             assert kept == known
     captions = str(EXAMPLES / "captions" / "careful" / "comprecap.json")
     (tmp_path / "replies").mkdir()
-    asked = rows(tmp_path / "out" / "compreqa" / "compreqa_p.jsonl")
+    asked = read_lines(tmp_path / "out" / "compreqa" / "compreqa_p.jsonl")
     seen = Counter[str]()
     replies = []
     for row in asked:
@@ -111,10 +102,6 @@ def home(tmp_path: Path) -> Path:
 FILES = ("--scenes", "coco.json", "--descriptions", "given.jsonl", "--images", "pictures")
 
 
-async def run(folder: Path, *arguments: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *arguments, code=code)
-
-
 async def test_what_a_model_writes_is_for_review(home: Path) -> None:
     async with ChatServer(otherwise=scene_writing) as server:
         models = ("--describer", f"tgi:{server.url}", "--generator", f"tgi:{server.url}")
@@ -140,7 +127,8 @@ async def test_what_a_model_writes_is_for_review(home: Path) -> None:
     assert found["4-relations"]["dropped"] == {"object is left out": 2}
     assert (told.told["accept"], told.told["review"]) == (1, 8)
     by_name = {
-        (row["image"], row["question"]): row for row in rows(home / "out" / "candidates.jsonl")
+        (row["image"], row["question"]): row
+        for row in read_lines(home / "out" / "candidates.jsonl")
     }
     cup = by_name["b.png", "cup #2"]
     assert cup["answer"] == "a cup\na plain cup at left 30, top 20, right 35, bottom 30"

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import chat_trouble, tiny
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command, Ended, end
+from tests.fakes.numbered import number_asked
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 IN_FLIGHT = 8
@@ -40,13 +40,6 @@ async def run(
 def part(folder: Path, out: str = "run") -> Any:
     report = json.loads((folder / out / "report.json").read_text())
     return {"state": report["state"], **report["benchmarks"]["capability"]}
-
-
-def number_asked(body: Any) -> int:
-    """Which sample a request is about: its caption ends in the sample's id."""
-    found = re.search(r"s(\d{5})", json.dumps(body["messages"]))
-    assert found is not None
-    return int(found[1])
 
 
 def by_number(steps: Mapping[int, Step]) -> Step:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.fakes import tiny
-from tests.fakes.command import Command
+from tests.fakes.command import Command, with_runs
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
@@ -18,15 +18,9 @@ CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     """A folder with the runs careful, careless, and strict: the careful captions read strictly."""
-    caliper = Command(tmp_path_factory.mktemp("gate"))
-    for name, config, *more in (
-        ("careful", "careful"),
-        ("careless", "careless"),
-        ("strict", "careful", "--set", "reply_reading=strict"),
-    ):
-        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
-        caliper("evaluate", *flags, *more, code=0)
-    return caliper
+    strict = ("careful", "--set", "reply_reading=strict")
+    folder = tmp_path_factory.mktemp("gate")
+    return with_runs(folder, careful=["careful"], careless=["careless"], strict=strict)
 
 
 def policy(caliper: Command, *checks: dict[str, Any], **more: Any) -> str:

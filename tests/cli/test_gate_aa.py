@@ -2,8 +2,7 @@
 
 import pytest
 import yaml
-from tests.fakes.command import Command
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.command import Command, with_runs
 
 CHECKS = [
     {"benchmark": "capability", "figure": "average.f1", "max_drop": 5.0},
@@ -14,14 +13,12 @@ CHECKS = [
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     """A folder with the run monday, its replicate friday, and another run."""
-    caliper = Command(tmp_path_factory.mktemp("aa"))
-    for name, config, *more in (
-        ("monday", "careful"),
-        ("friday", "careful", "--replicate", "1"),
-        ("other", "careless", "--replicate", "1"),
-    ):
-        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
-        caliper("evaluate", *flags, *more, code=0)
+    caliper = with_runs(
+        tmp_path_factory.mktemp("aa"),
+        monday=["careful"],
+        friday=["careful", "--replicate", "1"],
+        other=["careless", "--replicate", "1"],
+    )
     (caliper.folder / "policy.yaml").write_text(yaml.safe_dump({"checks": CHECKS}))
     return caliper
 

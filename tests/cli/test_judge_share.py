@@ -1,4 +1,3 @@
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -6,16 +5,12 @@ from typing import Any
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command, Ended
+from tests.fakes.command import run
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 SAMPLES, DRAWN = 20, 5
 EVALUATE = ("evaluate", "capability", "--data", "data", "--no-anchors")
 SUPPLIED = (*EVALUATE, "--captions", "captions")
-
-
-async def run(folder: Path, *words: str, code: int = 0) -> Ended:
-    return await asyncio.to_thread(Command(folder), *words, code=code)
 
 
 def report(folder: Path, name: str) -> Any:

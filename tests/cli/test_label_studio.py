@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.command import Command
+from tests.fakes.command import Command, with_runs
 from tests.fakes.label_studio import export
 from tests.fakes.sources import EXAMPLES
 
@@ -31,11 +31,8 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     """A folder with the runs careless and strict: the same captions read strictly."""
-    caliper = Command(tmp_path_factory.mktemp("label-studio"))
-    for name, *more in (("careless",), ("strict", "--set", "reply_reading=strict")):
-        flags = ("--config", EXAMPLES / "careless.yaml", "--quiet", "--out", f"runs/{name}")
-        caliper("evaluate", *flags, *more, code=0)
-    return caliper
+    folder, strict = tmp_path_factory.mktemp("label-studio"), ("--set", "reply_reading=strict")
+    return with_runs(folder, careless=["careless"], strict=["careless", *strict])
 
 
 @pytest.fixture(scope="module")

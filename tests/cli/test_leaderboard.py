@@ -4,17 +4,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.fakes.command import Command
+from tests.fakes.command import Command, with_runs
 from tests.fakes.sources import EXAMPLES
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    caliper = Command(tmp_path_factory.mktemp("leaderboard"))
-    for name in ("careless", "careful"):
-        config = EXAMPLES / f"{name}.yaml"
-        caliper("evaluate", "--config", config, "--quiet", "--out", f"runs/{name}", code=0)
-    return caliper
+    folder = tmp_path_factory.mktemp("leaderboard")
+    return with_runs(folder, careless=["careless"], careful=["careful"])
 
 
 def test_all_runs_that_there_are(ran: Command) -> None:

@@ -1,18 +1,12 @@
-import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.command import Command
+from tests.fakes.command import run
 from tests.fakes.seeing import asked_live, asks_letter, seeing
 
 from caliper.local.config import config_values
-
-
-async def run(folder: Path, *words: str, code: int) -> Any:
-    return await asyncio.to_thread(Command(folder), *words, code=code)
 
 
 async def test_captions_and_answers_of_one_checkpoint(tmp_path: Path) -> None:

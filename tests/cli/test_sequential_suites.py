@@ -7,24 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
-from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
+from tests.fakes.decided import judge
 
 SAMPLES = 400
-RIGHT = fake.answer('{"score": 1, "reason": "it says so"}')
-WRONG = fake.answer('{"score": -1, "reason": "it says something else"}')
 RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")
-
-
-async def judge(
-    server: ChatServer, request: web.Request, body: dict[str, Any]
-) -> web.StreamResponse:
-    """Right about every caption that does not say `mistake`."""
-    step = WRONG if "mistake" in json.dumps(body) else RIGHT
-    return await step(server, request, body)
 
 
 def deliver(folder: Path, step: int, mistakes: int, kept: int = 0) -> None:

@@ -5,7 +5,6 @@ import json
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import yaml
 from tests.fakes import tiny
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
+from tests.fakes.processes import is_alive, until
 from tests.fakes.serving import HOST
 
 RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")
@@ -47,14 +47,6 @@ def processes(folder: Path) -> list[int]:
     return list(map(int, file.read_text().split())) if file.exists() else []
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
 def assert_empty(folder: Path, commands: int) -> None:
     """Nothing is left of so many commands."""
     served = processes(folder)
@@ -64,12 +56,6 @@ def assert_empty(folder: Path, commands: int) -> None:
     assert json.loads((slot / "record.json").read_text())["trace"] == {}
     assert json.loads((slot / "lease.json").read_text())["holder"] == ""
     assert not list(slot.glob("queue/*.json"))
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not happened():  # noqa: ASYNC110 - files of another process
-            await asyncio.sleep(0.02)
 
 
 def listed(caliper: Command) -> list[dict[str, Any]]:

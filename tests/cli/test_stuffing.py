@@ -3,15 +3,12 @@ import json
 from pathlib import Path
 
 import yaml
-from tests.fakes.command import Command
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.command import with_runs
 from tests.fakes.stuffing import stuff, stuffed
 
 
 def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
-    ran = Command(tmp_path)
-    flags = ("--config", EXAMPLES / "careless.yaml", "--quiet", "--out", "runs/careless")
-    ran("evaluate", *flags, code=0)
+    ran = with_runs(tmp_path, careless=["careless"])
     config = stuff(ran.folder, stuffed())
     shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
     said = " ".join(shown.out.split())

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,10 +12,8 @@ from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
-from tests.fakes.watching import FallibleStore
-from tests.servers.access import access_to
+from tests.servers.access import new_bucket
 
-from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.stores.run_store import RunStore
@@ -58,11 +55,8 @@ class TestMinioStore(DeletableStoreContract):
 
     @pytest.fixture
     async def store(self, minio: str) -> AsyncIterator[DeletableStore]:
-        access = access_to(minio, f"tests-{uuid4().hex[:12]}")
-        apply_storage(access)
-        store = MinioStore(access)
-        yield store
-        await store.close()
+        async with new_bucket(minio) as store:
+            yield store
 
 
 class TestNarrowedStore(StoreContract):
@@ -113,14 +107,6 @@ class TestCountingStore(DeletableStoreContract):
     @pytest.fixture
     def store(self) -> DeletableStore:
         return CountingStore(MemoryStore())
-
-
-class TestFallibleStore(StoreContract):
-    kind = FallibleStore
-
-    @pytest.fixture
-    def store(self) -> ObjectStore:
-        return FallibleStore()
 
 
 SEGMENTS = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,8}", fullmatch=True)

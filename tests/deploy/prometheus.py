@@ -25,9 +25,9 @@ class Series:
     points: tuple[tuple[float, float], ...]
 
 
-def substituted(text: str, values: Mapping[str, str], interval: str = "1m") -> str:
+def substituted(text: str, values: Mapping[str, str]) -> str:
     """`text` as Grafana sends it: each `$name` by its value, a regular expression."""
-    known = {"__rate_interval": interval, **values}
+    known = {"__rate_interval": "1m", **values}
     # The longest first: $model is also the beginning of $model_name.
     for name in sorted(known, key=len, reverse=True):
         text = text.replace(f"${{{name}}}", known[name]).replace(f"${name}", known[name])
@@ -38,10 +38,9 @@ class Prometheus:
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
 
-    def instant(self, expr: str, at: float | None = None) -> tuple[Series, ...]:
-        """What `expr` is now, or at a time in Unix seconds. Raises QueryFailed."""
-        asked = {"query": expr} | ({"time": str(at)} if at is not None else {})
-        found = self._get("query", asked)
+    def instant(self, expr: str) -> tuple[Series, ...]:
+        """What `expr` is now. Raises QueryFailed."""
+        found = self._get("query", {"query": expr})
         if found["resultType"] == "scalar":
             return (Series({}, (_point(found["result"]),)),)
         return tuple(Series(each["metric"], (_point(each["value"]),)) for each in found["result"])

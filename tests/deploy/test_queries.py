@@ -11,7 +11,7 @@ from urllib.request import urlopen
 import pytest
 from tests.deploy.dashboards import Asked, annotations, queries, rules, variables
 from tests.deploy.prometheus import Prometheus, substituted
-from tests.fakes.exporter import Exporter
+from tests.fakes.exporter import exporter
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess
 
@@ -32,8 +32,8 @@ WAITS = 60.0
 def prometheus(own_prometheus: tuple[ServerProcess, str]) -> Iterator[Prometheus]:
     """A Prometheus that has scraped an installation several times."""
     server, url = own_prometheus
-    with Exporter() as exporter:
-        metrics_server.scrape(server.log.parent, [exporter.address], namespace="caliper")
+    with exporter() as address:
+        metrics_server.scrape(server.log.parent, [address], namespace="caliper")
         found = Prometheus(url)
         until(found, "min(count_over_time(caliper_build_info[1m])) >= 5")
         until(found, "count(stage:caliper_jobs_busy:rate5m)")

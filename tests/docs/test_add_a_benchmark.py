@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.docs.pages import blocks
+from tests.fakes.examinations import driven, in_turn
 from tests.fakes.sources import ROOT
 
 from caliper.benchmarks.base import PlanRequest
@@ -50,15 +51,8 @@ def planned(benchmark: Benchmark, found: Row, repeats: int = 1) -> Item:
 def examined(
     benchmark: Benchmark, item: Item, caption: str | None, *batches: list[Answer], **settings: str
 ) -> tuple[Verdict, ...]:
-    examination = benchmark.examine(item, caption, settings)
-    try:
-        next(examination)
-        for answers in batches:
-            examination.send(answers)
-    except StopIteration as stop:
-        verdicts: tuple[Verdict, ...] = stop.value
-        return verdicts
-    raise AssertionError("the examination wants more than it was given")
+    _, verdicts = driven(benchmark.examine(item, caption, settings), in_turn(*batches))
+    return tuple(verdicts)
 
 
 def test_the_page_names_every_part_of_the_interface() -> None:

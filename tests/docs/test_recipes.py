@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from tests.fakes import tiny
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command
 from tests.fakes.forked import PLAIN
+from tests.fakes.processes import is_alive, until
 from tests.fakes.suite_folders import states
 
 PAGE = "recipes.md"
@@ -96,20 +97,6 @@ def node(tmp_path: Path) -> Iterator[Node]:
     for pid, _, _ in made.servers():
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not happened():  # noqa: ASYNC110 - what other processes do
-            await asyncio.sleep(0.02)
 
 
 def test_vllm_on_eight_gpus(node: Node) -> None:

@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 import yaml
+from tests.fakes.http_answers import AnswerHandler, serving
 from tests.fakes.sources import EXAMPLES
 
 pytestmark = pytest.mark.rest
@@ -29,32 +28,7 @@ class CommentApi:
     def __init__(self) -> None:
         self.comments = [self._comment(number, f"{MARK}mine", 1) for number in range(100)]
         self.requests: list[tuple[str, str, str | None]] = []
-        api = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def answer(self) -> None:
-                size = int(self.headers.get("Content-Length", 0))
-                body = json.loads(self.rfile.read(size) or "{}").get("body")
-                token = self.headers.get("Authorization") or self.headers.get("PRIVATE-TOKEN")
-                api.requests.append((self.command, self.path.partition("?")[0], token))
-                data = json.dumps(api.answer(self.command, self.path, body)).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            do_GET = do_POST = do_PATCH = do_PUT = answer  # noqa: N815 - as http.server names them
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self.url = ""
 
     def answer(self, method: str, path: str, body: str | None) -> Any:
         if path == "/user":
@@ -78,8 +52,17 @@ class CommentApi:
 @pytest.fixture
 def api() -> Iterator[CommentApi]:
     found = CommentApi()
-    yield found
-    found.close()
+
+    class Handler(AnswerHandler):
+        def get(self) -> None:
+            body = json.loads(self.body() or "{}").get("body")
+            token = self.headers.get("Authorization") or self.headers.get("PRIVATE-TOKEN")
+            found.requests.append((self.command, self.path.partition("?")[0], token))
+            self.answer(found.answer(self.command, self.path, body))
+
+    with serving(Handler) as address:
+        found.url = f"http://{address}"
+        yield found
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 import av
 import pytest
 from PIL import Image
+from tests.fakes import tiny
 from tests.fakes.sources import EXAMPLES
 
 MEDIA = EXAMPLES / "media"
@@ -47,16 +48,12 @@ CATEGORIES = {
 }
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def load(*parts: str) -> Any:
     return json.loads(EXAMPLES.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def annotations(task: str) -> list[dict[str, Any]]:
-    return lines(EXAMPLES / "capability" / f"{task}.jsonl")
+    return tiny.read_lines(EXAMPLES / "capability" / f"{task}.jsonl")
 
 
 def media_files() -> list[Path]:
@@ -142,7 +139,7 @@ def test_action_shares_the_clips_of_event() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_capability_questions_join_the_annotations(task: str) -> None:
-    questions = lines(EXAMPLES / "capability_qa" / f"{task}.jsonl")
+    questions = tiny.read_lines(EXAMPLES / "capability_qa" / f"{task}.jsonl")
     assert [row["question_id"] for row in questions] == list(range(len(questions)))
     expected = []
     for row in annotations(task):
@@ -156,7 +153,7 @@ def test_capability_questions_join_the_annotations(task: str) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_capability_answers_agree_with_the_annotations(task: str) -> None:
-    questions = lines(EXAMPLES / "capability_qa" / f"{task}.jsonl")
+    questions = tiny.read_lines(EXAMPLES / "capability_qa" / f"{task}.jsonl")
     truths: list[Any] = []
     for row in annotations(task):
         value = row["annotation"]
@@ -178,7 +175,7 @@ def test_capability_answers_agree_with_the_annotations(task: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("task", TASKS)
 def test_capability_captions_have_the_ids_of_the_annotations(name: str, task: str) -> None:
-    rows = lines(CAPTIONS / name / "capability" / f"{task}.jsonl")
+    rows = tiny.read_lines(CAPTIONS / name / "capability" / f"{task}.jsonl")
     assert all(set(row) == {"file_id", "caption"} and row["caption"] for row in rows)
     assert [row["file_id"] for row in rows] == [row["file_id"] for row in annotations(task)]
 

@@ -196,13 +196,12 @@ def raw(body: bytes, content_type: str = "application/json", encoding: str = "")
     return step
 
 
-def status(code: int, text: str = "", retry_after: str = "", date: str = "") -> Step:
-    """An answer with this HTTP status, and these headers if given."""
-    headers = {"Retry-After": retry_after, "Date": date}
+def status(code: int, text: str = "", retry_after: str = "") -> Step:
+    """An answer with this HTTP status, and this header if given."""
+    headers = {"Retry-After": retry_after} if retry_after else {}
 
     async def step(server: ChatServer, request: web.Request, asked: dict[str, Any]) -> web.Response:
-        given = {name: value for name, value in headers.items() if value}
-        return web.Response(status=code, text=text or "trouble", headers=given)
+        return web.Response(status=code, text=text or "trouble", headers=headers)
 
     return step
 

@@ -7,30 +7,30 @@ is never ready, `hangs` stops answering at all with the first caption, `ends` en
 gives none, and makes FILE.asked. With `hangs` the other process ignores SIGTERM.
 """
 
-import json
 import os
 import subprocess
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+
+from http_answers import AnswerHandler
 
 PORT, REVISION, FILE, TROUBLE = (*sys.argv[1:5], "", "", "", "")[:4]
 _HANGS = threading.Event()
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+class Handler(AnswerHandler):
+    def get(self) -> None:
         self._hang()
         if self.path == "/v1/models":
-            self._answer({"data": [{"id": REVISION, "owned_by": "us", "root": REVISION}]})
+            self.answer({"data": [{"id": REVISION, "owned_by": "us", "root": REVISION}]})
         elif self.path == "/health":
-            self._answer({}, 503 if TROUBLE == "slow" else 200)
+            self.answer({}, 503 if TROUBLE == "slow" else 200)
         else:
-            self._answer({}, 404)
+            self.answer({}, 404)
 
-    def do_POST(self) -> None:
+    def post(self) -> None:
         if TROUBLE == "ends":
             sys.stderr.write("out of memory\n")
             os._exit(9)
@@ -42,22 +42,11 @@ class Handler(BaseHTTPRequestHandler):
         self._hang()
         message = {"role": "assistant", "content": f"A park, says {REVISION}."}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        self._answer({"model": REVISION, "choices": [choice], "id": "1", "created": 0})
+        self.answer({"model": REVISION, "choices": [choice], "id": "1", "created": 0})
 
     def _hang(self) -> None:
         if _HANGS.is_set():
             threading.Event().wait()
-
-    def _answer(self, body: Any, status: int = 200) -> None:
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base has it
-        pass
 
 
 def main() -> None:
@@ -66,7 +55,6 @@ def main() -> None:
     with Path(FILE).open("a") as file:
         file.write(f"{os.getpid()} {child.pid}\n")
     sys.stderr.write("loaded\n")
-    ThreadingHTTPServer.daemon_threads = True
     ThreadingHTTPServer(("127.0.0.1", int(PORT)), Handler).serve_forever()
 
 

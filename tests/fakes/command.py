@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -10,12 +11,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.fakes.forked import PLAIN, Forked
+from tests.fakes.sources import EXAMPLES
 
 # A command that takes longer than this hangs.
 _PATIENCE = 90.0
@@ -102,6 +104,25 @@ class Command:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def with_runs(folder: Path, **runs: Sequence[str]) -> Command:
+    """A folder with runs of examples by name, each of a configuration with further flags."""
+    caliper = Command(folder)
+    for name, (config, *more) in runs.items():
+        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
+        caliper("evaluate", *flags, *more, code=0)
+    return caliper
+
+
+async def run(folder: Path, *arguments: object, code: int = 0) -> Ended:
+    """Run it in a folder, beside servers of this process."""
+    return await asyncio.to_thread(Command(folder), *arguments, code=code)
+
+
+def steps(ended: Ended) -> dict[str, Any]:
+    """The steps of a build by name, from its JSON."""
+    return {step["step"]: step for step in ended.told["steps"]}
 
 
 def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:

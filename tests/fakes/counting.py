@@ -1,53 +1,36 @@
 from collections import Counter
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 from caliper.ports.storage import DeletableStore
 
+REQUESTS = {
+    "put": "PUT",
+    "replace": "PUT",
+    "get": "GET",
+    "get_file": "GET",
+    "get_range": "GET",
+    "version": "HEAD",
+    "size": "HEAD",
+    "delete": "DELETE",
+    "list": "LIST",
+}
+
 
 class CountingStore:
-    """Wraps a store and records every call: operation and first part of the key."""
+    """Wraps a store and records every call: kind of request and key."""
 
     def __init__(self, store: DeletableStore) -> None:
         self._store = store
         self.calls: list[tuple[str, str]] = []
 
-    async def put(self, key: str, data: bytes | Path) -> None:
-        self.calls.append(("PUT", key))
-        await self._store.put(key, data)
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            keys = arguments if name == "delete" else arguments[:1]
+            self.calls += [(REQUESTS[name], key) for key in keys]
+            return getattr(self._store, name)(*arguments, **named)
 
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        self.calls.append(("GET", key))
-        return await self._store.get(key, max_bytes)
-
-    async def version(self, key: str) -> str | None:
-        self.calls.append(("HEAD", key))
-        return await self._store.version(key)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        self.calls.append(("PUT", key))
-        return await self._store.replace(key, data, version)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        self.calls.append(("GET", key))
-        return await self._store.get_file(key, file)
-
-    async def get_range(self, key: str, first: int, length: int) -> bytes | None:
-        self.calls.append(("GET", key))
-        return await self._store.get_range(key, first, length)
-
-    async def size(self, key: str) -> int | None:
-        self.calls.append(("HEAD", key))
-        return await self._store.size(key)
-
-    async def delete(self, *keys: str) -> None:
-        self.calls.extend(("DELETE", key) for key in keys)
-        await self._store.delete(*keys)
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        self.calls.append(("LIST", prefix))
-        async for key in self._store.list(prefix):
-            yield key
+        return call
 
     def most(self, method: str, before: str) -> int:
         """The highest count of an operation on any one key with a prefix."""

@@ -3,18 +3,18 @@ two checkpoints, including every kind of failure.
 
 Figures are a function of the seconds since its start; nothing is random.
 
-    with Exporter() as exporter:
-        ...  # exporter.address
+    with exporter() as address:
+        ...
 """
 
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from contextlib import contextmanager
+
+from tests.fakes.http_answers import AnswerHandler, serving
 
 MODELS = {"step-1000": 0.0, "step-2000": 5.0}
 STAGES = {"captioner": 4.0, "judge": 9.0, "qa_reader": 12.0}
@@ -174,32 +174,16 @@ def exposition(age: float, now: float) -> str:
     return "\n".join((*lines, ""))
 
 
-class Exporter:
-    """Serves `exposition` on a free loopback port inside the context."""
+@contextmanager
+def exporter() -> Iterator[str]:
+    """Serve `exposition`; gives the address."""
+    began = time.time()
 
-    def __enter__(self) -> Self:
-        began = time.time()
+    class Handler(AnswerHandler):
+        def get(self) -> None:
+            now = time.time()
+            text = exposition(now - began, now).encode()
+            self.answer(text, Content_Type="text/plain; version=0.0.4")
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                now = time.time()
-                body = exposition(now - began, now).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "text/plain; version=0.0.4")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                """Discard the log."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-        self.address = f"127.0.0.1:{self._server.server_address[1]}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    with serving(Handler) as address:
+        yield address

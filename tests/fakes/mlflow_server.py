@@ -69,10 +69,15 @@ class Server:
             if run.experiment in experiments and run.tags.get(name) == value
         ][:max_results]
 
-    def create_run(self, experiment: str, start: int, tags: dict[str, str], name: str) -> Any:
+    def create_run(
+        self, experiment: str, start_time: int = 0, tags: Any = None, run_name: str = ""
+    ) -> Any:
         key = f"run {len(self.runs)}"
-        self.runs[key] = Run(experiment, dict(tags), name)
+        self.runs[key] = Run(experiment, dict(tags), run_name)
         return self._shown(key)
+
+    def log_metric(self, run: str, key: str, value: float, step: int) -> None:
+        self.runs[run].history.append(Metric(key, value, 0, step))
 
     def log_batch(self, run: str, metrics: Any = (), params: Any = ()) -> None:
         assert len(metrics) <= 1000

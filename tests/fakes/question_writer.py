@@ -18,8 +18,8 @@ or one that it does not answer as written.
 """
 
 
-def true_option(question: str, options: tuple[str, ...] = COLOURS) -> str:
-    return max(options, key=lambda option: _hash(question + option))
+def true_option(question: str) -> str:
+    return max(COLOURS, key=lambda option: _hash(question + option))
 
 
 def _hash(text: str) -> str:

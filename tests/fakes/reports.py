@@ -49,7 +49,7 @@ def capability(judge: str = "llama (tgi, 0123456789ab)") -> BenchmarkReport:
     )
 
 
-def captionqa(judge: str = "words (lexical, fedcba987654)") -> BenchmarkReport:
+def captionqa() -> BenchmarkReport:
     domains = ("natural", "document", "ecommerce", "embodiedai")
     estimates: dict[Path, Estimate] = {("overall", "score"): Estimate(71.25, 69.5, 73.0, "cluster")}
     for place, domain in enumerate(domains):
@@ -63,7 +63,7 @@ def captionqa(judge: str = "words (lexical, fedcba987654)") -> BenchmarkReport:
         (Table("Domains", ("Score",), rows, chart=0),),
         Coverage(400, 400),
         {"reading": "lenient"},
-        {"reader": judge},
+        {"reader": "words (lexical, fedcba987654)"},
         suspicious=Suspicious(3, 250, {"instruction": 2, "hidden": 1}),
     )
 

@@ -1,7 +1,6 @@
 """A server of checkpoints without a process, and a process that is killed at any point."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,27 +36,18 @@ class Kill:
             raise Killed
 
 
-class KilledStore:
+class KilledStore(MemoryStore):
     """A store as a process sees it that is killed."""
 
     def __init__(self, store: MemoryStore, kill: Kill) -> None:
-        self._store, self._kill = store, kill
+        super().__init__(store)
+        self._kill = kill
 
-    def __getattr__(self, name: str) -> object:
-        method = getattr(self._store, name)
-
-        async def call(*arguments: object) -> object:
-            self._kill.before()
-            result = await method(*arguments)
-            self._kill.behind()
-            return result
-
-        return call
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
+    async def before(self, *_: str) -> None:
         self._kill.before()
-        for key in [key async for key in self._store.list(prefix)]:
-            yield key
+
+    async def after(self, *_: str) -> None:
+        self._kill.behind()
 
 
 @dataclass

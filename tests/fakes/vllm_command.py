@@ -10,9 +10,11 @@ import json
 import os
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from http_answers import AnswerHandler
 
 
 def options() -> argparse.Namespace:
@@ -27,17 +29,17 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(AnswerHandler):
     options: argparse.Namespace
 
-    def do_GET(self) -> None:
+    def get(self) -> None:
         name = self.options.served_model_name
         models = {"data": [{"id": name, "owned_by": "vllm", "root": self.options.model}]}
         bodies: dict[str, Any] = {"/health": {}, "/v1/models": models}
-        self._answer(bodies.get(self.path), 200 if self.path in bodies else 404)
+        self.answer(bodies.get(self.path), 200 if self.path in bodies else 404)
 
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def post(self) -> None:
+        request = json.loads(self.body())
         content = request["messages"][-1]["content"]
         pictures = sum(part["type"] == "image_url" for part in content if isinstance(part, dict))
         if pictures and Path("hold").exists():
@@ -50,24 +52,9 @@ class Handler(BaseHTTPRequestHandler):
         allowed = pictures <= self.options.limit_mm_per_prompt.get("image", 999)
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        body = {
-            "model": self.options.served_model_name,
-            "choices": [choice],
-            "id": "1",
-            "created": 0,
-        }
-        self._answer(body, 200 if allowed else 400)
-
-    def _answer(self, body: Any, status: int) -> None:
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base has it
-        pass
+        model = self.options.served_model_name
+        body = {"model": model, "choices": [choice], "id": "1", "created": 0}
+        self.answer(body, 200 if allowed else 400)
 
 
 def main() -> None:
@@ -77,7 +64,6 @@ def main() -> None:
         sys.exit(f"{len(devices)} GPUs for another number of workers")
     with Path(os.environ["VLLM_CALLS"]).open("a") as file:
         file.write(json.dumps([os.getpid(), chosen.model, devices]) + "\n")
-    ThreadingHTTPServer.daemon_threads = True
     ThreadingHTTPServer(("127.0.0.1", chosen.port), Handler).serve_forever()
 
 

@@ -11,7 +11,6 @@ from tests.fakes.stores import MemoryLog, MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.envelopes import Message, Record
-from caliper.core.errors import StoreUnavailable
 from caliper.core.messages import Verdicts
 from caliper.core.outcome import Verdict
 from caliper.pipeline.aggregation.aggregator import Aggregator
@@ -62,19 +61,8 @@ class Watching:
     def of(self, window: Window = Window.RUN, model: str = "ours") -> dict[tuple[str, str], Score]:
         return self.told.scores.get((model, "captionqa", window), {})
 
-    def score(self, window: Window = Window.RUN, model: str = "ours") -> float:
-        return self.of(window, model)["overall", "accuracy"].value
-
-
-class FallibleStore(MemoryStore):
-    """A store whose plans are unreadable while it is `away`."""
-
-    away = False
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        if self.away and "/plan/0" in key:
-            raise StoreUnavailable("away")
-        return await super().get(key, max_bytes)
+    def score(self, window: Window = Window.RUN) -> float:
+        return self.of(window)["overall", "accuracy"].value
 
 
 def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:

@@ -15,7 +15,7 @@ from tests.fakes.installation import over
 from tests.fakes.installed_suites import installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.suite_folders import suite as written
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
@@ -73,39 +73,17 @@ async def test_a_kill_before_the_note_pays_in_the_next_process() -> None:
 
 
 async def test_a_skip_while_it_is_noted_pays_what_is_noted() -> None:
-    noting, goes_on = asyncio.Event(), asyncio.Event()
-
-    class SlowStore(MemoryStore):
-        async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-            noted = await super().replace(key, data, version)
-            noting.set()
-            await goes_on.wait()
-            return noted
-
-    store, paid = SlowStore(), list[Spending]()
+    store, paid = MemoryStore(), list[Spending]()
+    store.after = noting = Gate("replace")
     await use(store, 1, 10, models={"judge": [7, 3]})
     paying = asyncio.create_task(RunCosts(store, PRICES).pay(ENDED, paid.append))
-    await noting.wait()
+    await noting.reached.wait()
     paying.cancel()
     await asyncio.sleep(0)
-    goes_on.set()
+    noting.opened.set()
     with pytest.raises(asyncio.CancelledError):
         await paying
     assert paid == [Spending(0, 10, 0.013)]
-
-
-async def test_what_an_earlier_release_noted_as_paid_is_not_paid_again() -> None:
-    store, paid, run = MemoryStore(), list[Spending](), ENDED.spec.run_id
-    costs = RunCosts(store, PRICES)
-    await costs.begin(ENTRY, run, "")
-    (key,) = (key for key in store.objects if "/begun/" in key)
-    noted = {"run": run, "round": ENTRY.round, "paid": Spending(0, 10).to_json()}
-    await write_json(store, key, **noted)
-    await use(store, 1, 12, models={"judge": [12, 0]})
-    again = replace(ENTRY, round=ENTRY.round + 1)
-    await costs.begin(again, run, "")
-    await costs.pay(ENDED, paid.append)
-    assert [each.tokens for each in paid] == [2]
 
 
 async def test_a_run_that_several_suites_share_is_paid_by_one() -> None:

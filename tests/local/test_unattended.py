@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
@@ -56,31 +56,18 @@ class Month(IdleClock):
         return super().now() + timedelta(seconds=wrong)
 
 
-class ProcessStore:
+class ProcessStore(MemoryStore):
     """The store as a process sees it: away for some hours, and for good once it is killed."""
 
     def __init__(self, store: MemoryStore, clock: Month) -> None:
-        self._store, self._clock, self.is_killed = store, clock, False
+        super().__init__(store)
+        self._clock, self.is_killed = clock, False
 
-    def _reach(self) -> None:
+    async def before(self, *_: str) -> None:
         if self.is_killed:
             raise Killed
         if any(0 <= self._clock.seconds - day * DAY < 2 * HOUR for day in (3, 12.7, 21.2)):
             raise StoreUnavailable("the store is away")
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._store, name)
-
-        async def call(*arguments: object) -> object:
-            self._reach()
-            return await method(*arguments)
-
-        return call
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        self._reach()
-        for key in [key async for key in self._store.list(prefix)]:
-            yield key
 
 
 class Team:
@@ -220,7 +207,7 @@ class Trainer:
 
 def _size(root: object) -> int:
     """The bytes that an object holds, without those of the world around it."""
-    strangers = (MemoryStore, ProcessStore, FakeClock, FakeEvaluator, Trainer, Team, Sources)
+    strangers = (MemoryStore, FakeClock, FakeEvaluator, Trainer, Team, Sources)
     seen: dict[int, object] = {}
     todo = [root]
     while todo:

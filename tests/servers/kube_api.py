@@ -69,9 +69,9 @@ class KubeApi:
         assert code is None or done.returncode == code, done.stdout + done.stderr
         return done
 
-    def namespace(self, prefix: str = "caliper") -> str:
+    def namespace(self) -> str:
         """A new namespace with a ServiceAccount `default`, which a controller would make."""
-        name = f"{prefix}-{secrets.token_hex(4)}"
+        name = f"caliper-{secrets.token_hex(4)}"
         self.kubectl("create", "namespace", name)
         self.kubectl("create", "serviceaccount", "default", "--namespace", name)
         return name

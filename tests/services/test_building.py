@@ -16,7 +16,7 @@ from tests.fakes.scene_writer import scene_writing
 from tests.fakes.separate import STAGES, Ground
 from tests.fakes.separate import installation as installed
 from tests.fakes.sources import EXAMPLES
-from tests.servers.access import access_to
+from tests.servers.access import access_to, variables_of
 
 GIVEN = {"file_path": "coffee.jpg", "task": "object_category", "annotation": "mug"}
 IMAGES = ("--images", "pictures")
@@ -67,15 +67,7 @@ def inputs(folder: Path) -> None:
 async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path: Path) -> None:
     inputs(tmp_path)
     access = access_to(ground.minio, ground.bucket)
-    caliper = Command(
-        tmp_path,
-        {
-            "CALIPER_STORE": access.url,
-            "CALIPER_STORE_BUCKET": ground.bucket,
-            "CALIPER_STORE_ACCESS_KEY": access.access_key,
-            "CALIPER_STORE_SECRET_KEY": access.secret_key,
-        },
-    )
+    caliper = Command(tmp_path, variables_of(access, ground.bucket))
     chats = {kind: ChatServer(otherwise=answering) for kind in STAGES}
     async with installed(ground, chats) as there:
         chat = chats["captioner"]

@@ -20,7 +20,7 @@ from tests.fakes.opinions import steadfast
 from tests.fakes.pods import MANIFEST, Place, place_in
 from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation, installation
 from tests.fakes.suite_folders import suite
-from tests.servers.access import access_to
+from tests.servers.access import access_to, variables_of
 from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.remote.channel import Target
@@ -85,13 +85,7 @@ class Installed:
 
     async def call(self, *words: Any) -> None:
         """Run a command on the installation."""
-        ground, access = self.there.ground, self.models
-        variables = {
-            "CALIPER_STORE": access.url,
-            "CALIPER_STORE_BUCKET": ground.bucket,
-            "CALIPER_STORE_ACCESS_KEY": access.access_key,
-            "CALIPER_STORE_SECRET_KEY": access.secret_key,
-        }
+        variables = variables_of(self.models, self.there.ground.bucket)
         caliper = Command(self.place.account.parent, variables)
         await asyncio.to_thread(caliper, *words, "--server", self.server, code=0)
 

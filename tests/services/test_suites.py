@@ -16,6 +16,7 @@ from tests.fakes.opinions import steadfast
 from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation, grounded, installation
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import suite
+from tests.servers.access import variables_of
 
 from caliper.adapters.notices.topic import SUITE_EVENTS
 from caliper.adapters.remote.channel import Target
@@ -100,15 +101,7 @@ async def test_each_checkpoint_is_evaluated_once_whoever_is_killed(
     judge = PatientJudge()
     async with evaluating(ground, access.bucket, judge) as there:
         server = f"127.0.0.1:{there.ports['gateway']}"
-        caliper = Command(
-            tmp_path,
-            {
-                "CALIPER_STORE": access.url,
-                "CALIPER_STORE_BUCKET": ground.bucket,
-                "CALIPER_STORE_ACCESS_KEY": access.access_key,
-                "CALIPER_STORE_SECRET_KEY": access.secret_key,
-            },
-        )
+        caliper = Command(tmp_path, variables_of(access, ground.bucket))
 
         async def told(*arguments: Any) -> Any:
             words = (*arguments, "--server", server, "--json")

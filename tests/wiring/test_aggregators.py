@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 from tests.fakes.clock import PATIENCE, FastClock
@@ -13,7 +12,6 @@ from tests.fakes.runs import Planned, part
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
-from caliper.core.errors import StoreUnavailable
 from caliper.core.messages import EventKind
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.slots import SLOTS, slot_of
@@ -30,30 +28,11 @@ def names(slot: int) -> Iterator[str]:
     return (name for name in map("model {}".format, count()) if slot_of(name) == slot)
 
 
-class Connection(MemoryStore):
-    """A process's connection to a shared store, until it is cut."""
-
-    def __init__(self, shared: MemoryStore) -> None:
-        super().__init__()
-        self.objects = shared.objects
-        self.is_cut = False
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        if self.is_cut:
-            raise StoreUnavailable("cut")
-        return await super().replace(key, data, version)
-
-    async def version(self, key: str) -> str | None:
-        if self.is_cut:
-            raise StoreUnavailable("cut")
-        return await super().version(key)
-
-
 class Process:
     """One aggregator service."""
 
     def __init__(self, store: MemoryStore, stream: MemoryStream, clock: FastClock) -> None:
-        self.store = Connection(store)
+        self.store = MemoryStore(store)
         parts, self.scores = aggregator_parts(Ground(self.store, stream, stream, CODEC, clock))
         self.tasks = [asyncio.ensure_future(task()) for task in parts.tasks]
 
@@ -70,7 +49,7 @@ class Process:
 
     async def kill(self) -> None:
         """End it without its having a chance to write anything."""
-        self.store.is_cut = True
+        self.store.away = {"replace": "", "version": ""}
         await self.stop()
 
 

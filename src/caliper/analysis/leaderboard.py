@@ -19,7 +19,7 @@ from caliper.analysis.significance import LEVEL, bonferroni
 from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
-from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table, TableRow
+from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table
 
 _NO_DATA = Estimate(None)
 
@@ -98,7 +98,7 @@ def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Co
     return tuple(
         Column(part.name, row.label, path)
         for row in table.rows
-        if (path := _at(row, place)) is not None
+        if place < len(row.cells) and (path := row.cells[place]) is not None
     )
 
 
@@ -112,10 +112,6 @@ def all_columns(
 
 def _plain(text: str) -> str:
     return text.lower().replace(" ", "_")
-
-
-def _at(row: TableRow, place: int) -> Path | None:
-    return row.cells[place] if place < len(row.cells) else None
 
 
 def rank(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from caliper.benchmarks.spellings import SpelledWord
 
@@ -57,10 +57,6 @@ def _is_determiner(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     return bool(_NOUN_BEHIND.match(text, end) or _OFFER.match(text, end))
 
 
-def _is_offer(words: Sequence[SpelledWord], at: int, text: str) -> bool:
-    return _OFFER.match(text, words[at].end) is not None
-
-
 def _is_aside(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     return _ASIDE.match(text, words[at].end) is not None or (
         words[at].word == "second" and at > 0 and words[at - 1].word == "a"
@@ -92,12 +88,8 @@ def _is_pronoun(words: Sequence[SpelledWord], at: int, text: str) -> bool:
     )
 
 
-def _is_auxiliary(words: Sequence[SpelledWord], at: int, text: str) -> bool:  # noqa: ARG001 - one signature for all senses
-    return words[at].spelling == "may"
-
-
-_OTHER_SENSES = {
-    "yes": _is_offer,
+_OTHER_SENSES: Mapping[str, Callable[[Sequence[SpelledWord], int, str], bool]] = {
+    "yes": lambda words, at, text: _OFFER.match(text, words[at].end) is not None,
     "no": _is_determiner,
     "first": _is_aside,
     "second": _is_aside,
@@ -105,5 +97,5 @@ _OTHER_SENSES = {
     "right": _is_approval,
     "left": _is_verb,
     "1": _is_pronoun,
-    "may": _is_auxiliary,
+    "may": lambda words, at, _: words[at].spelling == "may",
 }

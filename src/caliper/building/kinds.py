@@ -26,14 +26,6 @@ def _image(candidate: Candidate) -> str:
     return candidate.image
 
 
-def _no_rows(_: Sequence[Candidate]) -> tuple[tuple[str, ...], ...]:
-    return ()
-
-
-def _questions_and_options(_: Candidate) -> tuple[str, ...]:
-    return ("question", "choices", "answer")
-
-
 @dataclass(frozen=True, slots=True)
 class BuildKind:
     """A benchmark as its builds need it.
@@ -56,9 +48,9 @@ class BuildKind:
     summary: Callable[[Sequence[Candidate]], str]
     heading: Callable[[Candidate], str] = _question
     picture: Callable[[Candidate], str] = _image
-    editable: Callable[[Candidate], tuple[str, ...]] = _questions_and_options
+    editable: Callable[[Candidate], tuple[str, ...]] = lambda _: ("question", "choices", "answer")
     inputs: str = ""
     bound: str = ""
     share: Callable[[Candidate], str] = _image
     counted: str = "candidates"
-    statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = _no_rows
+    statistics: Callable[[Sequence[Candidate]], Sequence[tuple[str, ...]]] = lambda _: ()

@@ -22,7 +22,6 @@ from caliper.adapters.phrases import (
     percent,
     side_warnings,
 )
-from caliper.analysis.flips import Flips
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparison import Anyway, Partial, compare_and_warn
 from caliper.cli.console import OUT, write_out
@@ -122,14 +121,11 @@ def _show_one(names: tuple[str, str], candidate: Against) -> None:
                 OUT.print(f"[yellow]{escape(label)}: {escape(warning)}.[/yellow]", soft_wrap=True)
         OUT.print()
     if parts:
-        OUT.print(_flip_counts(candidate.flips))
-
-
-def _flip_counts(flips: Flips) -> str:
-    return (
-        f"{flips.better:,} better, {flips.worse:,} worse, {flips.same:,} unchanged, "
-        f"{flips.unpaired:,} unscored in one run."
-    )
+        flips = candidate.flips
+        OUT.print(
+            f"{flips.better:,} better, {flips.worse:,} worse, {flips.same:,} unchanged, "
+            f"{flips.unpaired:,} unscored in one run."
+        )
 
 
 def _table(section: Section, names: tuple[str, str]) -> Table:

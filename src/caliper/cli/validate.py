@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,6 @@ from caliper.cli.data_progress import path_of_data, with_data
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.core.errors import InvalidInput, UnknownName
-from caliper.core.question import Item
 from caliper.local.config import read_config
 from caliper.local.data_layouts import data_place, first_value
 from caliper.local.directory import RunDirectory
@@ -149,14 +148,13 @@ def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType(
     request = PlanRequest(settings=resolve_settings(name, settings))
     items = list(chosen.plan(DatasetFiles(path).rows(chosen.data), request))
     questions = sum(item.size for item in items)
-    problems = tuple(problem for item in items for problem in _problems(item))
+    problems = tuple(
+        f"{item.key}: {question.note or question.unscored}"
+        for item in items
+        for question in item.questions
+        if question.unscored is not None
+    )
     return _Content("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
-
-
-def _problems(item: Item) -> Iterator[str]:
-    for question in item.questions:
-        if question.unscored is not None:
-            yield f"{item.key}: {question.note or question.unscored}"
 
 
 def _captions(path: Path, name: str) -> _Content:

@@ -49,14 +49,10 @@ def check_name(name: str, field: str = "name") -> None:
     Line ends, control characters and text direction marks are refused. Lone surrogates pass,
     because file names may contain them; they are shown escaped.
     """
-    bad = next((char for char in name if not (char.isprintable() or _is_surrogate(char))), None)
+    bad = next((c for c in name if not (c.isprintable() or "\ud800" <= c <= "\udfff")), None)
     if bad is not None:
         message = f"expected printable characters only, found {bad!a} in {name!r:.80}"
         raise InvalidInput(message, field=field)
-
-
-def _is_surrogate(char: str) -> bool:
-    return "\ud800" <= char <= "\udfff"
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,9 @@ async def installed_results(server: str, run: str) -> Results:
     async with open_gateway(server) as gateway:
         evaluation = await gateway.get(run)
 
-    def read_now(file: str) -> bytes:
-        return run_blocking(read(file))
-
-    found = await asyncio.to_thread(_results, evaluation.spec, read_now)
+    found = await asyncio.to_thread(
+        _results, evaluation.spec, lambda file: run_blocking(read(file))
+    )
     ended = evaluation.ended
     return replace(found, ended=ended.isoformat(timespec="seconds") if ended else "")
 

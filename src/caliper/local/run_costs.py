@@ -68,11 +68,6 @@ class RunCosts:
 
     async def begin(self, entry: CheckpointEntry, run: str, shortfall: str) -> None:
         """Note the run of an entry, and which captions it lacks."""
-        before = await self.last_note(entry)
-        if before.get("run") == run and before.get("paid"):
-            # Noted by an earlier release, which knew of no run that suites share.
-            paid = dict(before["paid"])
-            await change_json(self.store, _paid_key(run), lambda fields: fields or paid)
         fields = {"run": run, "round": entry.round, "shortfall": shortfall}
         await write_json(self.store, _key(entry), **fields)
 
@@ -108,7 +103,7 @@ class RunCosts:
             due = Spending(max(0, calls), max(0, tokens), max(0.0, spent.money - paid.money))
             return fields if due == Spending() else (paid + due).to_json()
 
-        await change_json(self.store, _paid_key(ended.spec.run_id), settle)
+        await change_json(self.store, f"runs/{ended.spec.run_id}/paid.json", settle)
         add(due)
 
     async def _spending(self, ended: Evaluation) -> Spending:
@@ -129,10 +124,6 @@ class RunCosts:
 
 def _examiner(part: BenchmarkSpec) -> Identity:
     return part.models[benchmark(part.name).role]
-
-
-def _paid_key(run: str) -> str:
-    return f"runs/{run}/paid.json"
 
 
 def _key(entry: CheckpointEntry) -> str:

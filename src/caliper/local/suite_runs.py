@@ -145,8 +145,10 @@ class LocalEvaluator:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
             check_prices(suite, setup.spec, self._prices, "CALIPER_PRICES")
-            alike = plan is not None and plan.is_comparable(setup.spec)
-            run = _ended_by(setup, plan) if plan is not None and alike else setup
+            run = setup
+            if plan is not None and plan.is_comparable(setup.spec):
+                spec = replace(setup.spec, judging=plan.digest)
+                run = replace(setup, spec=spec, rule_of=plan.rule_of)
             watcher = self._watcher
             if claim is not None:
                 await claim.note_run(run_directory(run).path.name)
@@ -191,10 +193,6 @@ class LocalEvaluator:
                 outdated -= {each.entry.run for each in stored}
         for run in outdated:
             await remove_run(RunDirectory(DEFAULT_ROOT / run))
-
-
-def _ended_by(setup: RunSetup, plan: SequentialPlan) -> RunSetup:
-    return replace(setup, spec=replace(setup.spec, judging=plan.digest), rule_of=plan.rule_of)
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:

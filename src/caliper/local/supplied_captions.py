@@ -107,7 +107,9 @@ def _not_empty(found: CaptionRows) -> CaptionRows:
 
 def _in_own_layout(chosen: Benchmark, path: Path) -> bool:
     """Whether captions are in the benchmark's own layout, or nothing else can be made of them."""
-    if not path.exists() or (path.is_dir() and not any(map(_may_hold, path.glob("*")))):
+    if not path.exists():
+        return True
+    if path.is_dir() and not any(file.suffix.lower() in SUFFIXES for file in path.glob("*")):
         return True
     match chosen.captions.format:
         case FileFormat.OBJECT:
@@ -116,10 +118,6 @@ def _in_own_layout(chosen: Benchmark, path: Path) -> bool:
             return _is_by_task(path, chosen.captions.stems)
         case _:
             return True
-
-
-def _may_hold(file: Path) -> bool:
-    return file.suffix.lower() in SUFFIXES
 
 
 def _is_by_task(path: Path, tasks: Collection[str]) -> bool:
@@ -155,7 +153,7 @@ def _naming_field(found: CaptionRows, names: SampleNames) -> str:
             samples = named.setdefault(field, set())
             if len(matches := names.find(key)) == 1:
                 samples.update(matches)
-    sure = [field for field in named if named[field] and not _is_unsure(field)]
+    sure = [name for name in named if named[name] and name.rpartition(".")[2] not in UNSURE]
     best = max(sure or named, key=lambda field: len(named[field]))
     ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in found.rows)
     # Data of questions about media alone have no samples that need captions.
@@ -171,10 +169,6 @@ def _naming_field(found: CaptionRows, names: SampleNames) -> str:
         )
     _refuse_two_samples(found, names, best, sure)
     return best
-
-
-def _is_unsure(field: str) -> bool:
-    return field.rpartition(".")[2] in UNSURE
 
 
 def _refuse_two_samples(

@@ -123,7 +123,8 @@ class Guard(grpc.aio.ServerInterceptor):
     async def _around(
         self, request: Any, rule: Rule, caller: str, context: Context
     ) -> AsyncIterator[None]:
-        seconds = _time_remaining(context)
+        # None without a deadline, which gRPC's types omit.
+        seconds: float | None = context.time_remaining()
         if not rule.is_stream:
             asked = self._deadline if seconds is None else seconds
             seconds = min(asked, max(_LONGEST, self._deadline))
@@ -175,11 +176,6 @@ def _caller(tokens: TokenFile, details: grpc.HandlerCallDetails) -> Caller:
         message = "a valid bearer token is needed (metadata authorization: Bearer TOKEN)"
         raise _RefusedError(grpc.StatusCode.UNAUTHENTICATED, message)
     return caller
-
-
-def _time_remaining(context: Context) -> float | None:
-    """Seconds until the caller's deadline; None without one, which gRPC's types omit."""
-    return context.time_remaining()
 
 
 def _refusing(refusal: _RefusedError) -> Handler:

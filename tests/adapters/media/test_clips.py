@@ -3,6 +3,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from tests.fakes.footage import sound
 
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.clips import open_frame
@@ -79,14 +80,8 @@ def test_a_small_file_whose_pixels_are_said_to_be_wide(tmp_path: Path) -> None:
 
 
 def test_sound_alone_is_no_clip(tmp_path: Path) -> None:
-    path = tmp_path / "a.mkv"
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("pcm_s16le", rate=8000)
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 800), dtype=np.int16), layout="mono")
-        frame.sample_rate = 8000
-        container.mux(stream.encode(frame))
     with pytest.raises(InvalidInput, match="no video stream"):
-        open_frame(path, LIMITS)
+        open_frame(sound(tmp_path / "a.mkv"), LIMITS)
 
 
 def test_a_playlist_opens_nothing(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import av
 import numpy as np
 import pytest
 from PIL import Image
-from tests.fakes.footage import HEIGHT, WIDTH, Clip, index_of, write_clip
+from tests.fakes.footage import HEIGHT, WIDTH, Clip, index_of, sound, write_clip
 
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.clips import encode_frames, open_frame
@@ -204,15 +204,6 @@ def test_each_bound_is_named_with_the_file(tmp_path: Path) -> None:
         assert caught.value.file == str(path)
     exact = MediaLimits(clip_bytes=size, frame_pixels=WIDTH * HEIGHT, frames=50, seconds=2.0)
     assert len(shown(path, exact)) == 8
-
-
-def sound(path: Path) -> Path:
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("pcm_s16le", rate=8000)
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 800), dtype=np.int16), layout="mono")
-        frame.sample_rate = 8000
-        container.mux(stream.encode(frame))
-    return path
 
 
 def test_what_is_no_clip(tmp_path: Path) -> None:

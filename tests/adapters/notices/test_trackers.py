@@ -2,10 +2,11 @@
 
 import sys
 from importlib.machinery import ModuleSpec
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.fakes.mlflow_server import Server
 from tests.fakes.notices import notice
 
 from caliper.adapters.notices.trackers import WITH_FIGURES, MlflowTracker, WandbTracker
@@ -38,41 +39,6 @@ class FakeRun:
 
     def finish(self) -> None:
         self._calls.append(("finish",))
-
-
-class FakeMlflow:
-    """A client of MLflow, and what the server has."""
-
-    experiments: dict[str, str]
-    runs: dict[str, str]
-
-    def __init__(self, calls: Calls) -> None:
-        self.calls, self.experiments, self.runs = calls, {}, {}
-
-    def get_experiment_by_name(self, name: str) -> Any:
-        found = self.experiments.get(name)
-        return found and SimpleNamespace(experiment_id=found)
-
-    def create_experiment(self, name: str) -> str:
-        self.experiments[name] = f"id of {name}"
-        return self.experiments[name]
-
-    def search_runs(
-        self, experiments: list[str], filter_string: str, max_results: int
-    ) -> list[Any]:
-        assert (experiments, max_results) == (["id of captions"], 1)
-        run = self.runs.get(filter_string)
-        return [SimpleNamespace(info=SimpleNamespace(run_id=run))] if run else []
-
-    def create_run(self, experiment: str, tags: dict[str, str], run_name: str) -> Any:
-        assert experiment == "id of captions"
-        run = f"run {len(self.runs)}"
-        self.runs[f"tags.`caliper_suite` = '{tags['caliper_suite']}'"] = run
-        self.calls.append(("run", run_name))
-        return SimpleNamespace(info=SimpleNamespace(run_id=run))
-
-    def log_metric(self, run: str, key: str, value: float, step: int) -> None:
-        self.calls.append((run, key, value, step))
 
 
 async def test_wandb_draws_late_figures_over_the_training_step(
@@ -108,13 +74,11 @@ async def test_wandb_draws_late_figures_over_the_training_step(
 
 
 async def test_mlflow_gets_late_figures_at_their_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: Calls = []
-    client = FakeMlflow(calls)
-    places = []
+    server, places = Server(), []
 
-    def connect(tracking_uri: str | None) -> FakeMlflow:
+    def connect(tracking_uri: str | None) -> Server:
         places.append(tracking_uri)
-        return client
+        return server
 
     install(monkeypatch, "mlflow", MlflowClient=connect)
     for url, step in (("http://127.0.0.1:5000", 20), ("", 10)):
@@ -122,12 +86,13 @@ async def test_mlflow_gets_late_figures_at_their_step(monkeypatch: pytest.Monkey
             notice(step=step)
         )
     assert places == ["http://127.0.0.1:5000", None]
-    assert calls == [
-        ("run", RUN),
-        ("run 0", "capability.average.f1", 41.25, 20),
-        ("run 0", "capability.tasks.a _b_.f1", 30.5, 20),
-        ("run 0", "capability.average.f1", 41.25, 10),
-        ("run 0", "capability.tasks.a _b_.f1", 30.5, 10),
+    (run,) = server.runs.values()
+    assert (run.name, list(server.experiments)) == (RUN, ["captions"])
+    assert [(each.key, each.value, each.step) for each in run.history] == [
+        ("capability.average.f1", 41.25, 20),
+        ("capability.tasks.a _b_.f1", 30.5, 20),
+        ("capability.average.f1", 41.25, 10),
+        ("capability.tasks.a _b_.f1", 30.5, 10),
     ]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.fakes.examinations import driven, in_turn
 
 from caliper.benchmarks.base import PlanRequest, Settings
 from caliper.benchmarks.capability.benchmark import BENCHMARK
@@ -25,15 +26,7 @@ def examined(
     about: Item, caption: str | None, *batches: list[Answer], settings: Settings | None = None
 ) -> tuple[list[tuple[Ask, ...]], tuple[Verdict, ...]]:
     """The batches that were asked, and the verdicts after `batches` were sent as answers."""
-    examination = BENCHMARK.examine(about, caption, settings or {})
-    asked = []
-    try:
-        asked.append(next(examination))
-        for answers in batches:
-            asked.append(examination.send(answers))  # noqa: PERF401 - stops by itself
-    except StopIteration as stop:
-        return asked, stop.value  # type: ignore[return-value]
-    raise AssertionError("the examination wants more answers")
+    return driven(BENCHMARK.examine(about, caption, settings or {}), in_turn(*batches))
 
 
 def outcomes(verdicts: tuple[Verdict, ...]) -> list[Outcome]:

@@ -20,8 +20,8 @@ from caliper.core.rows import Row
 NUMBERS = ["A. 2", "B. 7", "C. 4", "D. 6"]
 
 
-def annotated(task: str, annotation: object, path: str = "1.mp4", file_id: str = "f") -> Row:
-    fields = {"file_id": file_id, "file_path": path, "task": task, "annotation": annotation}
+def annotated(task: str, annotation: object, path: str = "1.mp4") -> Row:
+    fields = {"file_id": "f", "file_path": path, "task": task, "annotation": annotation}
     return Row(f"{task}.jsonl", 1, fields)
 
 

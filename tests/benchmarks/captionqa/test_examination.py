@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.fakes.examinations import driven
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
@@ -33,14 +34,8 @@ def drive(
 ) -> tuple[tuple[Verdict, ...], list[tuple[Ask, ...]]]:
     """The verdicts and the batches of an examination whose asks `answer` answers."""
     examination = BENCHMARK.examine(item, caption, settings)
-    batches = []
-    try:
-        batch = next(examination)
-        while True:
-            batches.append(batch)
-            batch = examination.send([answer(ask) for ask in batch])
-    except StopIteration as end:
-        return end.value, batches
+    batches, verdicts = driven(examination, lambda asks: [answer(ask) for ask in asks])
+    return verdicts, batches
 
 
 def choosing(text: str) -> Answerer:

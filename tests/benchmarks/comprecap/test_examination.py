@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.examinations import driven
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.comprecap.examination import examine
@@ -44,22 +45,19 @@ VECTORS = {
 
 def run(examination: Examination, replies: Sequence[Any]) -> tuple[list[Batch], list[Verdict]]:
     """Drive an examination with fixed nouns, vectors and replies; return what it asked for."""
-    batches: list[Batch] = []
     left = list(replies)
-    answers: Any = None
-    while True:
-        try:
-            batch = examination.send(answers)
-        except StopIteration as stop:
-            return batches, list(stop.value)
-        batches.append(batch)
+
+    def answer(batch: Batch) -> list[Any]:
         match batch:
             case Nouns(texts):
-                answers = [NOUNS.get(text, ()) for text in texts]
+                return [NOUNS.get(text, ()) for text in texts]
             case Embed(texts):
-                answers = [VECTORS[text] for text in texts]
+                return [VECTORS[text] for text in texts]
             case asks:
-                answers = [left.pop(0) for _ in asks]
+                return [left.pop(0) for _ in asks]
+
+    batches, verdicts = driven(examination, answer)
+    return batches, list(verdicts)
 
 
 def asks_of(batches: Sequence[Batch]) -> list[Ask]:

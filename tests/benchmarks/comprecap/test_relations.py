@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.fakes.examinations import driven
 
 from caliper.adapters.packs.files import shipped_pack
 from caliper.benchmarks.base import PlanRequest
@@ -18,7 +19,7 @@ from caliper.benchmarks.comprecap.questions import describe
 from caliper.benchmarks.comprecap.reporting import mean_of
 from caliper.benchmarks.comprecap.scoring import reduce
 from caliper.core.outcome import Outcome, Scored
-from caliper.core.question import Ask, Embed, Item, Nouns, Reply
+from caliper.core.question import Ask, Batch, Embed, Item, Nouns, Reply
 from caliper.core.rows import Row
 
 ONE_PIXEL = "eJxjBAAAAgAC"
@@ -163,23 +164,20 @@ def judged(
 ) -> tuple[dict[tuple[int, int], Outcome], list[Ask]]:
     """The outcomes of an item and what was asked, by a judge that looks at the phrase alone."""
     asks: list[Ask] = []
-    examination = examine(item, caption, settings)
-    answers: Any = None
-    while True:
-        try:
-            batch = examination.send(answers)
-        except StopIteration as stop:
-            places = [(question.ordinal, repeat) for _, question, repeat in item.positions()]
-            outcomes = (verdict.outcome for verdict in stop.value)
-            return dict(zip(places, outcomes, strict=True)), asks
+
+    def answer(batch: Batch) -> list[Any]:
         match batch:
             case Nouns(texts):
-                answers = [tuple(name for name in CATEGORIES if name in text) for text in texts]
+                return [tuple(name for name in CATEGORIES if name in text) for text in texts]
             case Embed(texts):
-                answers = [tuple(float(name == text) for name in CATEGORIES) for text in texts]
+                return [tuple(float(name == text) for name in CATEGORIES) for text in texts]
             case _:
-                asks += batch
-                answers = [Reply(str(_score(ask.fields["phrase"]))) for ask in batch]
+                asks.extend(batch)
+                return [Reply(str(_score(ask.fields["phrase"]))) for ask in batch]
+
+    _, verdicts = driven(examine(item, caption, settings), answer)
+    places = [(question.ordinal, repeat) for _, question, repeat in item.positions()]
+    return dict(zip(places, (each.outcome for each in verdicts), strict=True)), asks
 
 
 def _score(phrase: str) -> int:

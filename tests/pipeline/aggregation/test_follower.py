@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import pytest
 from tests.fakes.clock import PATIENCE
 from tests.fakes.evaluations import House, cancel, event_of, scored, standalone, stored_run
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Record
@@ -140,35 +140,22 @@ async def test_a_topic_that_was_lost_is_read_from_its_first_record(told: bool, f
 
 
 async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
-    class Slow(MemoryStore):
-        """Answers when told to, who asks first."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.asked, self.told = asyncio.Event(), asyncio.Event()
-
-        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-            if not self.asked.is_set():
-                self.asked.set()
-                await self.told.wait()
-            return await super().get(key, max_bytes)
-
-    house, slow = House(), Slow()
+    house = House()
     run = await stored_run(house.store)
     before = await house.aggregator()
     await before.apply([event_of(run, EventKind.PLAN, 0)])
     await cancel(house, run, before)
     await before.snapshot()
-    slow.objects, house.store = house.store.objects, slow
+    house.store.before = gate = Gate("get", first=True)
     after = house.starting()
     async with asyncio.timeout(PATIENCE):
         asking = asyncio.create_task(after.scores(run.spec.run_id))
-        await slow.asked.wait()
+        await gate.reached.wait()
         resuming = asyncio.create_task(after.resume())
         # As far as it comes while the first is waiting.
         for _ in range(100):
             await asyncio.sleep(0)
-        slow.told.set()
+        gate.opened.set()
         await asyncio.gather(asking, resuming)
     found = await after.scores(run.spec.run_id)
     assert found is not None
@@ -177,18 +164,13 @@ async def test_who_asks_before_it_has_taken_over_costs_it_no_event() -> None:
 
 async def test_a_store_that_is_down_for_a_while_costs_nothing() -> None:
     class Shaky(MemoryStore):
-        down = 5
-
-        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-            if self.down:
-                self.down -= 1
+        async def before(self, call: str, _: str) -> None:
+            if call == "get" and self.count("get") <= 5:
                 raise StoreUnavailable("down")
-            return await super().get(key, max_bytes)
 
     house, stream = House(), MemoryStream(logs={VERDICTS, RUNS})
     run = await stored_run(house.store)
-    house.store, planned = Shaky(), house.store
-    house.store.objects = planned.objects
+    house.store = Shaky(house.store)
     await publish(stream, scored(run))
     await close(stream)
     async with asyncio.timeout(PATIENCE):

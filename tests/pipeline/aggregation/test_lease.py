@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Record
-from caliper.core.errors import LeaseLost, StoreUnavailable
+from caliper.core.errors import LeaseLost
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
@@ -31,16 +30,14 @@ class PausableStore(MemoryStore):
     """A process's connection to a shared store: while it is paused, its writes wait to be sent."""
 
     def __init__(self, shared: MemoryStore) -> None:
-        super().__init__()
-        self.objects = shared.objects
+        super().__init__(shared)
         self.running, self.waiting = asyncio.Event(), asyncio.Event()
         self.running.set()
 
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        if not self.running.is_set():
+    async def before(self, call: str, _: str) -> None:
+        if call == "replace" and not self.running.is_set():
             self.waiting.set()
             await self.running.wait()
-        return await super().replace(key, data, version)
 
 
 @dataclass
@@ -198,24 +195,6 @@ async def test_a_follower_that_loses_its_lease_as_it_is_told_to_stop_stops() -> 
             await following
 
 
-class CutOffStore(MemoryStore):
-    """Takes no object while it is `away`."""
-
-    away = False
-
-    async def put(self, key: str, data: bytes | Path) -> None:
-        self._check()
-        await super().put(key, data)
-
-    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        self._check()
-        return await super().replace(key, data, version)
-
-    def _check(self) -> None:
-        if self.away:
-            raise StoreUnavailable("away")
-
-
 class LosingLease(Lease):
     """A lease that is lost while it `loses`."""
 
@@ -228,18 +207,18 @@ class LosingLease(Lease):
 
 
 async def test_a_follower_that_loses_its_lease_while_the_store_is_away_stands_by() -> None:
-    store = CutOffStore()
+    store = MemoryStore()
     house, stream = House(store=store), MemoryStream(logs={VERDICTS, RUNS})
     aggregator, lease = house.starting(), LosingLease(store, house.clock, KEY)
     follower = Follower(aggregator, stream, house.clock, lease=lease)
     async with asyncio.timeout(PATIENCE):
         following = asyncio.create_task(follower.run())
         await follower.current.wait()
-        store.away = lease.loses = True
+        store.away, lease.loses = {"put": "", "replace": ""}, True
         while aggregator.leads and not following.done():  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0)
         assert not following.done()
-        store.away = lease.loses = False
+        store.away, lease.loses = {}, False
         await follower.current.wait()
         following.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -1,7 +1,5 @@
 """Several aggregators on one store and one log: the figures and the end are those of one."""
 
-from pathlib import Path
-
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
@@ -73,11 +71,9 @@ async def test_a_renewal_whose_answer_was_lost_is_repeated() -> None:
     class Lossy(MemoryStore):
         lost = False
 
-        async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-            found = await super().replace(key, data, version)
-            if self.lost:
+        async def after(self, call: str, _: str) -> None:
+            if self.lost and call == "replace":
                 raise StoreUnavailable("the answer is lost")
-            return found
 
     store = Lossy()
     lease = Lease(store, FakeClock(), KEY)
@@ -95,21 +91,12 @@ async def test_a_renewal_whose_answer_was_lost_is_repeated() -> None:
 
 
 async def test_a_lease_outlives_a_store_that_was_down() -> None:
-    class Shaky(MemoryStore):
-        down = False
-
-        async def version(self, key: str) -> str | None:
-            if self.down:
-                raise StoreUnavailable("away")
-            return await super().version(key)
-
-    store, clock = Shaky(), FakeClock()
-    first, second = (Lease(store, clock, KEY) for _ in range(2))
+    store, clock, first, second = leases()
     await first.acquire()
     assert not await second.is_free()
-    store.down = True
+    store.away = {"version": ""}
     with pytest.raises(StoreUnavailable):
         await second.is_free()
     clock.seconds += 2 * TERM
-    store.down = False
+    store.away = {}
     assert not await second.is_free()

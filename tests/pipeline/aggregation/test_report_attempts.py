@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 from tests.fakes.evaluations import House, event_of, scored, set_up
 from tests.fakes.runs import Planned
+from tests.fakes.serving import Killed
 
 from caliper.adapters.exports.json import JsonExport
 from caliper.core.errors import StoreFull
 from caliper.core.messages import EventKind
 from caliper.core.report import Report, VerdictRow
 from caliper.pipeline.reports.report_attempts import ATTEMPTS
-
-
-class Killed(BaseException):
-    """The end of a process; nothing is written afterwards."""
 
 
 @dataclass

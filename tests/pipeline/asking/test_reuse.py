@@ -1,11 +1,11 @@
 """Replies without a revision stay in their run, and what is taken from other runs is counted."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
 from tests.fakes.examining import examined, right
+from tests.fakes.golden_keys import Pictures
 from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore
 
@@ -18,7 +18,7 @@ from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.asking.reuse import reused_jobs, with_reuse
 from caliper.pipeline.store.runs import run_store
-from caliper.ports.models import Completion, Image
+from caliper.ports.models import Completion
 
 ASKED = 5
 """Questions of the job of `examined`."""
@@ -129,13 +129,6 @@ async def test_replies_that_an_earlier_commit_kept_are_another_runs() -> None:
     verdicts = await examined(reader, store, second)
     assert all(isinstance(verdict.outcome, Scored) for verdict in verdicts.verdicts)
     assert await reused(store, second) == (0, ASKED)
-
-
-class Pictures:
-    """ports.media.Media."""
-
-    async def images(self, paths: Sequence[str]) -> list[Image]:
-        return [Image(path.encode(), "image/jpeg") for path in paths]
 
 
 async def captioned(captioner: ScriptedModel, store: MemoryStore, name: str) -> RunSpec:

@@ -1,14 +1,13 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Iterable, Mapping
-from pathlib import Path
 
 import pytest
 from tests.fakes import runs
 from tests.fakes.clock import PATIENCE, FakeClock
 from tests.fakes.evaluations import CAPTIONS, House, cancel, stored_run, verdict, verdicts_of
 from tests.fakes.runs import Planned
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.stuffing import stuffed
 
 from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
@@ -23,34 +22,13 @@ ALL = range(6)
 NOBODY = "0" * 16
 
 
-class Watched(MemoryStore):
-    """A store that holds up whoever reads a key that begins with `held`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held = ""
-        self.reached = asyncio.Event()
-        self.read: list[str] = []
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        self.read.append(key)
-        if self.held and key.startswith(self.held):
-            self.reached.set()
-            await asyncio.Event().wait()
-        return await super().get(key, max_bytes)
-
-    async def get_file(self, key: str, file: Path) -> bool:
-        self.read.append(key)
-        return await super().get_file(key, file)
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
 
 
 @pytest.fixture
-def store() -> Watched:
-    return Watched()
-
-
-@pytest.fixture
-async def comparer(store: Watched) -> AsyncIterator[Comparer]:
+async def comparer(store: MemoryStore) -> AsyncIterator[Comparer]:
     found = Comparer(
         store, RunBook(store, FakeClock()), lambda _: lambda name, path: f"{name} {path}".encode()
     )
@@ -58,14 +36,16 @@ async def comparer(store: Watched) -> AsyncIterator[Comparer]:
     await found.close()
 
 
-async def started(store: Watched, name: str, *parts: BenchmarkSpec, **changes: object) -> Planned:
+async def started(
+    store: MemoryStore, name: str, *parts: BenchmarkSpec, **changes: object
+) -> Planned:
     run = await stored_run(store, name, *parts, **changes)
     await write_json(run_store(store, run.spec.run_id), STARTED, started="2026-01-01", starts=1)
     return run
 
 
 async def ran(
-    store: Watched,
+    store: MemoryStore,
     name: str,
     scores: Iterable[int | None],
     captions: Mapping[str, str] = CAPTIONS["captionqa"],
@@ -85,7 +65,7 @@ async def ran(
 
 
 async def test_questions_are_paired_and_the_largest_changes_are_told(
-    store: Watched, comparer: Comparer
+    store: MemoryStore, comparer: Comparer
 ) -> None:
     base = await ran(store, "base", [1, 1, 0, 0, 1, None])
     other = await ran(store, "other", [1, 0, 1, 0, None, 1])
@@ -112,7 +92,7 @@ async def test_questions_are_paired_and_the_largest_changes_are_told(
 
 
 async def test_a_run_whose_captions_list_everything_is_marked(
-    store: Watched, comparer: Comparer
+    store: MemoryStore, comparer: Comparer
 ) -> None:
     honest = CAPTIONS["captionqa"]
     ids = [
@@ -127,23 +107,25 @@ async def test_a_run_whose_captions_list_everything_is_marked(
     assert [side.stuffed for side in found.sides] == [{}, {"captionqa": 1.0}, {"captionqa": 0.5}]
 
 
-async def test_captions_are_read_once_a_run(store: Watched, comparer: Comparer) -> None:
+async def test_captions_are_read_once_a_run(store: MemoryStore, comparer: Comparer) -> None:
     ids = [
         (await ran(store, name, scores)).spec.run_id
         for name, scores in (("base", [0] * 6), ("other", [1, 1, 1, 1, 0, 0]))
     ]
-    store.read.clear()
+    store.calls.clear()
     found, pictures = await comparer.compare(ids, ComparisonRequest(flips=0))
     flips = found.candidates[0].flips
     assert (flips.better, flips.worse, flips.same, flips.listed, pictures) == (4, 0, 2, (), {})
     found, _ = await comparer.compare(ids, ComparisonRequest(flips=3))
     assert [flip.after.index for flip in found.candidates[0].flips.listed] == [0, 1, 2]
-    store.read.clear()
+    store.calls.clear()
     await comparer.compare([*ids, ids[1]], ComparisonRequest())
     assert sum(key.startswith("supplied/") for key in store.read) == 3
 
 
-async def test_several_candidates_come_in_their_order(store: Watched, comparer: Comparer) -> None:
+async def test_several_candidates_come_in_their_order(
+    store: MemoryStore, comparer: Comparer
+) -> None:
     every = [
         (await ran(store, name, scores)).spec.run_id
         for name, scores in (("base", [0, 1] * 3), ("worse", [0] * 6), ("better", [1] * 6))
@@ -160,7 +142,7 @@ async def test_several_candidates_come_in_their_order(store: Watched, comparer: 
         assert (both.adjusted or 0) >= (one.adjusted or 0)
 
 
-async def test_runs_that_go_on_only_as_partial(store: Watched, comparer: Comparer) -> None:
+async def test_runs_that_go_on_only_as_partial(store: MemoryStore, comparer: Comparer) -> None:
     ended = await ran(store, "ended", [1] * 6)
     going = await ran(store, "going", [0, 0])
     ids = [ended.spec.run_id, going.spec.run_id]
@@ -173,7 +155,7 @@ async def test_runs_that_go_on_only_as_partial(store: Watched, comparer: Compare
     assert (candidate.flips.worse, candidate.flips.unpaired) == (2, 4)
 
 
-async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Comparer) -> None:
+async def test_a_run_that_was_started_again_goes_on(store: MemoryStore, comparer: Comparer) -> None:
     ended = await ran(store, "ended", [1] * 6)
     again = await ran(store, "again", [1] * 5 + [None])
     ids = [ended.spec.run_id, again.spec.run_id]
@@ -188,7 +170,7 @@ async def test_a_run_that_was_started_again_goes_on(store: Watched, comparer: Co
 
 
 async def test_a_complete_run_that_lost_verdicts_is_not_complete(
-    store: Watched, comparer: Comparer
+    store: MemoryStore, comparer: Comparer
 ) -> None:
     ids = [(await ran(store, name, [1] * 6)).spec.run_id for name in ("whole", "lost")]
     (segment,) = [key async for key in store.list(f"runs/{ids[1]}/verdicts/")]
@@ -198,7 +180,9 @@ async def test_a_complete_run_that_lost_verdicts_is_not_complete(
         await comparer.compare(ids, ComparisonRequest())
 
 
-async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: Comparer) -> None:
+async def test_a_cancelled_run_has_ended_and_says_so(
+    store: MemoryStore, comparer: Comparer
+) -> None:
     ended = await ran(store, "ended", [1] * 6)
     run = await started(store, "cancelled", *ended.spec.benchmarks)
     house = House(store)
@@ -216,7 +200,7 @@ async def test_a_cancelled_run_has_ended_and_says_so(store: Watched, comparer: C
 
 
 async def test_a_run_under_the_coverage_floor_only_as_partial(
-    store: Watched, comparer: Comparer
+    store: MemoryStore, comparer: Comparer
 ) -> None:
     complete = (await ran(store, "complete", [1] * 6)).spec.run_id
     finished = (await ran(store, "finished", [1] * 5 + [None])).spec.run_id
@@ -227,7 +211,7 @@ async def test_a_run_under_the_coverage_floor_only_as_partial(
         assert {side.share for side in found.sides} == {1.0, 5 / 6}
 
 
-async def test_what_cannot_be_compared(store: Watched, comparer: Comparer) -> None:
+async def test_what_cannot_be_compared(store: MemoryStore, comparer: Comparer) -> None:
     base = (await ran(store, "base", [1] * 6)).spec.run_id
     other = (await ran(store, "other", [1] * 6, seed=7)).spec.run_id
     unplanned = runs.spec(name="unplanned")
@@ -252,26 +236,26 @@ async def test_what_cannot_be_compared(store: Watched, comparer: Comparer) -> No
 
 
 async def test_unlike_runs_are_refused_before_a_verdict_is_read(
-    store: Watched, comparer: Comparer
+    store: MemoryStore, comparer: Comparer
 ) -> None:
     ids = [(await ran(store, "base", [1] * 6, seed=seed)).spec.run_id for seed in (0, 1)]
-    store.read.clear()
+    store.calls.clear()
     with pytest.raises(NotComparable):
         await comparer.compare(ids, ComparisonRequest())
     assert {key.rpartition("/")[2] for key in store.read} == {"spec.json"}
 
 
-async def test_a_caller_that_leaves_holds_nobody_up(store: Watched, comparer: Comparer) -> None:
+async def test_a_caller_that_leaves_holds_nobody_up(store: MemoryStore, comparer: Comparer) -> None:
     ids = [(await ran(store, name, [1] * 6)).spec.run_id for name in ("a", "b")]
-    store.held = f"runs/{ids[1]}/verdicts/"
+    store.before = gate = Gate("get", f"runs/{ids[1]}/verdicts/")
     async with asyncio.timeout(PATIENCE):
         left = asyncio.create_task(comparer.compare(ids, ComparisonRequest()))
-        await store.reached.wait()
+        await gate.reached.wait()
         waiting = asyncio.create_task(comparer.compare(ids[:1] * 2, ComparisonRequest()))
         await asyncio.sleep(0)
         left.cancel()
         await asyncio.wait([left])
-        store.held = ""
+        gate.opened.set()
         found, _ = await waiting
     assert left.cancelled()
     assert found.candidates[0].flips.same == 6

@@ -1,12 +1,12 @@
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.fakes.clock import PATIENCE
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.pipeline.comparing.worker_loop import RelayedStore, run_in_thread
@@ -18,28 +18,16 @@ def executor() -> Iterator[ThreadPoolExecutor]:
         yield found
 
 
-class HomeStore(MemoryStore):
-    """A store that knows on which threads it was called."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.threads: set[int] = set()
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        self.threads.add(threading.get_ident())
-        return await super().get(key, max_bytes)
-
-    async def list(self, prefix: str) -> AsyncIterator[str]:
-        self.threads.add(threading.get_ident())
-        async for key in super().list(prefix):
-            yield key
-
-
 async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
     executor: ThreadPoolExecutor, tmp_path: Path
 ) -> None:
-    home = HomeStore()
+    home, threads = MemoryStore(), set[int]()
     store = RelayedStore(home)
+
+    async def note(*_: str) -> None:
+        threads.add(threading.get_ident())
+
+    home.before = note
 
     async def work() -> tuple[int, list[str], bytes | None]:
         await store.put("a/1", b"one")
@@ -51,7 +39,7 @@ async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
 
     thread, keys, data = await run_in_thread(work, executor)
     assert thread != threading.get_ident()
-    assert home.threads == {threading.get_ident()}
+    assert threads == {threading.get_ident()}
     with pytest.raises(InvalidInput, match="a/1"):
         await run_in_thread(lambda: store.get("a/1", 2), executor)
     assert (keys, data) == (["a/1", "a/2"], b"one")
@@ -59,26 +47,17 @@ async def test_work_is_in_another_thread_and_the_store_is_called_in_this(
 
 
 async def test_failures_come_back(executor: ThreadPoolExecutor) -> None:
-    class Down(MemoryStore):
-        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-            raise StoreUnavailable(key)
-
-    store = RelayedStore(Down())
-    with pytest.raises(StoreUnavailable, match="gone"):
+    home = MemoryStore()
+    home.away = {"get": ""}
+    store = RelayedStore(home)
+    with pytest.raises(StoreUnavailable, match="away"):
         await run_in_thread(lambda: store.get("gone"), executor)
 
 
 async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor) -> None:
-    asked, ended = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    class Slow(MemoryStore):
-        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-            asked.set()
-            await asyncio.Event().wait()
-            return None
-
-    store = RelayedStore(Slow())
+    home, ended = MemoryStore(), asyncio.Event()
+    home.before = gate = Gate("get")
+    loop, store = asyncio.get_running_loop(), RelayedStore(home)
 
     async def work() -> None:
         try:
@@ -88,7 +67,7 @@ async def test_whoever_leaves_takes_the_work_along(executor: ThreadPoolExecutor)
 
     async with asyncio.timeout(PATIENCE):
         doing = asyncio.create_task(run_in_thread(work, executor))
-        await asked.wait()
+        await gate.reached.wait()
         doing.cancel()
         await asyncio.wait([doing])
         assert doing.cancelled()

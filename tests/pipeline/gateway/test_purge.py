@@ -4,16 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from uuid import uuid4
 
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.installation import installation, over
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
-from tests.servers.access import access_to
+from tests.servers.access import new_bucket
 
-from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.minio import MinioStore
 from caliper.core.errors import StoreUnavailable
 from caliper.core.run import RunState
@@ -53,12 +51,11 @@ class DyingStore(MemoryStore):
 
     left = 0
 
-    async def delete(self, *keys: str) -> None:
-        for key in keys:
+    async def before(self, call: str, _: str) -> None:
+        if call == "delete":
             if not self.left:
                 raise StoreUnavailable("gone")
             self.left -= 1
-            await super().delete(key)
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +172,8 @@ class StartingStore(MemoryStore):
 
     run = ""
 
-    async def delete(self, key: str) -> None:
-        await super().delete(key)
-        if self.run:
+    async def after(self, call: str, _: str) -> None:
+        if call == "delete" and self.run:
             started, self.run = self.run, ""
             await note_start(run_store(self, started), Terms(), NOW)
 
@@ -220,11 +216,8 @@ async def test_a_purge_that_dies_is_completed_by_the_next(stored: Stored) -> Non
 
 @pytest.fixture
 async def bucket(minio: str) -> AsyncIterator[MinioStore]:
-    access = access_to(minio, f"tests-{uuid4().hex[:12]}")
-    apply_storage(access)
-    store = MinioStore(access)
-    yield store
-    await store.close()
+    async with new_bucket(minio) as store:
+        yield store
 
 
 async def test_a_bucket_is_left_as_any_store(stored: Stored, bucket: MinioStore) -> None:

@@ -6,8 +6,9 @@ from random import Random
 import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
+from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry, until
-from tests.fakes.watching import NOW, SAMPLES, FallibleStore, Watching, judged, reported, told
+from tests.fakes.watching import NOW, SAMPLES, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
@@ -173,17 +174,17 @@ async def test_what_comes_while_a_run_is_counted_counts_once(watching: Watching)
 
 
 async def test_a_store_that_is_away_leaves_the_scores_for_the_next_look() -> None:
-    store = FallibleStore()
+    store = MemoryStore()
     watching = Watching(store)
     await watching.begin()
     run = await stored_run(store)
     records = [judged(run, place, 1, 0, offset=place) for place in range(2)]
     await watching.board.apply(records[:1])
-    store.away = True
+    store.away = {"get": "/plan/0"}
     await watching.gauges.look()
     assert watching.of() == {}
     assert watching.warned == ["scores are behind: away"]
-    store.away = False
+    store.away = {}
     await watching.board.apply(records[1:])
     await watching.gauges.look()
     assert watching.of() == await reported(run, records)

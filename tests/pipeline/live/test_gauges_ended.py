@@ -7,9 +7,9 @@ import weakref
 import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
-from tests.fakes.watching import SAMPLES, FallibleStore, Watching, judged, reported, told
+from tests.fakes.watching import SAMPLES, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
@@ -82,7 +82,7 @@ async def test_scores_of_a_run_that_ended_go_when_the_next_one_begins(watching: 
 
 
 async def test_a_run_that_is_forgotten_before_it_could_be_counted_is_counted_yet() -> None:
-    store = FallibleStore()
+    store = MemoryStore()
     watching = Watching(store)
     await watching.begin()
     run = await stored_run(store)
@@ -93,39 +93,24 @@ async def test_a_run_that_is_forgotten_before_it_could_be_counted_is_counted_yet
     later = Watching(store, watching.clock)
     await later.begin()
     held = weakref.ref(later.ledger_of(run).ledger)
-    store.away = True
+    store.away = {"get": "/plan/0"}
     await later.gauges.look()
     later.clock.seconds += 10_000
     await later.board.conclude()
     await later.gauges.look()
     assert later.of() == {}
-    store.away = False
+    store.away = {}
     await later.gauges.look()
     assert later.of() == await reported(run, records)
     gc.collect()
     assert held() is None
 
 
-class GatedStore(MemoryStore):
-    """A store whose last shard of a plan can be read once the gate is open."""
-
-    def __init__(self, last: int) -> None:
-        super().__init__()
-        self.last, self.reached, self.gate = f"/plan/{last:06}", asyncio.Event(), asyncio.Event()
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        if self.last in key:
-            self.reached.set()
-            await self.gate.wait()
-        return await super().get(key, max_bytes)
-
-
 async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look() -> None:
-    store, samples = GatedStore(last=1), SHARD_ITEMS + 1
+    store, samples = MemoryStore(), SHARD_ITEMS + 1
     spec = runs.spec(name="ours")
     kept = run_store(store, spec.run_id)
     await kept.put("spec.json", canonical_json(spec.to_json()))
-    store.gate.set()
     rows = {"captionqa": runs.sources(runs.choice_rows(samples, 1), {})}
     run = await runs.planned(spec, rows, kept)
     watching = Watching(store)
@@ -135,16 +120,15 @@ async def test_what_is_lost_while_a_run_is_counted_is_counted_at_the_next_look()
     await watching.board.snapshot()
     later = Watching(store, watching.clock, most_changes=SHARD_ITEMS)
     await later.begin()
-    store.reached.clear()
-    store.gate.clear()
+    store.before = gate = Gate("get", "/plan/000001")
     looking = asyncio.create_task(later.gauges.look())
-    await store.reached.wait()
+    await gate.reached.wait()
     # Of the first sample, which was counted, and of so many that those before are dropped.
     records += [
         told(run, place, [verdict(place, place % 2)], place + 1) for place in range(samples)
     ]
     await later.board.apply(records[1:])
-    store.gate.set()
+    gate.opened.set()
     await looking
     await later.gauges.look()
     assert later.of() == await reported(run, records)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import CODEC, SIZE, House, event_of, stored_run, verdict, verdicts_of
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.adapters.exports.json import JsonExport
 from caliper.core.messages import EventKind
@@ -108,34 +108,17 @@ async def test_a_dear_report_is_not_written_again_at_once() -> None:
     assert house.file(run) != before
 
 
-class GatedStore(MemoryStore):
-    """A store whose plans can be read once the gate is open."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reached, self.gate = asyncio.Event(), asyncio.Event()
-        self.gate.set()
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        found = await super().get(key, max_bytes)
-        if "/plan/0" in key:
-            self.reached.set()
-            await self.gate.wait()
-        return found
-
-
 async def test_figures_that_the_ledger_outran_are_reduced_again() -> None:
-    store = GatedStore()
+    store = MemoryStore()
     stored = await stored_run(store)
     run = await Runs(store).open(stored.spec.run_id, 0.0)
     assert run is not None
     live = LiveTallies()
-    store.reached.clear()
-    store.gate.clear()
+    store.after = gate = Gate("get", "/plan/0")
     reducing = asyncio.create_task(live.figures(run))
-    await store.reached.wait()
+    await gate.reached.wait()
     run.ledger.merge([verdict(index, 1) for index in range(SIZE)])
-    store.gate.set()
+    gate.opened.set()
     changes, _ = await reducing
     assert changes < run.ledger.changes
     changes, found = await live.figures(run)

@@ -21,10 +21,9 @@ class SlowStore(MemoryStore):
         super().__init__()
         self.clock = FakeClock()
 
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        if "/plan/" in key:
+    async def before(self, call: str, key: str) -> None:
+        if call == "get" and "/plan/" in key:
             await self.clock.sleep(1)
-        return await super().get(key, max_bytes)
 
 
 def known(found: Scores | None) -> int:

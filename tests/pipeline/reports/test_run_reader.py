@@ -9,7 +9,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.clock import PATIENCE
 from tests.fakes.evaluations import House, cancel, event_of, stored_run, verdict, verdicts_of
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.core.errors import NotReady
 from caliper.core.keys import canonical_json
@@ -77,30 +77,6 @@ async def test_callers_who_leave_take_no_thread_along(house: House) -> None:
         assert (await reader.report(name, "report.md", partial=True))[0] == b"2"
 
 
-class Gate:
-    """Where one caller waits until it is opened."""
-
-    def __init__(self) -> None:
-        self.reached, self.opened = asyncio.Event(), asyncio.Event()
-
-    async def __call__(self) -> None:
-        self.reached.set()
-        await self.opened.wait()
-
-
-class Gated(MemoryStore):
-    """Whoever asks for a key goes through the gate that stands there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gates: dict[str, Gate] = {}
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        for gate in [gate for end, gate in self.gates.items() if key.endswith(end)]:
-            await gate()
-        return await super().get(key, max_bytes)
-
-
 class Waiting:
     """ports.storage.ReportSink that reads its rows when it may, and writes how many verdicts
     the report knows and how many rows there are.
@@ -118,7 +94,7 @@ class Waiting:
 
 
 async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
-    store = Gated()
+    store = MemoryStore()
     house = House(store)
     run = await stored_run(store, "ours", await uncaptioned(store))
     board = await house.aggregator()
@@ -128,14 +104,14 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     await board.conclude()
     sink, name = Waiting(), run.spec.run_id
     reader = reader_of(house, sink)
-    store.gates["report/report.md"] = missing = Gate()
+    store.before = missing = Gate("get", "report/report.md")
     asking = asyncio.create_task(reader.report(name, "report.md", partial=True))
     await missing.reached.wait()
     # More comes in, and somebody else has it entered into the run that the report is about.
     await board.apply([verdicts_of(run, [verdict(index, 1) for index in range(1, 4)], 1)])
     await board.snapshot()
     house.clock.seconds += 10
-    store.gates["verdicts/00000001.jsonl.gz"] = later = Gate()
+    store.before = later = Gate("get", "verdicts/00000001.jsonl.gz")
     looking = asyncio.create_task(reader.verdicts(name, VerdictQuery()))
     await later.reached.wait()
     missing.opened.set()

@@ -20,20 +20,12 @@ class Stopping(MemoryStore):
 
     left = 1_000_000
 
-    async def _spend(self) -> None:
-        await asyncio.sleep(0)
-        self.left -= 1
-        if self.left < 0:
-            raise asyncio.CancelledError
-
-    async def put(self, key: str, data: object) -> None:
-        await self._spend()
-        await super().put(key, data)  # type: ignore[arg-type]
-
-    async def delete(self, *keys: str) -> None:
-        for each in keys:
-            await self._spend()
-            await super().delete(each)
+    async def before(self, call: str, _: str) -> None:
+        if call in ("put", "replace", "delete"):
+            await asyncio.sleep(0)
+            self.left -= 1
+            if self.left < 0:
+                raise asyncio.CancelledError
 
 
 async def test_a_packer_that_dies_anywhere_loses_nothing() -> None:
@@ -66,26 +58,10 @@ class Yielding(MemoryStore):
         super().__init__()
         self.turns: Callable[[], int] = lambda: 0
 
-    async def _wait(self) -> None:
-        for _ in range(self.turns()):
-            await asyncio.sleep(0)
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        await self._wait()
-        return await super().get(key, max_bytes)
-
-    async def replace(self, key: str, data: object, version: str | None) -> str | None:
-        await self._wait()
-        return await super().replace(key, data, version)  # type: ignore[arg-type]
-
-    async def put(self, key: str, data: object) -> None:
-        await self._wait()
-        await super().put(key, data)  # type: ignore[arg-type]
-
-    async def delete(self, *keys: str) -> None:
-        for each in keys:
-            await self._wait()
-            await super().delete(each)
+    async def before(self, call: str, _: str) -> None:
+        if call in ("get", "replace", "put", "delete"):
+            for _turn in range(self.turns()):
+                await asyncio.sleep(0)
 
 
 class Model:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from tests.fakes.clock import FakeClock
-from tests.fakes.stores import MemoryStore
+from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.core.terms import Terms
 from caliper.pipeline.store.runs import STARTED, RunBook, note_cancel, note_start, run_store
@@ -23,34 +23,19 @@ async def test_the_start_of_a_newer_release_is_unknown() -> None:
     assert await RunBook(store, FakeClock()).last_start(RUN) == 0
 
 
-class StalledStore(MemoryStore):
-    """A store whose first read of a start stalls until `go`, and then gives what was there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stalled, self.go = asyncio.Event(), asyncio.Event()
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        data = await super().get(key, max_bytes)
-        if key.endswith(STARTED) and not self.stalled.is_set():
-            self.stalled.set()
-            await self.go.wait()
-        return data
-
-
 async def test_an_answer_from_before_a_start_does_not_stop_its_jobs() -> None:
-    store, clock = StalledStore(), FakeClock()
-    other = MemoryStore()
-    other.objects = store.objects
-    run = run_store(other, RUN)
+    store, clock = MemoryStore(), FakeClock()
+    run = run_store(MemoryStore(store), RUN)
     await note_start(run, Terms(), clock.now())
     await note_cancel(run)
     book = RunBook(store, clock)
+    # It stalls with what was there before.
+    store.after = gate = Gate("get", STARTED, first=True)
     early = asyncio.create_task(book.is_stopped(RUN))
-    await store.stalled.wait()
+    await gate.reached.wait()
     await note_start(run, Terms(), clock.now())
     late = asyncio.create_task(book.is_stopped(RUN))
     await asyncio.sleep(0)
-    store.go.set()
+    gate.opened.set()
     assert await early
     assert not await late

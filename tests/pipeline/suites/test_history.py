@@ -12,21 +12,11 @@ from caliper.pipeline.suites.history import EntryHistory
 from caliper.pipeline.suites.registry import SuiteRegistry
 
 
-class CountingStore(MemoryStore):
-    """A store that counts the objects that are looked at."""
-
-    looks = 0
-
-    async def version(self, key: str) -> str | None:
-        self.looks += 1
-        return await super().version(key)
-
-
 async def test_a_look_reads_what_is_open_and_a_page_of_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(history, "PAGE", 10)
-    store = CountingStore()
+    store = MemoryStore()
     registry = SuiteRegistry(store, FakeClock())
     figures = (
         EntryFigure("capability", "average.f1", 1.0, is_headline=True),
@@ -43,9 +33,9 @@ async def test_a_look_reads_what_is_open_and_a_page_of_the_rest(
     assert [each.entry.checkpoint.step for each in first] == list(range(40))
     assert first[0].entry.headline == figures[0]
     assert first[0].entry.figures == figures[:1]
-    store.looks = 0
+    store.calls.clear()
     await seen.entries("nightly")
-    assert store.looks == 5 + 10
+    assert store.count("version") == 5 + 10
     # One that somebody retries is seen when its page comes, one that is new or gone at once.
     await registry.change_entry(stored[30].key, EntryCause.RETRY)
     await registry.register(suite(), checkpoint(40))

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections import Counter
-from typing import Any
 
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.outboxes import ALL, Desk, FakeTarget
 from tests.fakes.receivers import HANG, SECRET, Receiver
+from tests.fakes.serving import Killed
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
 
@@ -20,41 +20,32 @@ from caliper.core.notices import MOST_ATTEMPTS, Notice
 from caliper.pipeline.suites.outbox import LIMIT
 
 
-class Killed(BaseException):
-    """The process ends here."""
-
-
 class MortalStore(MemoryStore):
     """A store whose process is killed at a write, before or after it; whoever comes later lives."""
 
     def __init__(self, writes: int, *, after: bool) -> None:
         super().__init__()
-        self.left, self.after, self.is_dead = writes, after, False
+        self.left, self.after_it, self.is_dead = writes, after, False
 
     def revive(self) -> None:
         self.left, self.is_dead = 1_000_000, False
 
-    async def replace(self, key: str, data: Any, version: str | None) -> str | None:
-        self._live()
-        self.left -= 1
-        if self.left == 0 and not self.after:
-            self._die()
-        result = await super().replace(key, data, version)
-        if self.left == 0:
-            self._die()
-        return result
-
-    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        self._live()
-        return await super().get(key, max_bytes)
-
-    def _live(self) -> None:
+    async def before(self, call: str, _: str) -> None:
         if self.is_dead:
             raise Killed
+        if call == "replace":
+            self.left -= 1
+            if not self.after_it:
+                self._die_at_last()
 
-    def _die(self) -> None:
-        self.is_dead = True
-        raise Killed
+    async def after(self, call: str, _: str) -> None:
+        if call == "replace":
+            self._die_at_last()
+
+    def _die_at_last(self) -> None:
+        if self.left == 0:
+            self.is_dead = True
+            raise Killed
 
 
 TOLD = [

@@ -3,16 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import ClassVar
-from uuid import uuid4
 
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
-from tests.servers.access import access_to
+from tests.servers.access import new_bucket
 
-from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
 from caliper.core.checkpoints import CheckpointEntry, EntryFigure
@@ -113,11 +110,8 @@ class TestInADirectory(RegistryContract):
 class TestOnMinio(RegistryContract):
     @pytest.fixture
     async def store(self, minio: str) -> AsyncIterator[MinioStore]:
-        access = access_to(minio, f"tests-{uuid4().hex[:12]}")
-        apply_storage(access)
-        store = MinioStore(access)
-        yield store
-        await store.close()
+        async with new_bucket(minio) as store:
+            yield store
 
 
 def test_every_state_has_an_owner_and_a_way_on() -> None:
@@ -168,23 +162,16 @@ def test_an_entry_is_found_by_name_or_the_start_of_its_revision() -> None:
 
 
 async def test_what_did_not_change_is_not_read_again() -> None:
-    class Counting(MemoryStore):
-        read: ClassVar[list[str]] = []
-
-        async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-            self.read.append(key.rpartition("/")[2])
-            return await super().get(key, max_bytes)
-
-    store = Counting()
+    store = MemoryStore()
     registry, other = SuiteRegistry(store, FakeClock()), SuiteRegistry(store, FakeClock())
     for step in (1, 2):
         await other.register(suite(), checkpoint(step))
     first, _ = await registry.entries("nightly")
-    store.read.clear()
+    store.calls.clear()
     assert (await registry.entries("nightly"))[0] == first
     assert store.read == []
     await other.change_entry(first[1].key, EntryCause.SKIP)
-    store.read.clear()
+    store.calls.clear()
     stored, _ = await registry.entries("nightly")
     assert [each.entry.state for each in stored] == [EntryState.REGISTERED, EntryState.SKIPPED]
-    assert store.read == ["rev2.json"]
+    assert [key.rpartition("/")[2] for key in store.read] == ["rev2.json"]

@@ -75,21 +75,14 @@ async def test_one_that_refuses_is_not_asleep(refusal: Exception) -> None:
         await SleepingStages(stage, store).describe("judge")
 
 
-class TellingStore(MemoryStore):
-    """A store that tells when the reader was written down."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.told = asyncio.Event()
-
-    async def put(self, key: str, data: bytes) -> None:
-        await super().put(key, data)
-        if key == "stages/reader.json":
-            self.told.set()
-
-
 async def test_it_asks_by_itself_and_passes_over_trouble() -> None:
-    stage, store = Stage(), TellingStore()
+    stage, store, told = Stage(), MemoryStore(), asyncio.Event()
+
+    async def tell(call: str, key: str) -> None:
+        if (call, key) == ("put", "stages/reader.json"):
+            told.set()
+
+    store.after = tell
     stage.says = BackendRejected("no token")
     stages = SleepingStages(stage, store)
     following = asyncio.ensure_future(stages.follow(("judge", "reader"), interval=0))
@@ -97,7 +90,7 @@ async def test_it_asks_by_itself_and_passes_over_trouble() -> None:
         await asyncio.sleep(0)
     stage.says = AWAKE
     async with asyncio.timeout(10):
-        await store.told.wait()
+        await told.wait()
     following.cancel()
     stage.says = BackendUnavailable("refused")
     assert await SleepingStages(stage, store).describe("judge") == AWAKE

@@ -71,11 +71,8 @@ def _board(board: Board) -> dict[str, Any]:
             for column in board.columns
         ],
         "ranked_by": board.columns[board.by].label,
-        "rows": [_standing(row) for row in board.standings],
+        "rows": [
+            {name: value for name, value in asdict(row).items() if name != "run"}
+            for row in board.standings
+        ],
     }
-
-
-def _standing(row: Standing) -> dict[str, Any]:
-    fields = asdict(row)
-    del fields["run"]
-    return fields

@@ -67,7 +67,9 @@ class DatasetBuckets:
         entries = _entries(client, bucket, prefix, name)
         state = sha256(repr((self.access.url, bucket, prefix, entries)).encode()).hexdigest()
         copy = self.folder / bucket / state[:32]
-        wanted = [each for each in entries if media or _is_data(each)]
+        wanted = [
+            each for each in entries if media or not each.path.lower().endswith(MEDIA_SUFFIXES)
+        ]
         if not wanted:
             raise InvalidInput("there are no such objects", file=name)
         missing = [each for each in wanted if not (copy / each.path).is_file()]
@@ -110,7 +112,3 @@ def _entries(client: Minio, bucket: str, prefix: str, name: str) -> list[_Entry]
             raise InvalidInput(f"not a path below it: {key!r:.80}", file=name)
         found.append(_Entry(key, path, each.size or 0, each.etag or ""))
     return found
-
-
-def _is_data(entry: _Entry) -> bool:
-    return not entry.path.lower().endswith(MEDIA_SUFFIXES)

@@ -183,11 +183,9 @@ class DeliveryWindow:
         return [
             place
             for place in self._staged
-            if not self._crashes(place) and not self._is_claimed(place)
+            if not self._crashes(place)
+            and not self._parts[place[1]].is_claimed(place[0], self._now())
         ]
-
-    def _is_claimed(self, place: _Place) -> bool:
-        return self._parts[place[1]].is_claimed(place[0], self._now())
 
     def _crashes(self, place: _Place) -> int:
         offset, partition = place

@@ -46,11 +46,11 @@ def encode_policy(policy: Policy) -> pb.GatePolicy:
 
 def decode_policy(message: pb.GatePolicy) -> Policy:
     """The policy in a message. Raises InvalidInput."""
-    return decode_fields(Policy, message, checks=tuple(map(_decode_check, message.checks)))
-
-
-def _decode_check(message: pb.GateCheck) -> Check:
-    return decode_fields(Check, message, tier=_member(Tier, message.tier or Tier.CRITICAL))
+    checks = (
+        decode_fields(Check, each, tier=_member(Tier, each.tier or Tier.CRITICAL))
+        for each in message.checks
+    )
+    return decode_fields(Policy, message, checks=tuple(checks))
 
 
 def encode_look(look: Look) -> pb.Look:

@@ -17,16 +17,14 @@ _ESCAPED = re.compile("\ufdd0(d[89a-f][0-9a-f]{2}|fdd0)?")
 
 def to_wire(text: str) -> str:
     """Escape a text for a message."""
-    return text if text.isascii() else _UNSAFE.sub(_escape, text)
+    if text.isascii():
+        return text
+    return _UNSAFE.sub(lambda match: f"{_MARK}{ord(match[0]):04x}", text)
 
 
 def from_wire(text: str) -> str:
     """Undo `to_wire`. Raises InvalidInput for a malformed escape."""
     return _ESCAPED.sub(_unescape, text) if _MARK in text else text
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"{_MARK}{ord(match[0]):04x}"
 
 
 def _unescape(match: re.Match[str]) -> str:

@@ -6,7 +6,6 @@ from caliper.analysis.sequential.comparison import Look, SequentialComparison, s
 from caliper.analysis.sequential.known import KnownScores
 from caliper.analysis.sequential.measure import Measure
 from caliper.analysis.sequential.replicates import REDRAWS, Redraws, redraw
-from caliper.analysis.sequential.share import ShareEstimate, judged_share
 
 __all__ = [
     "REDRAWS",
@@ -17,12 +16,10 @@ __all__ = [
     "Measure",
     "Redraws",
     "SequentialComparison",
-    "ShareEstimate",
     "StopCheck",
     "StopTarget",
     "Unit",
     "draw_order",
-    "judged_share",
     "redraw",
     "spent_alpha",
 ]

@@ -69,7 +69,7 @@ def strata_of(
     indexes = list(codes)
     code = np.fromiter(codes.values(), dtype=np.intp)
     is_open = np.array([index not in known.reused for index in indexes], dtype=bool)
-    pairs = filled_pairs(measure, known.baseline, indexes)
+    pairs = _filled_pairs(measure, known.baseline, indexes)
     count = len(names)
     whole, size = np.bincount(code, minlength=count), np.bincount(code[is_open], minlength=count)
     correct, hit = (
@@ -83,14 +83,14 @@ def strata_of(
         noise = 2 * _noise(known, measure, codes, on_pair)
     open_, all_ = size.astype(np.float64), whole.astype(np.float64)
     columns = [
-        centred_influence(filled_pairs(measure, scores, indexes), measure, code, is_open)
+        _centred_influence(_filled_pairs(measure, scores, indexes), measure, code, is_open)
         for scores in (known.baseline, *known.rules)
     ]
     controls = dict(zip(indexes, np.column_stack(columns), strict=True))
     return Strata(codes, Population(open_, all_, correct, hit, base, noise), controls, on_pair)
 
 
-def filled_pairs(measure: Measure, scores: Scores, indexes: Sequence[int]) -> Array:
+def _filled_pairs(measure: Measure, scores: Scores, indexes: Sequence[int]) -> Array:
     """Pairs (c, h), shape (n, 2): nan where there is no score."""
     values = [scores.get(index) for index in indexes]
     pairs = measure.pairs(0.0 if value is None else value for value in values)
@@ -105,7 +105,7 @@ def _means(pairs: Array, code: Codes, count: int) -> tuple[Array, Array]:
     return sums[0] / number, sums[1] / number
 
 
-def centred_influence(pairs: Array, measure: Measure, code: Codes, is_open: Array) -> Array:
+def _centred_influence(pairs: Array, measure: Measure, code: Codes, is_open: Array) -> Array:
     """Influences, centred over the open questions of each stratum; 0 where there is no score."""
     count = int(code.max(initial=-1)) + 1
     _, on_correct, on_hit = measure.at(*_means(pairs, code, count))
@@ -128,7 +128,7 @@ def _noise(known: KnownScores, measure: Measure, codes: Mapping[int, int], on_pa
         for index, fresh in known.repeats.items()
         if fresh is not None and index in codes and index not in known.reused
     ]
-    changes = filled_pairs(measure, known.repeats, indexes) - filled_pairs(
+    changes = _filled_pairs(measure, known.repeats, indexes) - _filled_pairs(
         measure, known.baseline, indexes
     )
     code = np.array([codes[index] for index in indexes], dtype=np.intp)

@@ -19,16 +19,13 @@ Seen = set[tuple[str, str]]
 
 def stem_task(row: Row) -> Task:
     """Return the task that the row's file is named after. Raises InvalidInput if there is none."""
-    return _task_named(row, _file_name(row).rsplit(".", 1)[0])
+    name = row.file.replace("\\", "/").rsplit("/", 1)[-1]
+    return _task_named(row, name.rsplit(".", 1)[0])
 
 
 def describe_problem(row: Row, field: str, problem: str) -> str:
     """Describe a problem with a row, for the plan."""
     return note_of(row.error(field, problem))
-
-
-def _file_name(row: Row) -> str:
-    return row.file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def row_task(row: Row) -> Task:

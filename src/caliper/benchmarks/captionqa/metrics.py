@@ -14,7 +14,7 @@ from functools import partial
 
 from caliper.benchmarks.base import count_figure
 from caliper.core.report import Figure, Kind, Path
-from caliper.core.tally import Amount, Sums, add_up
+from caliper.core.tally import Sums, add_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def gap(reading: str, pairs: Pairs, sums: Mapping[str, Sums]) -> float | None:
 def _share(
     metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]
 ) -> Fraction | None:
-    totals = _summed(cells, sums)
+    totals = add_up(sums.get(cell, {}) for cell in cells)
     whole = totals.get(metric.whole, 0)
     return Fraction(totals.get(metric.part, 0)) / whole * 100 if whole else None
 
@@ -80,10 +80,6 @@ def _mean(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums])
 
 OVERALL = {"domains": _mean, "questions": _share}
 """Functions that compute a metric over several cells, by reading of the overall."""
-
-
-def _summed(cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Mapping[str, Amount]:
-    return add_up(sums.get(cell, {}) for cell in cells)
 
 
 def _plain(value: Fraction | None) -> float | None:

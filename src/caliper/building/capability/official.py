@@ -153,7 +153,9 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("dimension", "media", "values", "most frequent")]
     for task in TASKS.values():
         own = [each for each in candidates if each.category == task.name]
-        values = Counter(each.answer if _counts_values(task) else each.question for each in own)
+        # Of counted objects, Figure 6 shows the objects.
+        counts = task.form in _NUMBERS
+        values = Counter(each.question if counts else each.answer for each in own)
         frequent = ", ".join(
             f"{name} {count}" for name, count in values.most_common(_MOST_VALUES) if count > 1
         )
@@ -161,8 +163,3 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
             media = len({each.image for each in own})
             rows.append((task.name, f"{media:,}", f"{len(values):,}", frequent or "each once"))
     return rows
-
-
-def _counts_values(task: Task) -> bool:
-    # Of counted objects, Figure 6 shows the objects.
-    return task.form not in _NUMBERS

@@ -104,7 +104,7 @@ def groups_of(similar: Similarities, options: GroupingOptions) -> list[Group]:
     pending = _components(_mutual(similar, options))
     while pending:
         group = pending.pop(0)
-        if _cohesion(similar, group) < options.cohesion:
+        if any(float(similar[pair]) < options.cohesion for pair in combinations(group, 2)):
             pending += _split(similar, group)
         else:
             groups.append(group)
@@ -138,10 +138,6 @@ def _components(linked: npt.NDArray[np.bool_]) -> list[Group]:
         seen |= members
         components.append(tuple(sorted(members)))
     return components
-
-
-def _cohesion(similar: Similarities, group: Group) -> float:
-    return min((float(similar[pair]) for pair in combinations(group, 2)), default=1.0)
 
 
 def _split(similar: Similarities, group: Group) -> list[Group]:

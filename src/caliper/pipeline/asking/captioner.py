@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from caliper.benchmarks.base import blank_is_answer
 from caliper.benchmarks.registry import benchmark
@@ -26,7 +25,7 @@ from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.asking.replies import salt_of
 from caliper.pipeline.asking.request import messages_json, render, with_images
 from caliper.pipeline.asking.reuse import CAPTIONS, note_reuse
-from caliper.ports.models import ChatMessage, ChatModel, Completion, Image
+from caliper.ports.models import ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
@@ -76,15 +75,15 @@ class Captioner:
         messages = with_images(render(self._pack.template(template), fields), images)
         decoding = Decoding(max_tokens=part.caption_tokens, seed=self.spec.sampling_seed)
         identity = part.models.get("captioner", self._model.identity)
-        key = _object_key(
-            reply_key(
-                identity.to_json(),
-                _prompt_json(messages, part.preparation or Preparation()),
-                asdict(decoding),
-                (0, 0),
-                salt_of(self.spec, job.run, (identity,)),
-            )
+        preparation = part.preparation or Preparation()
+        digest = reply_key(
+            identity.to_json(),
+            {"messages": messages_json(messages), "preparation": preparation.to_json()},
+            asdict(decoding),
+            (0, 0),
+            salt_of(self.spec, job.run, (identity,)),
         )
+        key = f"captions/{digest[:2]}/{digest}.json"
         data = await self._store.get(key)
         cached = None if data is None else _read(data, key, job.sample)
         blank = blank_is_answer(part.settings)
@@ -133,11 +132,6 @@ def read_caption(sample: str, completion: Completion, *, blank: bool) -> Caption
     return answer
 
 
-def _prompt_json(messages: Sequence[ChatMessage], preparation: Preparation) -> dict[str, Any]:
-    """The messages and how their pictures were prepared, for reply keys."""
-    return {"messages": messages_json(messages), "preparation": preparation.to_json()}
-
-
 async def captions_asked_by(store: ObjectStore, run: str) -> list[str]:
     """The objects with the captions that a run asked for; all are read. Raises StoreUnavailable."""
     keys = []
@@ -147,10 +141,6 @@ async def captions_asked_by(store: ObjectStore, run: str) -> list[str]:
         if cached is not None and cached[1] == run:
             keys.append(key)
     return keys
-
-
-def _object_key(key: str) -> str:
-    return f"captions/{key[:2]}/{key}.json"
 
 
 def _write(caption: Caption, run: str) -> bytes:

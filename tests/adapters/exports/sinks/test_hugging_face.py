@@ -4,14 +4,13 @@ import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 import huggingface_hub
 import pytest
 import yaml
+from tests.fakes.http_answers import AnswerHandler, serving
 from tests.fakes.results import fetched, files_in, in_state, judged_in_part, kept_results
 
 from caliper.core.errors import CaliperError, InvalidInput, NotReady, StoreUnavailable
@@ -116,14 +115,14 @@ def test_the_folder_of_a_run_file_is_not_put_into_options(tmp_path: Path) -> Non
     assert target_under(tmp_path, target) == f"hf:{tmp_path}/repo,source=https://example.org/r"
 
 
-class Hub(BaseHTTPRequestHandler):
+class Hub(AnswerHandler):
     """A Hub with one model: pull requests by number, and the files that were committed to each."""
 
     proposals: dict[int, str]
     files: dict[int, dict[str, bytes]]
     refusal: int | None
 
-    def do_GET(self) -> None:
+    def get(self) -> None:
         discussions = [
             {
                 "title": title,
@@ -137,8 +136,8 @@ class Hub(BaseHTTPRequestHandler):
         ]
         self.answer({"discussions": discussions, "count": len(discussions), "start": 0})
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
+    def post(self) -> None:
+        body = self.body()
         url = urlsplit(self.path)
         *_, action, revision = url.path.split("/")
         if action == "preupload":
@@ -162,16 +161,8 @@ class Hub(BaseHTTPRequestHandler):
             answer["pullRequestUrl"] = f"{place}/discussions/{number}"
         self.answer(answer)
 
-    def answer(self, content: object) -> None:
-        data = json.dumps(content if self.refusal is None else {"error": "not here"}).encode()
-        self.send_response(self.refusal or 200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing is logged."""
+    def answer(self, content: object, *_: object) -> None:
+        super().answer({"error": "not here"} if self.refusal else content, self.refusal or 200)
 
 
 @contextmanager
@@ -180,18 +171,11 @@ def hub(monkeypatch: pytest.MonkeyPatch, refusal: int | None = None) -> Iterator
         pass
 
     OwnHub.proposals, OwnHub.files, OwnHub.refusal = {}, {}, refusal
-    with ThreadingHTTPServer(("127.0.0.1", 0), OwnHub) as server:
+    with serving(OwnHub) as address:
         # HF_ENDPOINT is read when the library is imported.
-        endpoint = f"http://127.0.0.1:{server.server_port}"
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", endpoint)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://{address}")
         monkeypatch.setenv("HF_TOKEN", "hf_secret")
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield OwnHub
-        finally:
-            server.shutdown()
-            thread.join()
+        yield OwnHub
 
 
 async def test_a_run_has_one_pull_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,9 +95,9 @@ def test_what_is_not_to_be_trusted_fails(tmp_path: Path) -> None:
 DROP = Difference(80.0, 70.0, -10.0, -12.0, -8.0, "jackknife", 50, 50)
 
 
-def finding(decision: Decision, tier: Tier = Tier.CRITICAL, reason: str = "") -> GateFinding:
+def finding(decision: Decision, tier: Tier = Tier.CRITICAL) -> GateFinding:
     check = Check("capability", "average.f1", tier)
-    return GateFinding(check, f"average.{tier}", decision, DROP, 1.0, reason)
+    return GateFinding(check, f"average.{tier}", decision, DROP, 1.0, "")
 
 
 @pytest.mark.parametrize(

@@ -104,12 +104,9 @@ def _name(evaluation: BenchmarkResult) -> PurePosixPath:
     developer, _, model = evaluation.model.rpartition("/")
     name = f"{evaluation.results.spec.fingerprint}/{evaluation.part.name}"
     stem = uuid.UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4)
-    parts = (_portable(part) for part in (evaluation.part.name, developer or "unknown", model))
+    portable = (_AWKWARD.sub("_", part) for part in (evaluation.part.name, developer, model))
+    parts = (part.rstrip(". ") or "unknown" for part in portable)
     return PurePosixPath("data", *parts, f"{stem}.json")
-
-
-def _portable(name: str) -> str:
-    return _AWKWARD.sub("_", name).rstrip(". ") or "unknown"
 
 
 def _write_samples(path: Path, evaluation: BenchmarkResult, texts: Texts | None) -> dict[str, Any]:
