@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
@@ -162,4 +163,19 @@ async def test_a_redirect_is_not_followed() -> None:
         model = TgiModel(*parse_endpoints(server.url))
         with pytest.raises(BackendRejected, match="give the URL it points to"):
             await model.resolve()
+        assert server.model_requests == 1
         await model.close()
+
+
+async def test_a_redirect_carries_no_token_to_another_server() -> None:
+    async def redirect(*_: object) -> web.StreamResponse:
+        raise web.HTTPTemporaryRedirect(f"{other.url}/v1/chat/completions")
+
+    async with (
+        ChatServer() as other,
+        ChatServer(token=TOKEN, otherwise=redirect) as server,
+        connected(server, token=SecretStr(TOKEN)) as model,
+    ):
+        with pytest.raises(BackendRejected, match="give the URL it points to"):
+            await model.complete(HELLO, Decoding())
+        assert (len(server.requests), other.requests) == (1, [])
