@@ -14,7 +14,8 @@ import threading
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
-from http_answers import AnswerHandler
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.fakes.http_answers import AnswerHandler  # noqa: E402 - a script finds only its own folder
 
 PORT, REVISION, FILE, TROUBLE = (*sys.argv[1:5], "", "", "", "")[:4]
 _HANGS = threading.Event()

@@ -1,4 +1,4 @@
-"""HTTP servers in a thread, for clients that block. Scripts import it from their own folder."""
+"""HTTP servers in a thread, for clients that block."""
 
 import json
 import ssl

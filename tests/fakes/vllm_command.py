@@ -14,7 +14,8 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from http_answers import AnswerHandler
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.fakes.http_answers import AnswerHandler  # noqa: E402 - a script finds only its own folder
 
 
 def options() -> argparse.Namespace:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from pydantic import SecretStr
 from tests.fakes import chat_server as fake
 from tests.fakes import chat_trouble, tiny
+from tests.fakes.bearer import token_for_all
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.numbered import BROKEN, judging
 
@@ -248,7 +248,7 @@ async def test_one_of_two_endpoints_dies(tmp_path: Path, quiet: dict[int, Any]) 
 
 
 async def test_a_token_that_is_no_longer_taken(tmp_path: Path, quiet: dict[int, Any]) -> None:
-    access = replace(PATIENT, token=SecretStr("good"), retry_budget=0.3)
+    access = replace(PATIENT, tokens=token_for_all("good"), retry_budget=0.3)
     async with ChatServer(otherwise=judging(), token="good") as server:
 
         async def revoke(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
+from tests.fakes.bearer import token_for_all
 from tests.fakes.endpoints import FakeEndpoint, hold
 from tests.fakes.models import OpenPack
 from tests.fakes.plugin import declare, find_in
@@ -34,7 +34,7 @@ def _a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def room() -> ModelRoom:
-    return ModelRoom(Access(token=SecretStr("hush"), retry_budget=0.01), SystemClock())
+    return ModelRoom(Access(token_for_all("hush"), retry_budget=0.01), SystemClock())
 
 
 async def test_package_and_version_are_part_of_the_identity(room: ModelRoom) -> None:

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.ports.serving import Trace
+from caliper.wiring.endpoint_tokens import Audience, EndpointTokens, NamedToken
 from caliper.wiring.hosts import HostRoom, PermittedHosts
 from caliper.wiring.models import Access
 
@@ -76,3 +78,13 @@ def test_pods_are_made_where_the_settings_say() -> None:
     )
     plan = server._plan
     assert {name: getattr(plan, name) for name in where} == where
+
+
+def test_each_server_gets_its_own_token() -> None:
+    mine = NamedToken(SecretStr("mine"), "F line 1")
+    tokens = EndpointTokens(lines=((Audience.parse("vllm.test:8000"), mine),))
+    headers = HostRoom(Access(tokens))._hosts.headers
+    assert headers("https://vllm.test:8000/v1/models") == {"authorization": "Bearer mine"}
+    assert headers("https://vllm.test:8001") == headers("triton:8001") == {}
+    with pytest.raises(InvalidInput, match=r"would go to vllm\.test:8000 in plaintext"):
+        headers("http://vllm.test:8000")

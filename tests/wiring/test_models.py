@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from tests.fakes import tiny
+from tests.fakes.bearer import token_for_all
 from tests.fakes.chat_server import ChatServer
 from tests.servers.process import free_ports
 
@@ -120,7 +120,7 @@ async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) 
     ],
 )
 async def test_a_token_goes_to_no_other_machine_in_plaintext(spec: str, way_out: str) -> None:
-    given = Access(token=SecretStr("a-secret"), retry_budget=0)
+    given = Access(token_for_all("a-secret"), retry_budget=0)
     room = ModelRoom(given, SystemClock())
     # Nobody is asked: the names would not even be found.
     with pytest.raises(InvalidInput, match=way_out) as caught:
@@ -133,7 +133,7 @@ async def test_a_token_goes_to_no_other_machine_in_plaintext(spec: str, way_out:
 
 async def test_a_token_goes_to_this_machine_and_no_token_anywhere() -> None:
     async with ChatServer() as server:
-        with_token = ModelRoom(Access(token=SecretStr("a-secret")), SystemClock())
+        with_token = ModelRoom(Access(token_for_all("a-secret")), SystemClock())
         await with_token.chat_model(f"tgi:{server.url}")
         await with_token.close()
     without = ModelRoom(Access(retry_budget=0), SystemClock())
@@ -142,7 +142,7 @@ async def test_a_token_goes_to_this_machine_and_no_token_anywhere() -> None:
 
 
 async def test_encrypted_a_token_goes_anywhere() -> None:
-    room = ModelRoom(Access(token=SecretStr("a"), retry_budget=0), SystemClock())
+    room = ModelRoom(Access(token_for_all("a"), retry_budget=0), SystemClock())
     for spec in ("tgi:https://model.invalid:8080", "triton:https://model.invalid:8001/llm"):
         with pytest.raises(BackendUnavailable):
             await room.chat_model(spec)

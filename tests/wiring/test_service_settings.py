@@ -20,7 +20,7 @@ def test_nothing_set() -> None:
     found = read_settings(JudgeSettings)
     assert found.server() == ServerOptions(Address("127.0.0.1", 50051))
     assert (found.model, found.tagger, found.embedder) == ("lexical", "rules", "ngram")
-    assert found.access().token is None
+    assert found.access().tokens.secrets == ()
 
 
 def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_services_and_the_command_line_leave_each_other_alone(
 ) -> None:
     monkeypatch.setenv("CALIPER_TOKEN", SECRET)
     monkeypatch.setenv(f"CALIPER_{service}_SOMETHING", "x")
-    assert access(7).token is not None
+    assert access(7).tokens.secrets
     if service != "QA_READER":
         assert read_settings(QaReaderSettings).model_token is None
 

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.wiring.models import Access
 from caliper.wiring.settings import ModelSettings, access, read_settings
 
 SECRET = "hf_very_secret"
@@ -10,13 +11,25 @@ SECRET = "hf_very_secret"
 
 @pytest.fixture(autouse=True)
 def _a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("TOKEN", "TOKEN_FILE", "CA", "TIMEOUT", "RETRY_BUDGET"):
+    for name in (
+        "TOKEN",
+        "TOKEN_FILE",
+        "TOKEN_HOSTS",
+        "TOKENS_FILE",
+        "CA",
+        "TIMEOUT",
+        "RETRY_BUDGET",
+    ):
         monkeypatch.delenv(f"CALIPER_{name}", raising=False)
+
+
+def secrets(found: Access) -> list[str]:
+    return [secret.get_secret_value() for secret in found.tokens.secrets]
 
 
 def test_nothing_set() -> None:
     found = access(7)
-    assert (found.token, found.timeout, found.in_flight) == (None, 120.0, 7)
+    assert (found.tokens.secrets, found.timeout, found.in_flight) == ((), 120.0, 7)
     assert found.retry_budget == 600
 
 
@@ -27,15 +40,14 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPER_CA", "ca.pem")
     found = access(7)
     assert found.ca == Path("ca.pem")
-    assert found.token is not None
     assert found.retry_budget == 0
-    assert (found.token.get_secret_value(), found.timeout) == (SECRET, 2.5)
+    assert (secrets(found), found.timeout) == ([SECRET], 2.5)
 
 
 @pytest.mark.parametrize("variable", ["CALIPER_TOKN", "CALIPER_", "caliper_tokn"])
 def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "x")
-    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_CA, CALIPER_TIMEOUT"
+    known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_TOKEN_HOSTS, CALIPER_TOKENS_FILE"
     with pytest.raises(UnknownName, match=f"{variable}.*{known}"):
         access(7)
 
@@ -43,7 +55,7 @@ def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> 
 def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIPERS", "x")
     monkeypatch.setenv("MY_CALIPER_TOKEN", "x")
-    assert access(7).token is None
+    assert secrets(access(7)) == []
 
 
 @pytest.mark.parametrize("timeout", ["soon", "0", "-1", "3601", "nan", "inf"])
@@ -71,9 +83,10 @@ def test_a_token_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     file = tmp_path / "token"
     file.write_text(f"{SECRET}\n")
     monkeypatch.setenv("CALIPER_TOKEN_FILE", str(file))
-    token = access(7).token
-    assert token is not None
-    assert token.get_secret_value() == SECRET
+    tokens = access(7).tokens
+    assert tokens.token is not None
+    assert tokens.token.source == "CALIPER_TOKEN_FILE"
+    assert secrets(access(7)) == [SECRET]
 
 
 @pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff\xfe"])

@@ -129,7 +129,7 @@ def _comprecap(options: SceneOptions) -> int:
 
 async def _read(stored: Sequence[StoredRun], options: SceneOptions, *, again: bool) -> SceneSet:
     """The outcomes of the runs, and their captions matched `again` for the ablations."""
-    room = ModelRoom(access(16), SystemClock())
+    room = ModelRoom(access(16, (options.embedder,)), SystemClock())
     try:
         ports = None
         if again:

@@ -69,7 +69,9 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
         captioning = bool(prepared.models.captioners)
         return run_watcher(prepared.spec, clock, quiet=shown.quiet, captioning=captioning)
 
-    return await evaluate_config(config, access(config.concurrency), clock, watching, decoders())
+    return await evaluate_config(
+        config, access(config.concurrency, config.named_specs), clock, watching, decoders()
+    )
 
 
 def _show(finished: RunResult, shown: OutputOptions) -> None:

@@ -140,7 +140,8 @@ def from_flags(name: str, part: Any, shared: SharedOptions) -> RunConfig:
     for key in ("repeats", "caption_tokens"):
         if (given := getattr(shared, key)) is not None:
             values[key] = given
-    return check_config({"benchmarks": {name: values}, **shared.run_values()}, file="command line")
+    values = {"benchmarks": {name: values}, **shared.run_values()}
+    return check_config(values, file="command line", typed=True)
 
 
 def from_file(path: Path, shared: SharedOptions) -> RunConfig:

@@ -43,7 +43,9 @@ def _plan(config: RunConfig, shown: OutputOptions) -> int:
 async def _estimates(
     config: RunConfig, shown: OutputOptions
 ) -> tuple[str, str, list[BenchmarkEstimate]]:
-    async with prepare(config, access(config.concurrency), SystemClock()) as prepared:
+    async with prepare(
+        config, access(config.concurrency, config.named_specs), SystemClock()
+    ) as prepared:
         show_gaps(config, prepared.spec, shown)
         show_notes(prepared.notes, shown)
         directory = run_directory(prepared).path

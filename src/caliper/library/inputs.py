@@ -77,7 +77,8 @@ class RunInputs:
             values.setdefault("name", label)
         for key, part in parts.items():
             self._name_models(key, part, judge)
-        return check_config({**values, "benchmarks": parts})
+        typed = isinstance(benchmarks, Mapping)
+        return check_config({**values, "benchmarks": parts}, typed=typed)
 
     def open(self) -> dict[str, FunctionModel]:
         """The functions as models, by SPEC, for one event loop."""

@@ -35,6 +35,7 @@ from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import StageDescription
 from caliper.ports.storage import ObjectStore
+from caliper.wiring.endpoint_tokens import EndpointTokens
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access, ModelRoom
 from caliper.wiring.prices import Prices, spending
@@ -84,7 +85,7 @@ class CheckpointCaptioner:
         StoreUnavailable.
         """
         ground = self.ground
-        access = self.access if served.token else replace(self.access, token=None)
+        access = self.access if served.token else replace(self.access, tokens=EndpointTokens())
         room = ModelRoom(access, ground.clock, ground.telemetry.stage("captioner"))
         supplies = StoredSupplies(ground.store, DatasetFiles)
         try:

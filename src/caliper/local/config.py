@@ -13,6 +13,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import (
     Field,
+    PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -62,6 +63,7 @@ class RunConfig(Strict):
     out: Path | None = None
     store: Path | None = None
     export: tuple[str, ...] = ()
+    _typed: bool = PrivateAttr(default=False)
 
     @field_validator("export")
     @classmethod
@@ -102,6 +104,12 @@ class RunConfig(Strict):
         return Terms(self.max_calls, self.max_tokens, self.priority)
 
     @property
+    def named_specs(self) -> tuple[str | None, ...]:
+        """The SPECs of a command line or a program; none of those that are in a file."""
+        parts = self.benchmarks.values() if self._typed else ()
+        return tuple(getattr(part, key) for part in parts for key in _SPECS)
+
+    @property
     def with_anchors(self) -> bool:
         """Whether anchors are judged alongside the run."""
         return should_check(self.terms, choice=self.anchors)
@@ -135,16 +143,22 @@ def _by_recipe(name: str, part: BenchmarkConfig, recipe: str | None) -> Benchmar
 
 
 def check_config(
-    values: Mapping[str, Any], *, file: str = "", root: yaml.Node | None = None
+    values: Mapping[str, Any],
+    *,
+    file: str = "",
+    root: yaml.Node | None = None,
+    typed: bool = False,
 ) -> RunConfig:
-    """A configuration from plain values. Raises InvalidInput naming file and field, and the line
-    in the document `root`, if given.
+    """A configuration from plain values. `typed` are those without any from a file. Raises
+    InvalidInput naming file and field, and the line in the document `root`, if given.
     """
     try:
-        return RunConfig.model_validate(values)
+        config = RunConfig.model_validate(values)
     except ValidationError as error:
         model = BenchmarkConfig if len(error.errors()[0]["loc"]) > 1 else RunConfig
         raise first_problem(error, model.model_fields, file, root) from error
+    config._typed = typed  # noqa: SLF001 - no key of a file can set it
+    return config
 
 
 def read_config(path: Path) -> RunConfig:

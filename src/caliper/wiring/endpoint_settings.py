@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr
 
 from caliper.core.errors import InvalidInput
+from caliper.wiring.endpoint_tokens import EndpointTokens, NamedToken
 from caliper.wiring.models import Access
 from caliper.wiring.settings import Settings, variable
 from caliper.wiring.specs import encrypted
@@ -40,8 +41,10 @@ class AskingSettings(Settings):
             message = f"has no effect: {', '.join(self.specs)} is not reached over https://"
             field = variable(type(self), "model_ca")
             raise InvalidInput(message, file="environment", field=field)
+        # Whoever sets the token sets also whom the service calls: no run changes it.
+        token = NamedToken.of(self.model_token, variable(type(self), "model_token"))
         return Access(
-            self.model_token, self.timeout, self.in_flight, self.retry_budget, ca=self.model_ca
+            EndpointTokens(token), self.timeout, self.in_flight, self.retry_budget, self.model_ca
         )
 
 

@@ -12,10 +12,13 @@ from caliper.adapters.hosts.access import HostAccess
 from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.lazy import lazy_module
 from caliper.ports.serving import CheckpointServer, Trace
-from caliper.serving.addresses import Address, refuse_plaintext
+from caliper.serving.addresses import Address
+from caliper.wiring.endpoint_tokens import EndpointPlace
 from caliper.wiring.models import Access
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from caliper.adapters.hosts import command, endpoint, pod, process_group, triton
 else:
     command = lazy_module("caliper.adapters.hosts.command")
@@ -67,19 +70,19 @@ class HostRoom:
     """
 
     def __init__(self, access: Access, permitted: PermittedHosts | None = None) -> None:
-        self._token, self._permitted = access.token, permitted
-        self._hosts = HostAccess(self._check, access.token, access.ca)
+        self._tokens, self._permitted = access.tokens, permitted
+        self._hosts = HostAccess(self._token, access.ca)
 
-    def _check(self, target: str) -> None:
-        """Raise InvalidInput for a server that is not permitted, or to which the token would go in
-        plaintext.
+    def _token(self, target: str) -> SecretStr | None:
+        """The token of a server. Raises InvalidInput for one that is not permitted, and for a token
+        that may not go there or would go there in plaintext.
         """
         if self._permitted is not None:
             self._permitted.check(target)
         url = urlsplit(target if "://" in target else f"http://{target}")
-        address, is_tls = Address(url.hostname or "", url.port or 0), url.scheme == "https"
-        way_out = f"https://{url.netloc}"
-        refuse_plaintext(self._token, address, encrypted=is_tls, way_out=way_out, field="serve")
+        is_tls = url.scheme == "https"
+        address = Address(url.hostname or "", url.port or (443 if is_tls else 80))
+        return self._tokens.sendable(EndpointPlace(address, url.path, is_tls), "serve")
 
     def server(self, plan: Mapping[str, Any], log: Path) -> CheckpointServer:
         """The server of a plan, the section `serve` of a suite. `log` is a file for its output."""

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import SecretStr
-
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.plugin_endpoint import PluginEndpoint
+from caliper.adapters.models.endpoint import Endpoint, parse_endpoints
 from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.replica import BackendAccess, ChatEndpoint, ResolvableEndpoint
@@ -30,7 +28,8 @@ from caliper.ports.clock import Clock
 from caliper.ports.models import Answerer, ChatModel, Embedder, NounTagger, PictureEmbedder
 from caliper.ports.prompts import PromptPack
 from caliper.ports.telemetry import SILENT, Telemetry
-from caliper.serving.addresses import Address, refuse_plaintext
+from caliper.serving.addresses import Address
+from caliper.wiring.endpoint_tokens import EndpointPlace, EndpointTokens
 from caliper.wiring.specs import (
     BACKENDS,
     EMBEDDERS,
@@ -41,6 +40,8 @@ from caliper.wiring.specs import (
 )
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from caliper.adapters.language import minilm, spacy
     from caliper.adapters.models import lexical as lexical_answerer
     from caliper.adapters.models import tgi, triton, triton_embedder
@@ -61,14 +62,14 @@ _Pool = TypeVar("_Pool", bound=Replicas[Any])
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How this process reaches endpoints.
+    """How this process reaches endpoints: `tokens` are the bearer tokens that they get.
 
     `timeout` is in seconds per try, `in_flight` the maximum number of concurrent calls. A job is
     retried for `retry_budget` seconds, each of its calls for half of that. `ca` is a PEM file of
     certificates to trust over https://, not those of this machine. `functions` are models by SPEC.
     """
 
-    token: SecretStr | None = None
+    tokens: EndpointTokens = field(default_factory=EndpointTokens)
     timeout: float = 120.0
     in_flight: int = 64
     retry_budget: float = 600.0
@@ -93,8 +94,8 @@ class ModelRoom:
     async def chat_model(self, spec: str) -> ChatModel:
         """The chat model of a SPEC, with its identity.
 
-        Raises UnknownName, InvalidInput for a SPEC of no chat model and for a token that would be
-        sent to another machine in plaintext, BackendError when the endpoint does not answer.
+        Raises UnknownName, InvalidInput for a SPEC of no chat model and for a token that may not
+        go there or would go there in plaintext, BackendError when the endpoint does not answer.
         """
         if spec in self.access.functions:
             return self.access.functions[spec]
@@ -134,46 +135,31 @@ class ModelRoom:
             return [(kind, self._declared(kind, rest))]
         if kind == "triton":
             addresses = triton.parse_chat_addresses(rest)
-            self._check_triton(addresses)
+            tokens = self._tokens(kind, addresses)
             return [
-                (
-                    address.target,
-                    triton.TritonModel(address, access.token, access.timeout, ca=access.ca),
-                )
-                for address in addresses
+                (address.target, triton.TritonModel(address, token, access.timeout, ca=access.ca))
+                for address, token in zip(addresses, tokens, strict=True)
             ]
         endpoints = parse_endpoints(rest)
-        for one in endpoints:
-            refuse_plaintext(
-                access.token,
-                Address(*one.address),
-                encrypted=one.encrypted,
-                way_out=f"https://{one.host}",
-                field=kind,
-            )
-            if one.encrypted:
-                self.encrypted.append(Address(*one.address))
         return [
-            (endpoint.host, tgi.TgiModel(endpoint, access.token, access.timeout, access.ca))
-            for endpoint in endpoints
+            (endpoint.host, tgi.TgiModel(endpoint, token, access.timeout, access.ca))
+            for endpoint, token in zip(endpoints, self._tokens(kind, endpoints), strict=True)
         ]
 
     def _declared(self, kind: str, rest: str) -> PluginEndpoint:
-        token = "" if self.access.token is None else self.access.token.get_secret_value()
+        found = self.access.tokens.of(EndpointPlace.of_backend(kind))
+        token = "" if found is None else found.value.get_secret_value()
         access = BackendAccess(token, self.access.timeout, self.access.ca)
         return PluginEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
 
-    def _check_triton(self, addresses: Iterable[TritonAddress]) -> None:
-        for address in addresses:
-            refuse_plaintext(
-                self.access.token,
-                Address.parse(address.target),
-                encrypted=address.encrypted,
-                way_out=f"https://{address.target}",
-                field="triton",
-            )
-            if address.encrypted:
-                self.encrypted.append(Address.parse(address.target))
+    def _tokens(
+        self, kind: str, endpoints: Iterable[Endpoint | TritonAddress]
+    ) -> list[SecretStr | None]:
+        """The token of each endpoint of a SPEC."""
+        places = list(map(EndpointPlace.of, endpoints))
+        tokens = [self.access.tokens.sendable(place, kind) for place in places]
+        self.encrypted += [place.address for place in places if place.encrypted]
+        return tokens
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
         """The answerer of the questions about captions of benchmark `name`, in a run with `seed`.
@@ -251,11 +237,10 @@ class ModelRoom:
 
     async def _triton_embedder(self, rest: str) -> Embedder:
         addresses = triton_embedder.parse_embedder_addresses(rest)
-        self._check_triton(addresses)
         access, embedder = self.access, triton_embedder.TritonEmbedder
         endpoints = [
-            (address.target, embedder(address, access.token, access.timeout, ca=access.ca))
-            for address in addresses
+            (address.target, embedder(address, token, access.timeout, ca=access.ca))
+            for address, token in zip(addresses, self._tokens("triton", addresses), strict=True)
         ]
         return await self._resolve(EmbedderPool, endpoints)
 

@@ -7,6 +7,7 @@ the class does not define is an error.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -15,6 +16,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from caliper.adapters.media.bounds import DecoderOptions, MediaLimits
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.wiring.endpoint_tokens import (
+    EndpointTokens,
+    NamedToken,
+    named_audiences,
+    parse_audiences,
+    read_token_lines,
+)
 from caliper.wiring.models import Access
 
 PREFIX = "CALIPER_"
@@ -109,6 +117,7 @@ class CallSettings(Settings):
     """How the command line reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
+    CALIPER_TOKEN_HOSTS: whom it goes to; CALIPER_TOKENS_FILE: a file of tokens by host;
     CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
     CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds to retry
     failed calls, before questions are Unscored; CALIPER_PRICES: prices
@@ -117,10 +126,30 @@ class CallSettings(Settings):
 
     token: SecretStr | None = None
     token_file: Path | None = None
+    token_hosts: str = ""
+    tokens_file: Path | None = None
     ca: Path | None = None
     timeout: float = Field(default=120.0, gt=0, le=3600)
     retry_budget: float = Field(default=600.0, ge=0, le=86400)
     prices: str = ""
+
+    def tokens(self, named: Iterable[str]) -> EndpointTokens:
+        """The tokens of endpoints. `named` are the SPECs that no file names.
+
+        Raises InvalidInput naming the variable, or file and line.
+        """
+        file = self.tokens_file
+        lines = () if file is None else read_token_lines(file, variable(type(self), "tokens_file"))
+        from_file = self.token_file is not None and not os.environ.get(f"{PREFIX}TOKEN")
+        source = variable(type(self), "token_file" if from_file else "token")
+        token = NamedToken.of(self.token, source)
+        if not self.token_hosts:
+            return EndpointTokens(token, named_audiences(named), lines, strict=True)
+        try:
+            return EndpointTokens(token, parse_audiences(self.token_hosts), lines)
+        except InvalidInput as error:
+            field = variable(type(self), "token_hosts")
+            raise InvalidInput(error.message, file="environment", field=field) from None
 
 
 class ModelSettings(MediaSettings, DataSettings, CallSettings):
@@ -168,13 +197,15 @@ def variable(kind: type[Settings], field: str) -> str:
     return f"{kind.model_config['env_prefix']}{field.upper()}"
 
 
-def access(in_flight: int) -> Access:
-    """How the command line reaches endpoints, with at most `in_flight` concurrent calls.
+def access(in_flight: int, named: Iterable[str | None] = ()) -> Access:
+    """How the command line reaches endpoints, with at most `in_flight` concurrent calls. `named`
+    are SPECs of the command line or a program: those in a file may be somebody else's.
 
-    Raises what `read_settings` raises.
+    Raises what `read_settings` raises, and InvalidInput for a wrong file of tokens.
     """
     settings = read_settings(ModelSettings)
-    return Access(settings.token, settings.timeout, in_flight, settings.retry_budget, settings.ca)
+    tokens = settings.tokens(filter(None, named))
+    return Access(tokens, settings.timeout, in_flight, settings.retry_budget, settings.ca)
 
 
 def decoders() -> DecoderOptions:

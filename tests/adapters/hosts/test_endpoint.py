@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
-from pydantic import SecretStr
 from tests.fakes import tiny
+from tests.fakes.bearer import token_for_all
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
@@ -119,7 +119,7 @@ async def test_a_server_that_is_away_can_be_tried_again() -> None:
 
 async def test_a_token_does_not_leave_this_machine_in_plaintext(tmp_path: Path) -> None:
     plan = {"triton": None, "endpoint": "http://192.0.2.1", "model": "m", "lora": "{path}"}
-    room = HostRoom(Access(SecretStr("secret")))
+    room = HostRoom(Access(token_for_all("secret")))
     server = room.server({**plan, "start": 1, "silence": 1}, tmp_path / "log")
     with pytest.raises(InvalidInput, match=r"the token would go to .* give https://"):
         await server.start(checkpoint(1), drop)

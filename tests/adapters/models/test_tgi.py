@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
@@ -11,7 +12,13 @@ from tests.fakes.tgi import HELLO, SCHEMA, connected
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
-from caliper.core.errors import BackendRejected, CaliperError, InvalidInput, UnknownName
+from caliper.core.errors import (
+    BackendError,
+    BackendRejected,
+    CaliperError,
+    InvalidInput,
+    UnknownName,
+)
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Image
@@ -162,4 +169,19 @@ async def test_a_redirect_is_not_followed() -> None:
         model = TgiModel(*parse_endpoints(server.url))
         with pytest.raises(BackendRejected, match="give the URL it points to"):
             await model.resolve()
+        assert server.model_requests == 1
         await model.close()
+
+
+async def test_a_redirect_carries_no_token_to_another_server() -> None:
+    async def redirect(*_: object) -> web.StreamResponse:
+        raise web.HTTPTemporaryRedirect(f"{other.url}/v1/chat/completions")
+
+    async with (
+        ChatServer() as other,
+        ChatServer(token=TOKEN, otherwise=redirect) as server,
+        connected(server, token=SecretStr(TOKEN)) as model,
+    ):
+        with pytest.raises(BackendError):
+            await model.complete(HELLO, Decoding())
+        assert (len(server.requests), other.requests) == (1, [])

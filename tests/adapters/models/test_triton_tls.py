@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from tests.fakes.bearer import token_for_all
 from tests.fakes.certificates import certify
 from tests.servers import fetch, triton_server
 from tests.servers.absent import leave_out
@@ -51,7 +52,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
 
 
 async def test_models_are_asked_over_tls_with_a_token(secured: Secured) -> None:
-    access = Access(token=SecretStr("a-secret"), timeout=30, retry_budget=0, ca=secured.ca)
+    access = Access(token_for_all("a-secret"), timeout=30, retry_budget=0, ca=secured.ca)
     room = ModelRoom(access, SystemClock())
     by_name = secured.address.replace("127.0.0.1", "localhost")
     try:

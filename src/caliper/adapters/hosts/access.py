@@ -1,4 +1,4 @@
-"""How servers of checkpoints are reached: with which token, and whom to trust."""
+"""How servers of checkpoints are reached: with which tokens, and whom to trust."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from caliper.adapters.trust import tls_context
 
 @dataclass(frozen=True, slots=True)
 class HostAccess:
-    """The token for servers, and a PEM file of certificates to trust instead of this machine's.
-    `check` raises InvalidInput for a server to which the token must not go.
+    """The token of each server, and a PEM file of certificates to trust instead of this machine's.
+    `token` raises InvalidInput for a server that may not be called, or not with its token.
     """
 
-    check: Callable[[str], None]
-    token: SecretStr | None = None
+    token: Callable[[str], SecretStr | None]
     ca: Path | None = None
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of each call."""
-        return {"authorization": f"Bearer {self.token.get_secret_value()}"} if self.token else {}
+    def headers(self, target: str) -> dict[str, str]:
+        """The headers of calls to a server. Raises what `token` raises."""
+        token = self.token(target)
+        return {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
 
     def tls(self, url: str) -> ssl.SSLContext | bool:
         """The TLS of calls to a URL. Raises InvalidInput for an unusable CA."""

@@ -47,7 +47,7 @@ class EndpointServer:
         self._is_constant = lora is None and self._model == plan.model
         self._url = re.sub(r"(/v1)?/*$", "", url)
         # A trace that nobody may follow would block the slot.
-        self._access.check(self._url)
+        self._access.token(self._url)
         if lora is not None:
             await note({"kind": "lora", "url": self._url, "model": self._model})
             await self._load(lora)

@@ -151,12 +151,13 @@ def _access(account: str) -> HostAccess:
         token = file.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot read the account's token: {error}", file=str(file)) from error
-    return HostAccess(_only_encrypted, SecretStr(token), Path(account, "ca.crt"))
 
+    def only_encrypted(url: str) -> SecretStr:
+        if not url.startswith("https://"):
+            raise InvalidInput("the account's token would go there in plaintext", field="serve.api")
+        return SecretStr(token)
 
-def _only_encrypted(url: str) -> None:
-    if not url.startswith("https://"):
-        raise InvalidInput("the account's token would go there in plaintext", field="serve.api")
+    return HostAccess(only_encrypted, Path(account, "ca.crt"))
 
 
 def _refusal(action: str, status: int, told: Any, problem: str) -> CaliperError:

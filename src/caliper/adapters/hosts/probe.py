@@ -67,12 +67,10 @@ async def call(
 ) -> tuple[int, Any, str]:
     """One request: its status and its JSON, or text if it is none; or status 0 and why there is
     no answer, -1 if the time was over. Redirects are not followed: they would carry the token.
-    Raises InvalidInput for a server to which the token must not go.
+    Raises InvalidInput for a server that may not be called, or not with its token.
     """
     timeout = aiohttp.ClientTimeout(total=seconds)
-    if access is not None:
-        access.check(url)
-    headers, tls = (access.headers, access.tls(url)) if access else ({}, True)
+    headers, tls = (access.headers(url), access.tls(url)) if access else ({}, True)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, headers=headers) as session,

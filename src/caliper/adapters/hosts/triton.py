@@ -42,7 +42,6 @@ class RepositoryPlan:
 @asynccontextmanager
 async def _client(access: HostAccess, target: str) -> AsyncIterator[InferenceServerClient]:
     """A client of the server at `[https://]HOST:PORT`."""
-    access.check(target)
     plain = target.removeprefix("https://")
     tls = ssl_channel_credentials(ca_certificates(access.ca)) if plain != target else None
     direct = [] if tls else [("grpc.enable_http_proxy", 0)]
@@ -65,14 +64,14 @@ class RepositoryServer:
         if not slash:
             raise InvalidInput("expected HOST:PORT/MODEL", field="serve.triton")
         # A trace that nobody may follow would block the slot.
-        self._access.check(self._target)
+        headers = self._access.headers(self._target)
         await note({"kind": "triton", "target": self._target, "model": self._model})
         limit = self._plan.start
         async with _client(self._access, self._target) as client:
             try:
                 await client.load_model(
                     self._model,
-                    headers=self._access.headers,
+                    headers=headers,
                     config=None if config is None else json.dumps(config),
                     client_timeout=limit,
                 )
@@ -105,7 +104,8 @@ class RepositoryServer:
         pass
 
     async def _look(self) -> str:
-        options = {"headers": self._access.headers, "client_timeout": LOOK_SECONDS}
+        headers = self._access.headers(self._target)
+        options = {"headers": headers, "client_timeout": LOOK_SECONDS}
         try:
             async with _client(self._access, self._target) as client:
                 return "" if await client.is_model_ready(self._model, **options) else "not loaded"
@@ -116,7 +116,8 @@ class RepositoryServer:
 async def unload(trace: Trace, access: HostAccess) -> None:
     """Unload the model of a trace, and wait until it is. Raises BackendUnavailable."""
     model, problem = trace["model"], "no answer"
-    options: dict[str, Any] = {"headers": access.headers, "client_timeout": LOOK_SECONDS}
+    headers = access.headers(trace["target"])
+    options: dict[str, Any] = {"headers": headers, "client_timeout": LOOK_SECONDS}
     try:
         async with asyncio.timeout(_UNLOADED_WITHIN), _client(access, trace["target"]) as client:
             while states := await _states(client, model, options):

@@ -122,4 +122,5 @@ def build_capability(inputs: AnnotationInputs, flags: AnnotationFlags) -> int:
         build = AnnotationBuild(options, engine.models, media)
         return await build.run(engine.directory, engine.show)
 
-    return run_build(inputs.out, inputs.media, flags, work)
+    specs = (*options.annotators, options.merger)
+    return run_build(inputs.out, inputs.media, flags, work, specs)

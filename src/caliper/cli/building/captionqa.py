@@ -121,4 +121,5 @@ def build_captionqa(inputs: BuildInputs, flags: BuildFlags) -> int:
         )
         return await build.run(await digests_of(options.images))
 
-    return run_build(inputs.out, inputs.images, flags, work)
+    specs = (*options.generators, options.blind, *options.validators, options.embedder)
+    return run_build(inputs.out, inputs.images, flags, work, specs)

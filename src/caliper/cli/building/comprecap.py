@@ -131,4 +131,5 @@ def build_comprecap(inputs: GraphInputs, flags: GraphFlags) -> int:
         build = await asyncio.to_thread(GraphBuild, options, engine.models, digests, limits)
         return await build.run(engine.directory, engine.show)
 
-    return run_build(inputs.out, inputs.images, flags, work)
+    specs = (options.describer, options.generator)
+    return run_build(inputs.out, inputs.images, flags, work, specs)

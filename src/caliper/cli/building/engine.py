@@ -76,23 +76,32 @@ class BuildEngine:
 Work = Callable[[BuildEngine], Awaitable[BuildResult]]
 
 
-def run_build(out: Path, media: Path, flags: EngineFlags, work: Work) -> int:
-    """Build in the directory `out`, show every step, and return 1 if one stopped the build."""
+def run_build(
+    out: Path, media: Path, flags: EngineFlags, work: Work, specs: Collection[str | None]
+) -> int:
+    """Build in the directory `out`, show every step, and return 1 if one stopped the build. `specs`
+    are those of all models and embedders.
+    """
     directory, view = BuildDirectory(out), BuildView(flags)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, directory.claim():
-        result = runner.run(_run(directory, media, flags, work, view))
+        result = runner.run(_run(directory, media, flags, work, view, specs))
     view.end(result)
     return Exit.NO if result.stopped else Exit.DONE
 
 
 async def _run(
-    directory: BuildDirectory, media: Path, flags: EngineFlags, work: Work, view: BuildView
+    directory: BuildDirectory,
+    media: Path,
+    flags: EngineFlags,
+    work: Work,
+    view: BuildView,
+    specs: Collection[str | None],
 ) -> BuildResult:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     # SIGTERM interrupts like Ctrl-C, keeping the work done.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    room = ModelRoom(access(_CONCURRENCY), SystemClock())
+    room = ModelRoom(access(_CONCURRENCY, specs), SystemClock())
 
     async def run(config: RunConfig) -> StepRun:
         # Its verdicts are read from there.
@@ -101,7 +110,7 @@ async def _run(
         chosen = config.model_copy(update={"concurrency": flags.concurrency or _CONCURRENCY})
         if flags.server is not None and captioner is not None and ":" not in captioner:
             return await remote.run_there(chosen, flags.server, flags)
-        return await run_here(chosen, flags)
+        return await run_here(chosen, flags, specs)
 
     models = ModelSteps(
         run=run,
@@ -123,10 +132,12 @@ async def digests_of(folder: Path, suffixes: Collection[str] = SUFFIXES) -> dict
     return await asyncio.to_thread(media_digests, folder, decoders().limits, suffixes)
 
 
-async def run_here(config: RunConfig, shown: OutputOptions) -> StepRun:
+async def run_here(
+    config: RunConfig, shown: OutputOptions, specs: Collection[str | None]
+) -> StepRun:
     """Run a model step in this process. Raises what `prepare` and `evaluate` raise."""
     clock = SystemClock()
-    async with prepare(config, access(config.concurrency), clock) as prepared:
+    async with prepare(config, access(config.concurrency, specs), clock) as prepared:
         quiet = shown.quiet or shown.json
         with run_watcher(prepared.spec, clock, quiet=quiet, captioning=False) as watcher:
             result = await evaluate(prepared, watcher, clock, decoders())

@@ -107,7 +107,7 @@ async def _try_models(
     quiet: bool,
 ) -> tuple[TrialCase, ...]:
     pack = folder_pack(options.pack) if options.pack else shipped_pack()
-    room = ModelRoom(access(options.concurrency), SystemClock())
+    room = ModelRoom(access(options.concurrency, specs.values()), SystemClock())
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

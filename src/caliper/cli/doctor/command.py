@@ -33,7 +33,8 @@ HELP = """Check everything that a run needs, one line each, with advice.
 Without arguments: the disk, the media libraries, and the store named by
 CALIPER_STORE. With a SPEC, --judge, --reader or --captioner also the
 model: can it be reached, which model is it, how long does a reply take,
-does it repeat itself at temperature 0, follow schemas, see pictures.
+does it repeat itself at temperature 0, follow schemas, see pictures; and which
+token each endpoint gets.
 --config checks everything that a run.yaml names.
 
 Models get a few short questions, a store one small object under
@@ -95,10 +96,16 @@ class DoctorOptions:
     timeout: Timeout = 30.0
     rate: Rate = False
 
+    @property
+    def named_specs(self) -> tuple[str | None, ...]:
+        """The SPECs of the command line, not of a file."""
+        return (*(self.specs or ()), self.captioner, self.judge, self.reader, self.embedder)
+
 
 def _doctor(options: DoctorOptions, shown: OutputOptions) -> int:
     client = read_settings(ClientSettings)
-    model_access = replace(access(max(IN_FLIGHT)), timeout=options.timeout, retry_budget=0.0)
+    reach = access(max(IN_FLIGHT), options.named_specs)
+    model_access = replace(reach, timeout=options.timeout, retry_budget=0.0)
     findings = asyncio.run(
         _examine(_targets(options, client), model_access, _secrets(model_access, client), shown)
     )
@@ -139,7 +146,7 @@ def _targets(options: DoctorOptions, client: ClientSettings) -> DoctorTargets:
 
 def _secrets(model_access: Access, client: ClientSettings) -> list[str]:
     secrets = (
-        model_access.token,
+        *model_access.tokens.secrets,
         client.server_token,
         client.store_access_key,
         client.store_secret_key,

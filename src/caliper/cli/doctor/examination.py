@@ -16,6 +16,7 @@ from caliper.core.errors import BackendTimeout, CaliperError
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.ports.clock import Clock
+from caliper.wiring.endpoint_tokens import endpoint_receivers
 from caliper.wiring.grounds import name_store_errors, store_access
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.service_settings import StoreSettings
@@ -83,6 +84,9 @@ def checks(targets: DoctorTargets, room: ModelRoom, clock: Clock) -> list[tuple[
         named_checks.append(
             (name, partial(check_model, room, clock, spec, roles, rate=targets.rate))
         )
+    specs = (*targets.models, *(spec for kind, spec in targets.extras if kind == "embedder"))
+    if receivers := endpoint_receivers(room.access.tokens, specs):
+        add("tokens", surroundings.check_tokens, receivers)
     for kind, spec in targets.extras:
         if kind == "tagger":
             add(kind, surroundings.check_tagger, room, spec)

@@ -70,7 +70,7 @@ _ADVICE: Mapping[type[Exception], str] = {
     BackendTimeout: "it may still be loading its model: wait, or raise --timeout",
     BackendUnavailable: "is it running, and reachable at this host and port?",
     BackendRejected: "check the URL and the model's name, the token in CALIPER_TOKEN or "
-    "CALIPER_TOKEN_FILE (a gateway's: CALIPER_SERVER_TOKEN), and whom CALIPER_CA trusts",
+    "CALIPER_TOKENS_FILE (a gateway's: CALIPER_SERVER_TOKEN), and whom CALIPER_CA trusts",
     BackendError: "see its log",
     InvalidInput: "correct the value named here",
     StoreFull: "free some space, or raise the quota",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,14 @@ def check_media(name: str) -> Diagnosis:
     said += f"; cannot read {', '.join(missing)}"
     advice = "media of these kinds will be Unscored: use the wheels of Pillow and PyAV"
     return Diagnosis(name, ComponentState.NOTE, said, advice, {"formats": formats})
+
+
+def check_tokens(name: str, receivers: Mapping[str, Sequence[str]]) -> Diagnosis:
+    """Say which token each endpoint gets, by the token's source."""
+    said = ", ".join(
+        f"{place} gets {' or '.join(sources) or 'none'}" for place, sources in receivers.items()
+    )
+    return Diagnosis(name, ComponentState.WELL, said, facts={"sources": dict(receivers)})
 
 
 def check_tagger(name: str, room: ModelRoom, spec: str) -> Diagnosis:

@@ -192,7 +192,7 @@ async def _with_clip(
     measures: Measures, sets: CaptionSets, text: str, picture: str, media: Path
 ) -> tuple[Measures, list[str]]:
     """The measures with CLIP's, and the names of the embedders."""
-    room, threads = ModelRoom(access(16), SystemClock()), Decoders(decoders())
+    room, threads = ModelRoom(access(16, (text, picture)), SystemClock()), Decoders(decoders())
     try:
         folder = MediaFolder(media, threads, Preparation())
         clip = ClipModel(await room.embedder(text), await room.picture_embedder(picture), folder)

@@ -1,0 +1,248 @@
+"""Which bearer token an endpoint gets: one that is for it, whoever names the endpoint."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from caliper.adapters.models.endpoint import Endpoint, parse_endpoints
+from caliper.adapters.models.triton_address import TritonAddress, parse_addresses
+from caliper.core.errors import InvalidInput
+from caliper.serving.addresses import Address, refuse_plaintext
+from caliper.wiring.specs import BACKENDS
+
+_FORM = "HOST[:PORT][/PATH]"
+_AUDIENCE = re.compile(
+    r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(?P<path>/[\w.~/-]*)?",
+    re.ASCII,
+)
+_LARGEST = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointPlace:
+    """Where an endpoint is: its address, and the path of its URL, if it has one."""
+
+    address: Address
+    path: str = ""
+    encrypted: bool = False
+
+    def __str__(self) -> str:
+        # Without the path, which may be a secret.
+        return str(self.address) if self.address.port else self.address.host
+
+    @classmethod
+    def of(cls, endpoint: Endpoint | TritonAddress) -> EndpointPlace:
+        """The place of an endpoint of a SPEC."""
+        if isinstance(endpoint, TritonAddress):
+            return cls(Address.parse(endpoint.target), encrypted=endpoint.encrypted)
+        path = urlsplit(endpoint.base).path
+        return cls(Address(*endpoint.address), path, endpoint.encrypted)
+
+    @classmethod
+    def of_backend(cls, name: str) -> EndpointPlace:
+        """The place of a backend of another package, which alone knows whom it calls."""
+        return cls(Address(name, 0), encrypted=True)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedToken:
+    """A token, and the name of its source, which can be shown."""
+
+    value: SecretStr
+    source: str
+
+    @classmethod
+    def of(cls, value: SecretStr | None, source: str) -> NamedToken | None:
+        """The token, if there is one."""
+        return None if value is None else cls(value, source)
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """The endpoints of a host that may get a token: at one port, or below one path."""
+
+    host: str
+    port: int | None = None
+    path: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Audience:
+        """Raises InvalidInput, which does not repeat the text: it may be a token by mistake."""
+        match = _AUDIENCE.fullmatch(text)
+        if match is None or not 0 < int(match["port"] or 1) < 65536:
+            raise InvalidInput(f"expected {_FORM}, without https://")
+        port = int(match["port"]) if match["port"] else None
+        return cls(match["host"].strip("[]").lower(), port, (match["path"] or "").rstrip("/"))
+
+    def includes(self, place: EndpointPlace) -> bool:
+        """Whether an endpoint is one of them. A path that a client could rewrite is below none."""
+        address = place.address
+        if address.host.lower() != self.host or self.port not in (None, address.port):
+            return False
+        if not self.path:
+            return True
+        plain = not {".", ".."} & set(place.path.split("/")) and not set("%\\") & set(place.path)
+        return plain and f"{place.path}/".startswith(f"{self.path}/")
+
+    @property
+    def precision(self) -> tuple[int, bool]:
+        """Of those that include an endpoint, the one with the highest counts."""
+        return len(self.path), self.port is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointTokens:
+    """The tokens of a process. `token` is for `audiences`, for every endpoint if they are None;
+    `lines` are tokens of their own. With `strict`, an endpoint for which there is neither is an
+    error; otherwise it gets none.
+    """
+
+    token: NamedToken | None = None
+    audiences: tuple[Audience, ...] | None = None
+    lines: tuple[tuple[Audience, NamedToken], ...] = ()
+    strict: bool = False
+
+    def of(self, place: EndpointPlace) -> NamedToken | None:
+        """The token of an endpoint. Raises InvalidInput that says how to permit it."""
+        fitting = [line for line in self.lines if line[0].includes(place)]
+        if fitting:
+            return max(fitting, key=lambda line: line[0].precision)[1]
+        token, audiences = self.token, self.audiences
+        if token is None or audiences is None or any(each.includes(place) for each in audiences):
+            return token
+        if not self.strict:
+            return None
+        raise InvalidInput(
+            f"{place} does not get it unasked: list the hosts that get it in CALIPER_TOKEN_HOSTS "
+            f"({_FORM}, separated by commas), or give each its token in CALIPER_TOKENS_FILE",
+            field=token.source,
+        )
+
+    def sendable(self, place: EndpointPlace, field: str) -> SecretStr | None:
+        """The token to send to an endpoint. Raises also for one that would leave this machine in
+        plaintext; `field` is where the endpoint is named.
+        """
+        found = self.of(place)
+        token = None if found is None else found.value
+        way_out = f"https://{place.address}"
+        encrypted = place.encrypted
+        refuse_plaintext(token, place.address, encrypted=encrypted, way_out=way_out, field=field)
+        return token
+
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """All tokens."""
+        tokens = (self.token, *(token for _, token in self.lines))
+        return tuple(token.value for token in tokens if token is not None)
+
+
+def endpoint_places(spec: str) -> tuple[EndpointPlace, ...]:
+    """The endpoints of a model or embedder SPEC. Raises InvalidInput."""
+    kind, _, rest = spec.partition(":")
+    if kind == "tgi":
+        return tuple(map(EndpointPlace.of, parse_endpoints(rest)))
+    if kind == "triton":
+        return tuple(map(EndpointPlace.of, parse_addresses(rest.partition("#")[0], ())))
+    return (EndpointPlace.of_backend(kind),) if rest and kind in BACKENDS.names else ()
+
+
+def endpoint_receivers(tokens: EndpointTokens, specs: Iterable[str]) -> dict[str, list[str]]:
+    """The sources of the tokens of endpoints by address; empty without one."""
+    sources = dict[str, list[str]]()
+    for spec in specs:
+        # What is wrong is reported where the model is opened.
+        with suppress(InvalidInput):
+            for place in endpoint_places(spec):
+                known = sources.setdefault(str(place), [])
+                found = tokens.of(place)
+                if found is not None and found.source not in known:
+                    known.append(found.source)
+    return sources
+
+
+def named_audiences(specs: Iterable[str]) -> tuple[Audience, ...]:
+    """The endpoints of these SPECs that get one token without being listed: those of this machine,
+    and those of the others if one SPEC has them all.
+    """
+    audiences, remote = list[Audience](), set[frozenset[Audience]]()
+    for spec in specs:
+        places: tuple[EndpointPlace, ...] = ()
+        with suppress(InvalidInput):
+            places = endpoint_places(spec)
+        others = [each.address for each in places if not each.address.loopback]
+        audiences += [_audience(each.address) for each in places if each.address.loopback]
+        if others:
+            remote.add(frozenset(map(_audience, others)))
+    if len(remote) == 1:
+        audiences += remote.pop()
+    return tuple(audiences)
+
+
+def _audience(address: Address) -> Audience:
+    return Audience(address.host.lower(), address.port)
+
+
+def parse_audiences(text: str) -> tuple[Audience, ...]:
+    """The audiences in a list separated by commas. Raises InvalidInput."""
+    return tuple(Audience.parse(part.strip()) for part in text.split(",") if part.strip())
+
+
+def read_token_lines(file: Path, source: str) -> tuple[tuple[Audience, NamedToken], ...]:
+    """The tokens of a file with lines `HOST[:PORT][/PATH] TOKEN`; empty lines and those that begin
+    with # are skipped. `source` is the variable that names the file.
+
+    Raises InvalidInput naming file and line, without their text.
+    """
+    lines = dict[Audience, NamedToken]()
+    for number, line in enumerate(_private_text(file).splitlines(), start=1):
+        parts = line.split()
+        if not parts or parts[0].startswith("#"):
+            continue
+        try:
+            audience, token = _parse_line(parts)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, file=str(file), line=number) from None
+        if audience in lines:
+            message = f"the same endpoint as in {lines[audience].source}"
+            raise InvalidInput(message, file=str(file), line=number)
+        lines[audience] = NamedToken(token, f"{source} line {number}")
+    return tuple(lines.items())
+
+
+def _parse_line(parts: list[str]) -> tuple[Audience, SecretStr]:
+    if len(parts) != 2:
+        raise InvalidInput(f"expected {_FORM} TOKEN")
+    if not (parts[1].isascii() and parts[1].isprintable()):
+        raise InvalidInput("the token holds a character that no header may")
+    return Audience.parse(parts[0]), SecretStr(parts[1])
+
+
+def _private_text(file: Path) -> str:
+    """The text of a file that only its owner may read. Raises InvalidInput."""
+    try:
+        # A pipe would not be waited for.
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:  # noqa: PTH123 - with flags
+            mode = os.fstat(opened.fileno()).st_mode
+            if not stat.S_ISREG(mode):
+                raise InvalidInput("not a file", file=str(file))
+            if mode & 0o077:
+                message = f"others can read or change it (mode {stat.S_IMODE(mode):04o}); chmod 600"
+                raise InvalidInput(f"{message} {file}", file=str(file))
+            data = opened.read(_LARGEST + 1)
+    except OSError as error:
+        raise InvalidInput(f"cannot read the tokens: {error.strerror}", file=str(file)) from error
+    if len(data) > _LARGEST:
+        raise InvalidInput(f"larger than {_LARGEST:,} bytes", file=str(file))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput("not UTF-8", file=str(file)) from None
