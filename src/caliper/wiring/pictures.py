@@ -14,7 +14,7 @@ from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.disk_spill import temporary_folder
-from caliper.pipeline.store.supplies import MediaIndex
+from caliper.pipeline.store.media_index import MediaIndex, read_medium
 from caliper.ports.storage import ObjectStore
 
 
@@ -57,5 +57,5 @@ class StoredPictures:
     async def _data(self, dataset: str, path: str, limit: int) -> bytes | None:
         with suppress(InvalidInput):
             key = await self._index.key(dataset, path)
-            return None if key is None else await self._store.get(key, limit)
+            return None if key is None else await read_medium(self._store, key, limit)
         return None
