@@ -22,10 +22,14 @@ async def read_medium(store: ObjectStore, key: str, most: int) -> bytes | None:
     """
     data = await store.get(key, most)
     if data is not None:
-        digest = await asyncio.to_thread(hashlib.sha256, data)
-        if key != f"media/{digest.hexdigest()}":
-            raise DataLoss("not the bytes that were pushed", file=key)
+        await asyncio.to_thread(check_medium, key, data)
     return data
+
+
+def check_medium(key: str, data: bytes) -> None:
+    """Raise DataLoss if these are not the bytes that were pushed under a key."""
+    if key != f"media/{hashlib.sha256(data).hexdigest()}":
+        raise DataLoss("not the bytes that were pushed", file=key)
 
 
 class MediaIndex:
