@@ -186,7 +186,11 @@ def test_a_kept_run_is_found_shown_and_compared(caliper: Command, config: Path) 
 def test_a_run_directory_that_was_copied_elsewhere(caliper: Command, config: Path) -> None:
     caliper("evaluate", "--config", config, "--quiet", "--out", "run", code=0)
     (caliper.folder / "run").rename(caliper.folder / "moved")
-    before = (caliper.folder / "moved" / "report.json").read_bytes()
+    moved = caliper.folder / "moved"
+    before = (moved / "report.json").read_bytes()
+    (moved / "report.json").write_bytes(before.replace(b'"complete"', b'"finished"'))
+    refused = caliper("export", "moved", "--to", "csv:figures", code=2)
+    assert "report.json: not the file that was written" in refused.err
     for name in ("report.json", "report.html", "verdicts.parquet"):
         (caliper.folder / "moved" / name).unlink()
     for name in ("capability", "captions", "captionqa.json", "anno.json"):
@@ -194,6 +198,7 @@ def test_a_run_directory_that_was_copied_elsewhere(caliper: Command, config: Pat
     caliper("report", "moved", code=0)
     assert (caliper.folder / "moved" / "report.json").read_bytes() == before
     assert (caliper.folder / "moved" / "report.html").exists()
+    caliper("export", "moved", "--to", "csv:figures", code=0)
 
 
 def test_places_are_told_as_they_are(caliper: Command, config: Path) -> None:

@@ -1,5 +1,6 @@
 """An installation in memory whose objects a test can damage. Its stages need no models."""
 
+import gzip
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -49,6 +50,13 @@ DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "garbage": lambda data: bytes(byte ^ 0xA5 for byte in data) or b"\xa5",
     "deleted": lambda _: None,
 }
+EDITS = {
+    "spec.json": (b'"ours"', b'"mine"'),
+    "plan/000000.jsonl.gz": (b"What colour", b"Which colour"),
+    "verdicts/00000000.jsonl.gz": (b'"score":"1"', b'"score":"0"'),
+    "report/report.json": (b'"state"', b'"State"'),
+}
+"""What somebody changes in objects of a run that stay readable."""
 SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
 
 
@@ -229,6 +237,17 @@ class Installation:
         return tuple(data for data, _ in found)
 
     def damage(self, key: str, how: str) -> None:
+        if how == "edited":
+            self.edit(key, *EDITS[key.split("/", 2)[2]])
+            return
         data = DAMAGES[how](self.store.objects.pop(key))
         if data is not None:
             self.store.objects[key] = data
+
+    def edit(self, key: str, old: bytes, new: bytes) -> None:
+        """Replace something in an object, which may be packed."""
+        packed = key.endswith(".gz")
+        data = gzip.decompress(self.store.objects[key]) if packed else self.store.objects[key]
+        assert old in data
+        data = data.replace(old, new)
+        self.store.objects[key] = gzip.compress(data, mtime=0) if packed else data

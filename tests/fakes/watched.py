@@ -20,8 +20,9 @@ from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.caption_book import CaptionBook
+from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.runs import STARTED, RunBook, run_store, write_json
-from caliper.pipeline.store.supplies import MediaIndex, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.serving.addresses import Address
 from caliper.serving.page_sources import PageSources
 from caliper.serving.pages import Pages, error_page

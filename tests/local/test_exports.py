@@ -1,13 +1,30 @@
 """What becomes of a run whose export fails."""
 
 import asyncio
+import hashlib
+import json
+from pathlib import Path
 from threading import Event
 
 import pytest
 from tests.fakes.kept_runs import KEPT
 
+from caliper.core.errors import DataLoss
 from caliper.local import exports
 from caliper.ports.sinks import Results
+
+
+def test_a_report_that_was_changed_is_not_exported(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_bytes(b"{}")
+    assert exports.read_file(tmp_path, "report.json") == b"{}"
+    end = tmp_path / "state" / "end.json"
+    end.parent.mkdir()
+    end.write_text(json.dumps({"files": {"report.json": hashlib.sha256(b"{}").hexdigest()}}))
+    assert exports.read_file(tmp_path, "report.json") == b"{}"
+    report.write_bytes(b'{"score": 99}')
+    with pytest.raises(DataLoss, match=r"report\.json: not the file that was written"):
+        exports.read_file(tmp_path, "report.json")
 
 
 async def test_no_defect_of_a_sink_ends_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

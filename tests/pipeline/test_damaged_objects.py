@@ -1,12 +1,17 @@
 """Whatever happens to one object of a run, other runs go on, and it is told or healed."""
 
 import asyncio
+import json
 
 import pytest
-from tests.fakes.damage import DAMAGES, Installation
+from tests.fakes.damage import DAMAGES, EDITS, QUESTIONS, SAMPLES, Installation
 
+from caliper.core.errors import DataLoss
+from caliper.core.keys import canonical_json
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.planning.publisher import RUNS
+from caliper.pipeline.reports.report_files import headlines
+from caliper.pipeline.reports.run_reader import VerdictQuery
 
 MOMENTS = ("live", "restarted", "without snapshots", "without topics")
 LEFT = {"ended": 0, "running": 4}
@@ -41,12 +46,19 @@ async def whole_files() -> list[tuple[bytes, ...] | None]:
 
 
 OBJECTS = [each for when in LEFT for each in asyncio.run(objects(when))]
+EDITED = [
+    (key, when, "edited")
+    for key, when in OBJECTS
+    # The digests of segments are stored when a run ends.
+    if key.removeprefix("runs/ID/") in EDITS and (when == "ended" or "/verdicts/" not in key)
+]
 FILES = asyncio.run(whole_files())
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("how", DAMAGES)
-@pytest.mark.parametrize(("key", "when"), OBJECTS)
+@pytest.mark.parametrize(
+    ("key", "when", "how"), [(*each, how) for how in DAMAGES for each in OBJECTS] + EDITED
+)
 async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: str) -> None:
     site = await installation(when)
     ours, theirs = site.specs
@@ -127,3 +139,56 @@ def test_every_kind_of_object_is_damaged() -> None:
     }  # fmt: skip
     segments = [when for key, when in OBJECTS if "/verdicts/" in key]
     assert segments == ["ended"] * 3 + ["running"] * 2
+    assert {key.removeprefix("runs/ID/") for key, _, _ in EDITED} == EDITS.keys()
+
+
+@pytest.mark.parametrize("key", [key for key in EDITS if not key.startswith("report/")])
+async def test_readers_name_an_object_that_was_changed(key: str) -> None:
+    site = await installation("ended")
+    run = site.specs[0].run_id
+    site.damage(f"runs/{run}/{key}", "edited")
+    # Another process, which keeps nothing in memory.
+    await site.begin()
+    with pytest.raises(DataLoss, match=key):
+        await site.reader.verdicts(run, VerdictQuery())
+
+
+@pytest.mark.parametrize("release", ["this", "earlier"])
+async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
+    site = await installation("ended")
+    run = site.specs[0].run_id
+    if release == "earlier":
+        end = json.loads(site.store.objects[f"runs/{run}/end.json"])
+        site.store.objects[f"runs/{run}/end.json"] = canonical_json({**end, "files": {}})
+    assert await headlines(site.store, run)
+    site.damage(f"runs/{run}/report/report.json", "edited")
+    with pytest.raises(DataLoss, match=r"report/report\.json"):
+        await headlines(site.store, run)
+    data, _ = await site.reader.report(run, "report.json", partial=False)
+    assert FILES[0] is not None
+    assert data == FILES[0][0]
+
+
+async def test_verdicts_that_come_again_can_be_read_meanwhile() -> None:
+    site = await installation("ended")
+    ours = site.specs[0]
+    site.damage(f"runs/{ours.run_id}/verdicts/00000000.jsonl.gz", "edited")
+    await site.go_on("without snapshots")
+    assert "verdicts/00000000.jsonl.gz" in await site.error(ours)
+    await site.start(ours)
+    await site.plan()
+    stored = await Runs(site.store).open(ours.run_id, 0.0)
+    assert stored is not None
+    assert 0 < stored.ledger.known < SAMPLES * QUESTIONS
+    await site.work()
+    assert await site.files(ours) == FILES[0]
+
+
+async def test_segments_of_an_earlier_release_are_read() -> None:
+    site = await installation("ended")
+    run = site.specs[0].run_id
+    end = json.loads(site.store.objects[f"runs/{run}/end.json"])
+    assert end.pop("digests").keys() == {"0", "1", "2"}
+    site.store.objects[f"runs/{run}/end.json"] = canonical_json(end)
+    await site.go_on("without snapshots")
+    assert await site.files(site.specs[0]) == FILES[0]

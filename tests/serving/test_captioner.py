@@ -107,6 +107,14 @@ async def test_media_by_key(captioner: Any, model: ScriptedModel, store: MemoryS
     assert set(store.objects) == {key_of(red)}
 
 
+async def test_media_that_were_changed(captioner: Any, store: MemoryStore) -> None:
+    store.objects[key_of(picture("red"))] = picture("blue")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await captioner.Caption(request(captioner_pb2.Media(key=key_of(picture("red")))))
+    assert caught.value.code() is grpc.StatusCode.DATA_LOSS
+    assert key_of(picture("red")) in str(caught.value.details())
+
+
 async def test_a_clip_gives_its_frames(captioner: Any, model: ScriptedModel) -> None:
     await captioner.Caption(
         request(inline(CLIP.read_bytes(), "../x.MP4"), benchmark="capability", group="event")

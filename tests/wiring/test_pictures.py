@@ -9,8 +9,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.media.bounds import THUMBNAIL_CLIP_BYTES, MediaLimits
+from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.runs import write_json
-from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.pictures import StoredPictures
 from caliper.wiring.service_settings import AggregatorSettings, GatewaySettings
@@ -56,6 +56,13 @@ async def test_pictures_keep_to_the_limits() -> None:
     assert await jpeg(store, "a.png", MediaLimits(pixels=799)) is None
     assert await jpeg(store, "a.png", MediaLimits(picture_bytes=10)) is None
     assert await jpeg(store, "b.png", MediaLimits()) is None
+
+
+async def test_a_picture_that_was_changed_is_not_shown() -> None:
+    store = await stored("a.png", png())
+    (key,) = (key for key in store.objects if key.startswith("media/"))
+    store.objects[key] += b"\0"
+    assert await jpeg(store, "a.png", MediaLimits()) is None
 
 
 async def test_many_callers_wait_for_their_turn() -> None:

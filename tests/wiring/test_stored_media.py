@@ -10,8 +10,8 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.core.errors import DataLoss, InvalidInput, MediaMissing, StoreFull
 from caliper.core.preparation import Preparation
+from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.runs import write_json
-from caliper.pipeline.store.supplies import MediaIndex
 from caliper.wiring.roles import StoredMedia
 
 DATA = "d" * 64

@@ -23,11 +23,15 @@ class PlannedBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """The summary of a plan. Written after its shards: if it exists, they are complete."""
+    """The summary of a plan. Written after its shards: if it exists, they are complete.
+
+    `digests` has the SHA-256 of each shard's lines; it is empty in plans of earlier releases.
+    """
 
     run: str
     shards: int
     benchmarks: tuple[PlannedBenchmark, ...] = field(default_factory=tuple)
+    digests: tuple[str, ...] = ()
 
     @property
     def questions(self) -> int:
@@ -43,6 +47,11 @@ class PlanSummary:
         refuse_newer(data.get("schema"), file)
         try:
             benchmarks = tuple(PlannedBenchmark(**part) for part in data["benchmarks"])
-            return cls(data["run"], data["shards"], benchmarks)
+            digests = tuple(map(str, data.get("digests", ())))
+            summary = cls(data["run"], data["shards"], benchmarks, digests)
         except (TypeError, KeyError) as error:
             raise InvalidInput(f"not a plan: {error}", file=file) from error
+        if digests and len(digests) != summary.shards:
+            message = f"not a plan: {len(digests)} digests of {summary.shards} shards"
+            raise InvalidInput(message, file=file)
+        return summary

@@ -27,9 +27,9 @@ from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.planning.resolution import EvaluationRequest, LocalStages, resolve
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
 from caliper.pipeline.store.disk_spill import temporary_folder
+from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.plan import plan, read_plan
 from caliper.pipeline.store.store_supplies import StoredSupplies
-from caliper.pipeline.store.supplies import MediaIndex
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack

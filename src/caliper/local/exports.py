@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.stores.directory import DirectoryStore
@@ -21,6 +23,8 @@ from caliper.lazy import lazy_module
 from caliper.local.coroutine_runner import run_blocking
 from caliper.local.directory import RunDirectory
 from caliper.local.installation import open_gateway
+from caliper.pipeline.reports.report_files import check_file
+from caliper.pipeline.store.runs import END
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.ports.sinks import Results
 from caliper.wiring.clock import SystemClock
@@ -48,13 +52,20 @@ async def local_results(directory: RunDirectory, entry: CheckpointEntry | None =
 
 
 def read_file(path: Path, file: str) -> bytes:
-    """A file of a run directory. Raises NotReady without it, StoreUnavailable."""
+    """A file of a run directory. Raises NotReady without it, DataLoss if it was changed since,
+    StoreUnavailable.
+    """
+    end: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        end = json.loads((path / "state" / END).read_bytes())
     try:
-        return (path / file).read_bytes()
+        data = (path / file).read_bytes()
     except FileNotFoundError:
         raise NotReady(f"{path} has no {file}: evaluate it again to end it") from None
     except OSError as error:
         raise StoreUnavailable(f"{path / file}: {error.strerror}") from error
+    check_file(data, end, str(path / file))
+    return data
 
 
 async def installed_results(server: str, run: str) -> Results:

@@ -22,7 +22,7 @@ from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import Sittings, read_sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.runs import END, read_replaceable, run_store, write_json
 from caliper.ports.storage import ReportSink
 from caliper.version import __version__
 from caliper.wiring.sinks import folder_thumbnails, sinks
@@ -63,6 +63,8 @@ async def write_report(directory: RunDirectory) -> Report:
 
     files = ReportFiles(directory.captions, files_of, directory.path, complete)
     await files.write(run, RunState.FINISHED, LiveTallies(), nullcontext())
+    if end := await read_replaceable(run.store, END):
+        await write_json(run.store, END, **end | {"files": dict(run.files)})
     return reports[0]
 
 

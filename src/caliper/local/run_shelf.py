@@ -14,12 +14,13 @@ from cachetools import LRUCache
 from caliper.adapters.media.place import find
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.leaderboard import Board
-from caliper.core.errors import InvalidInput, MediaMissing, NotFound, UnknownName
+from caliper.core.errors import InvalidInput, MediaMissing, NotFound, NotReady, UnknownName
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
 from caliper.local.boards import boards_of
 from caliper.local.directory import RunDirectory
 from caliper.local.entrants import entrants
+from caliper.local.exports import read_file
 from caliper.local.reports import media_of, read_report
 from caliper.pipeline.comparing.comparer import PICTURES_A_FLIP, Pictures
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
@@ -197,8 +198,8 @@ class _ShelfReader(RunReader):
         if file not in FILES:
             raise InvalidInput(str(UnknownName("file", file, tuple(FILES))), field="file")
         try:
-            return (self._directory_of(run).path / file).read_bytes(), FILES[file]
-        except FileNotFoundError:
+            return read_file(self._directory_of(run).path, file), FILES[file]
+        except NotReady:
             raise NotFound(f"no {file}: `caliper report` writes it") from None
 
 

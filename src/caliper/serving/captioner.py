@@ -14,10 +14,11 @@ from caliper.adapters.wire.text import to_wire
 from caliper.api.captioner.v1 import captioner_pb2
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
-from caliper.core.errors import InvalidInput, MediaMissing
+from caliper.core.errors import DataLoss, InvalidInput, MediaMissing
 from caliper.core.question import Decoding, Failure
 from caliper.pipeline.asking.captioner import read_caption
 from caliper.pipeline.asking.request import render, with_images
+from caliper.pipeline.store.media_index import read_medium
 from caliper.ports.models import ChatMessage, ChatModel, Image
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
@@ -52,7 +53,8 @@ class CaptionerServicer:
     ) -> captioner_pb2.CaptionResponse:
         """Generate a caption, without storing it. A refusal is returned as such, never as text.
 
-        Raises InvalidInput naming the request's field, MediaMissing, BackendError, ModelChanged.
+        Raises InvalidInput naming the request's field, DataLoss, MediaMissing, BackendError,
+        ModelChanged.
         """
         prompt, decoding = self._prompt(request), _decoding(request)
         messages = with_images(prompt, await self._images(request.media))
@@ -97,6 +99,8 @@ class CaptionerServicer:
             digest = _digest(medium, field)
             try:
                 images += await self._loose.images(digest, medium.name, partial(self._data, medium))
+            except DataLoss:
+                raise
             except InvalidInput as error:
                 raise InvalidInput(error.message, field=field) from error
         return images
@@ -104,7 +108,7 @@ class CaptionerServicer:
     async def _data(self, medium: captioner_pb2.Media, most: int) -> bytes:
         if medium.WhichOneof("place") != "key":
             return medium.inline
-        data = await self._store.get(medium.key, most)
+        data = await read_medium(self._store, medium.key, most)
         if data is None:
             raise MediaMissing(f"no {medium.key} in the store")
         return data

@@ -26,8 +26,8 @@ from caliper.pipeline.live.gauges import Gauges, Scope
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.store.caption_book import CaptionBook
+from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT

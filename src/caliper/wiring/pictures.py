@@ -11,10 +11,10 @@ from threading import Lock
 
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.disk_spill import temporary_folder
-from caliper.pipeline.store.supplies import MediaIndex
+from caliper.pipeline.store.media_index import MediaIndex, check_medium
 from caliper.ports.storage import ObjectStore
 
 
@@ -46,16 +46,21 @@ class StoredPictures:
         name = f"clip{suffix}" if suffix in CLIPS else "picture"
         with self._turn, temporary_folder("caliper-picture-") as folder:
             reading = self._data(spec.benchmark(benchmark).data, path, limit)
-            data = asyncio.run_coroutine_threadsafe(reading, loop).result()
+            key, data = asyncio.run_coroutine_threadsafe(reading, loop).result()
             if data is None:
                 return None
             # In this thread: further callers may occupy all of the event loop's.
+            try:
+                check_medium(key, data)
+            except DataLoss:
+                return None
             (folder / name).write_bytes(data)
             del data
             return Thumbnails(folder, self._limits).jpeg(name)
 
-    async def _data(self, dataset: str, path: str, limit: int) -> bytes | None:
+    async def _data(self, dataset: str, path: str, limit: int) -> tuple[str, bytes | None]:
         with suppress(InvalidInput):
             key = await self._index.key(dataset, path)
-            return None if key is None else await self._store.get(key, limit)
-        return None
+            if key is not None:
+                return key, await self._store.get(key, limit)
+        return "", None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,15 +11,15 @@ from typing import TYPE_CHECKING
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.benchmarks.registry import benchmark, usable_names
 from caliper.core.envelopes import Message
-from caliper.core.errors import CaliperError, DataLoss, InvalidInput, MediaMissing, ModelChanged
+from caliper.core.errors import CaliperError, InvalidInput, MediaMissing, ModelChanged
 from caliper.core.messages import RunFailed, event_key
 from caliper.core.run import BenchmarkSpec, Identity, RunSpec
 from caliper.lazy import lazy_module
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.publisher import RUNS
+from caliper.pipeline.store.media_index import MediaIndex, read_medium
 from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.supplies import MediaIndex
 from caliper.ports.codec import Codec
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack
@@ -154,12 +152,9 @@ class StoredMedia:
         return pictures
 
     async def _fetch(self, key: str, path: str, most: int) -> bytes:
-        data = await self.store.get(key, most)
+        data = await read_medium(self.store, key, most)
         if data is None:
             raise _not_pushed(path)
-        digest = await asyncio.to_thread(hashlib.sha256, data)
-        if key != f"media/{digest.hexdigest()}":
-            raise DataLoss(f"not the bytes that were pushed as {path}", file=key)
         return data
 
 

@@ -35,10 +35,11 @@ from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.caption_book import CaptionBook
+from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
-from caliper.pipeline.store.supplies import MediaIndex, save_caption
+from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.work.worker import Attempt, WorkerLimits

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from caliper.adapters.datasets import parquet
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
@@ -99,3 +100,13 @@ def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": pa.array([], pa.string())}), path)
     with pytest.raises(InvalidInput, match="no rows"):
         list(DatasetFiles(path).rows(TABLE))
+
+
+def test_a_column_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    rows = pa.table({"id": ["a"], "text": [" " * 1_000_000], "bytes": [b"x" * 2_000_000]})
+    pq.write_table(rows, path, compression="zstd", use_dictionary=False)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(InvalidInput, match=r"data\.parquet: text: unpacks to 1\d{6} bytes"):
+        next(parquet.rows(path, most=999_999))
+    assert next(parquet.rows(path)).fields["id"] == "a"

@@ -10,12 +10,20 @@ from tests.fakes.runs import Planned
 from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.stuffing import stuffed
 
-from caliper.core.errors import InvalidInput, NotComparable, NotFound, NotReady
+from caliper.core.errors import DataLoss, InvalidInput, NotComparable, NotFound, NotReady
 from caliper.core.report import Coverage
 from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import MOST_CANDIDATES, ComparisonRequest
-from caliper.pipeline.store.runs import STARTED, RunBook, refuse, run_store, write_json
+from caliper.pipeline.store.runs import (
+    END,
+    STARTED,
+    RunBook,
+    read_replaceable,
+    refuse,
+    run_store,
+    write_json,
+)
 from caliper.pipeline.store.supplies import put_captions
 
 ALL = range(6)
@@ -176,6 +184,11 @@ async def test_a_complete_run_that_lost_verdicts_is_not_complete(
     (segment,) = [key async for key in store.list(f"runs/{ids[1]}/verdicts/")]
     lines = gzip.decompress(store.objects[segment]).splitlines(keepends=True)
     store.objects[segment] = gzip.compress(b"".join(lines[:2]))
+    with pytest.raises(DataLoss, match=f"{segment}: broken segment: not what was written"):
+        await comparer.compare(ids, ComparisonRequest())
+    # The end of an earlier release.
+    own = run_store(store, ids[1])
+    await write_json(own, END, **{**await read_replaceable(own, END), "digests": {}})
     with pytest.raises(NotReady, match=r"lost. is running, not complete .coverage 33\.3%"):
         await comparer.compare(ids, ComparisonRequest())
 

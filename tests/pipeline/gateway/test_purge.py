@@ -94,7 +94,7 @@ async def purge(store: DeletableStore, retention: Retention = ALL) -> list[str]:
 
 async def listed(store: MemoryStore) -> set[str]:
     names = {key.rpartition("-")[2][:16] async for key in store.list("run-index/")}
-    return {run for run in names if await read_spec(run_store(store, run)) is not None}
+    return {run for run in names if await read_spec(store, run) is not None}
 
 
 def of(store: MemoryStore, *prefixes: str) -> set[str]:

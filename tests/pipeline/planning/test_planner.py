@@ -121,13 +121,12 @@ async def test_of_starts_at_once_the_last_is_answered(
 async def test_a_plan_that_succeeds_after_all_is_no_refusal(
     planner: Planner, store: MemoryStore
 ) -> None:
-    run = (await stored(store, captions="a" * 64)).run_id
+    texts = {"nat_000": "A dog."}
+    run = (await stored(store, captions=await put_captions(MemoryStore(), texts))).run_id
     await planner.plan(PlanJob(run))
     kept = run_store(store, run)
     assert "no such captions" in await refusal_of(kept)
-    store.objects[f"supplied/{'a' * 64}.jsonl.gz"] = store.objects.pop(
-        f"supplied/{await put_captions(store, {'nat_000': 'A dog.'})}.jsonl.gz"
-    )
+    await put_captions(store, texts)
     await planner.plan(PlanJob(run))
     assert await refusal_of(kept) == ""
 

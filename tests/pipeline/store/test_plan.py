@@ -1,4 +1,5 @@
 import gzip
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from tests.fakes import runs
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import DataLoss, InvalidInput, NewerSchema, UnknownName
+from caliper.core.keys import canonical_json
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import Identity
 from caliper.pipeline.store.items import decode_item, encode_item
@@ -20,6 +22,7 @@ from caliper.pipeline.store.plan import (
     plan,
     plan_items,
     read_plan,
+    read_summary,
 )
 
 REPLAY = Identity("replay", "replay", "1")
@@ -181,6 +184,35 @@ async def test_a_broken_shard_is_invalid_input(data: bytes) -> None:
     store.objects["plan/000000.jsonl.gz"] = data
     with pytest.raises(InvalidInput):
         [shard async for shard in read_plan(store, summary)]
+
+
+async def test_a_shard_of_another_plan_is_refused() -> None:
+    stores = [MemoryStore(), MemoryStore()]
+    fewer = {**FOUND, "captionqa": runs.sources(runs.choice_rows(2, 3)[::-1], {})}
+    summaries = [
+        await plan(BOTH, found, store) for found, store in zip((FOUND, fewer), stores, strict=True)
+    ]
+    assert summaries[0].benchmarks == summaries[1].benchmarks
+    whole, key = dict(stores[0].objects), "plan/000000.jsonl.gz"
+    stores[0].objects[key] = stores[1].objects[key]
+    with pytest.raises(DataLoss, match=rf"{key}: broken shard: not what was planned"):
+        [shard async for shard in read_plan(stores[0], summaries[0])]
+    assert await plan(BOTH, FOUND, stores[0]) == summaries[0]
+    assert stores[0].objects == whole
+
+
+async def test_a_plan_of_an_earlier_release_has_no_digests() -> None:
+    store = MemoryStore()
+    summary = await plan(BOTH, FOUND, store)
+    fields = json.loads(store.objects[SUMMARY])
+    assert len(fields["digests"]) == fields["shards"] == 1
+    await store.put(SUMMARY, canonical_json({**fields, "digests": []}))
+    with_none = await plan(BOTH, FOUND, store)
+    assert with_none == replace(summary, digests=())
+    assert [shard async for shard in read_plan(store, with_none)]
+    await store.put(SUMMARY, canonical_json({**fields, "digests": ["0" * 64] * 2}))
+    with pytest.raises(DataLoss, match="2 digests of 1 shards"):
+        await read_summary(store)
 
 
 async def test_the_plan_of_a_newer_release_is_refused() -> None:

@@ -15,11 +15,12 @@ from caliper.core.question import Failure
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.runs import write_json
 from caliper.pipeline.store.supplies import (
+    caption_key,
     put_captions,
     read_caption,
     read_captions,
-    read_lacking,
     read_own_captions,
+    read_supplied,
     save_caption,
 )
 
@@ -65,17 +66,70 @@ async def test_captions_that_were_cut_are_other_ones() -> None:
     assert [type(text) is CutShort for text in found.values()] == [False, True]
 
 
+@pytest.mark.parametrize("place", range(12, 90, 13))
+async def test_an_upload_that_is_damaged_is_named(place: int) -> None:
+    store = MemoryStore()
+    name = await put_captions(store, {**TEXTS, "third": "".join(map(chr, range(32, 300)))})
+    (key,) = store.objects
+    data = bytearray(store.objects[key])
+    data[place] ^= 0xFF
+    store.objects[key] = bytes(data)
+    with pytest.raises(DataLoss, match=key):
+        await read_captions(store, name)
+
+
 async def test_captions_that_others_lack_are_other_ones() -> None:
     store, away = MemoryStore(), {"nat_002": Failure(Reason.TIMEOUT, "away")}
     name = await put_captions(store, TEXTS, away)
     assert name not in (digest(TEXTS), await put_captions(store, TEXTS, {"nat_002": REFUSED}))
-    assert (dict(await read_captions(store, name)), await read_lacking(store, name)) == (
-        TEXTS, away
-    )  # fmt: skip
-    assert await read_lacking(store, await put_captions(store, TEXTS)) == {}
+    assert await supplied(store, name) == (TEXTS, away)
+    assert await supplied(store, await put_captions(store, TEXTS)) == (TEXTS, {})
     await write_json(store, f"supplied/{name}.lacking.json", samples={"nat_002": ["no such", ""]})
     with pytest.raises(DataLoss, match=rf"{name}\.lacking\.json: not reasons"):
-        await read_lacking(store, name)
+        await read_supplied(store, name)
+
+
+async def supplied(store: MemoryStore, name: str) -> tuple[dict[str, str], dict[str, Failure]]:
+    captions, lacking = await read_supplied(store, name)
+    return dict(captions), dict(lacking)
+
+
+@pytest.mark.parametrize("lacking", [{}, {"nat_002": REFUSED}])
+async def test_captions_that_were_changed_are_refused(lacking: Mapping[str, Failure]) -> None:
+    store = MemoryStore()
+    name = await put_captions(store, TEXTS, lacking)
+    other = await put_captions(store, {**TEXTS, SAMPLE: "Green."}, lacking)
+    key = f"supplied/{name}.jsonl.gz"
+    store.objects[key] = store.objects[key.replace(name, other)]
+    with pytest.raises(DataLoss, match=f"{key}: not the captions that were supplied"):
+        await read_captions(store, name)
+    assert await put_captions(store, TEXTS, lacking) == name
+    assert await supplied(store, name) == (TEXTS, lacking)
+
+
+@pytest.mark.parametrize("lacking", [{}, {"nat_002": REFUSED}])
+async def test_reasons_that_were_changed_are_not_believed(lacking: Mapping[str, Failure]) -> None:
+    store = MemoryStore()
+    name = await put_captions(store, TEXTS, lacking)
+    key = f"supplied/{name}.lacking.json"
+    await write_json(store, key, samples={"nat_002": [Reason.TIMEOUT, ""]})
+    if not lacking:
+        assert await supplied(store, name) == (TEXTS, {})
+        return
+    for _ in range(2):
+        with pytest.raises(DataLoss, match="not the captions that were supplied"):
+            await read_supplied(store, name)
+        store.objects.pop(key, None)
+
+
+async def test_the_caption_of_another_sample_is_refused() -> None:
+    store = MemoryStore()
+    for sample in TEXTS:
+        await save_caption(store, RUN, "captionqa", Caption(sample, "A dog."))
+    ours, others = (caption_key(RUN, "captionqa", each) for each in (SAMPLE, "nat_001"))
+    store.objects[ours] = store.objects[others]
+    with pytest.raises(DataLoss, match=f"{ours}: the caption of another sample"):
+        await read_caption(store, RUN, "captionqa", SAMPLE)
 
 
 async def test_what_was_written_is_read_again() -> None:

@@ -19,15 +19,17 @@ else:
     pq = lazy_module("pyarrow.parquet")
 
 _BATCH = 256
+_MOST_UNPACKED = 512 << 20
+"""The most bytes of a column in a row group, as its footer says: they may all be in memory."""
 _BYTES = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
 
 
-def rows(path: Path) -> Iterator[Row]:
+def rows(path: Path, most: int = _MOST_UNPACKED) -> Iterator[Row]:
     """Read one row per record; `Row.line` is its position from 1.
 
     Raw binary columns, such as `bytes` in the image structs of the hub's datasets, are skipped:
     pictures come from the media folder. Raises InvalidInput for a file that is not parquet, is
-    truncated, or contains NaN.
+    truncated, contains NaN, or unpacks to more than `most` bytes in a column of a row group.
     """
     try:
         # Pre-buffering would hold all columns of a row group in memory at once.
@@ -35,6 +37,7 @@ def rows(path: Path) -> Iterator[Row]:
             leaves = _readable_leaves(file)
             if not leaves:
                 raise InvalidInput("the table has no column but binary ones", file=str(path))
+            _refuse_large(path, file.metadata, leaves, most)
             number = 0
             for batch in file.iter_batches(batch_size=_BATCH, columns=leaves, use_threads=False):
                 for fields in batch.to_pylist():
@@ -67,6 +70,15 @@ def _readable_leaves(file: pq.ParquetFile) -> list[str]:
         for column in columns
         if column.physical_type not in _BYTES or column.logical_type.type != "NONE"
     ]
+
+
+def _refuse_large(path: Path, data: pq.FileMetaData, leaves: list[str], most: int) -> None:
+    for group in map(data.row_group, range(data.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            size = column.total_uncompressed_size
+            if column.path_in_schema in leaves and size > most:
+                message = f"unpacks to {size} bytes in a row group: over {most}"
+                raise InvalidInput(message, file=str(path), field=column.path_in_schema)
 
 
 def _refuse_nan(row: Row) -> None:

@@ -45,7 +45,7 @@ from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import read_spec, run_store
+from caliper.pipeline.store.runs import read_spec
 from caliper.pipeline.store.share import caption_seed
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
@@ -108,7 +108,7 @@ class SequentialPlan:
         own = criterion.rules == rules.identity.revision
 
         async def find(run: str) -> StoredRun:
-            spec = await read_spec(run_store(store, run))
+            spec = await read_spec(store, run)
             if spec is None:
                 raise NotFound(f"no run {run}")
             return StoredRun(spec, store, captions_of)

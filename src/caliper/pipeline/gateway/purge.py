@@ -178,7 +178,7 @@ async def _ended_run(store: DeletableStore, run: str) -> OldRun | None:
     """A run that is over; None if it is not, or if its record does not say so."""
     own = run_store(store, run)
     try:
-        spec = await read_spec(own)
+        spec = await read_spec(store, run)
         if spec is None:
             return None
         record = await read_record(own, spec)

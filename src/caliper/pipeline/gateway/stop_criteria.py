@@ -80,7 +80,7 @@ def check_criterion(request: EvaluationRequest, criterion: StopCriterion) -> Non
 async def _ended_run(
     run: str, field: str, store: ObjectStore, states: tuple[RunState, ...]
 ) -> RunSpec:
-    spec = await read_spec(run_store(store, run)) if is_run_id(run) else None
+    spec = await read_spec(store, run) if is_run_id(run) else None
     if spec is None:
         raise InvalidInput(f"no run {run!r:.40}", field=field)
     state = (await read_record(run_store(store, run), spec)).status().state

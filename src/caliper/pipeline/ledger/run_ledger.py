@@ -239,6 +239,7 @@ class RunLedger:
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
             "files": dict(self.files),
+            "digests": {str(number): digest for number, digest in self.log.digests.items()},
         }
 
     def restore(self, facts: Mapping[str, Any], file: str = "") -> None:
@@ -263,6 +264,8 @@ class RunLedger:
         self.jobs_left = self.shards != 0
         self.cancelled, self.failed = int(facts.get("cancelled", 0)), int(facts.get("failed", 0))
         self.files = dict(facts.get("files", {}))
+        digests = facts.get("digests", {}).items()
+        self.log.digests.update({int(number): str(digest) for number, digest in digests})
 
     async def write_end(self, result: tuple[RunState, str], outcomes: str, now: datetime) -> None:
         """Write to end.json how the run ended, with the digests of its report and of the ledger.

@@ -13,7 +13,14 @@ from caliper.pipeline.ledger.ledger import Columns, Ledger
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog, stored_at
 from caliper.pipeline.store.plan import SUMMARY, read_summary
-from caliper.pipeline.store.runs import END, SPEC, read_replaceable, read_spec, run_store
+from caliper.pipeline.store.runs import (
+    END,
+    SPEC,
+    read_replaceable,
+    read_spec,
+    run_store,
+    write_json,
+)
 from caliper.ports.storage import ObjectStore
 
 
@@ -48,14 +55,19 @@ class Runs:
         """Open a run with all verdicts of its segments; None if it is not stored and planned.
 
         The jobs of a new `start` bring all verdicts again: unreadable segments are emptied then.
-        Raises DataLoss for unreadable objects, StoreUnavailable.
+        Raises DataLoss for unreadable objects, StoreUnavailable, and then StoreFull.
         """
         # Read before the segments are listed: verdicts are stored before the end.
         end = await read_replaceable(run_store(self._store, run), END)
         ledger = await self._open(run, None, now, stored_at(end))
         if ledger is not None:
             _recall_end(ledger, end)
+            known = dict(ledger.log.digests)
             await ledger.load(heal=ledger.is_new(start))
+            if ledger.log.digests != known:
+                # Other readers would miss what was emptied.
+                digests = ledger.facts()["digests"]
+                await write_json(ledger.store, END, **{**end, "digests": digests})
             _recall_report(ledger, end)
         return ledger
 
@@ -84,9 +96,11 @@ class Runs:
         self, run: str, columns: Columns | None, now: float, segments: int = 0
     ) -> RunLedger | None:
         store = run_store(self._store, run)
-        spec, summary = await read_spec(store), await read_summary(store)
+        spec, summary = await read_spec(self._store, run), await read_summary(store)
         if summary is None:
             return None
+        if summary.run != run:
+            raise DataLoss(f"the plan of run {summary.run}, not of {run}", file=SUMMARY)
         if spec is None:
             raise DataLoss("lost", file=SPEC)
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache, segments)

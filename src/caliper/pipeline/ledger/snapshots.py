@@ -26,11 +26,14 @@ from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.ledger.ledger import Columns
 from caliper.pipeline.ledger.offsets import LogOffsets
+from caliper.pipeline.store.unpacking import inflate
 from caliper.ports.storage import ObjectStore
 
 _MAGIC = b"caliper snapshot\n"
 _INT_COLUMNS = ("numerators", "denominators", "places", "digests")
 _OBJECTS = 3
+_MOST_OUTCOMES = 16 << 20
+"""The most outcomes of a run, whose columns take half a gigabyte."""
 FOLDER = "aggregator/"
 _NAME = "snapshot-"
 
@@ -115,7 +118,7 @@ def decode(data: bytes) -> Snapshot:
             {run: (state, report) for run, (state, report) in header["announced"].items()},
             runs,
         )
-    except (KeyError, TypeError, ValueError, AttributeError, zlib.error) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"not a snapshot: {error!r}") from error
 
 
@@ -143,11 +146,11 @@ def _columns(fields: dict[str, Any], blobs: memoryview) -> tuple[Columns, memory
     """The columns of one run, and the remaining blobs."""
     columns = Columns(long={int(index): Fraction(score) for index, score in fields["long"].items()})
     states_size, *sizes = fields["sizes"]
-    columns.states = bytearray(zlib.decompress(blobs[:states_size]))
+    columns.states = bytearray(inflate(blobs[:states_size], _MOST_OUTCOMES))
     blobs = blobs[states_size:]
     for name, size in zip(_INT_COLUMNS, sizes, strict=True):
         column = array("q")
-        column.frombytes(zlib.decompress(blobs[:size]))
+        column.frombytes(inflate(blobs[:size], column.itemsize * len(columns.states)))
         setattr(columns, name, column)
         blobs = blobs[size:]
     return columns, blobs

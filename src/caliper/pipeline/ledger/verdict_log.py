@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import json
-import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
@@ -22,6 +22,7 @@ from caliper.core.errors import DataLoss, LeaseLost
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
 from caliper.pipeline.store.runs import END, read_replaceable
+from caliper.pipeline.store.unpacking import gunzip
 from caliper.ports.storage import ObjectStore
 
 SEGMENT_BYTES = 2 << 20
@@ -41,17 +42,17 @@ class SegmentCache:
             capacity, lambda lines: min(len(lines), capacity)
         )
 
-    async def get(self, key: str) -> bytes:
-        """The lines of a segment. Raises StoreUnavailable, DataLoss if it is missing or broken."""
-        lines = await self.find(key)
+    async def get(self, key: str, digest: str = "") -> bytes:
+        """The lines of a segment. Raises StoreUnavailable, DataLoss if it is missing, broken, or
+        has another `digest`, if that is known.
+        """
+        lines = await self.find(key, digest)
         if lines is None:
             raise DataLoss("a segment of verdicts is lost", file=key)
         return lines
 
-    async def find(self, key: str) -> bytes | None:
-        """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable, DataLoss
-        if it is broken.
-        """
+    async def find(self, key: str, digest: str = "") -> bytes | None:
+        """The lines of a segment; None if it does not exist yet. Raises as `get`."""
         if key not in self._held:
             data = await self._store.get(key)
             if data is None:
@@ -60,8 +61,8 @@ class SegmentCache:
                 # Not what gzip makes of no lines, though it would read it as such.
                 raise DataLoss("an empty segment of verdicts", file=key)
             try:
-                self._held[key] = await asyncio.to_thread(gzip.decompress, data)
-            except (OSError, EOFError, zlib.error) as error:
+                self._held[key] = await asyncio.to_thread(_lines, data, digest)
+            except ValueError as error:
                 raise DataLoss(f"broken segment: {error}", file=key) from error
         return self._held[key]
 
@@ -69,13 +70,13 @@ class SegmentCache:
         """Drop a segment: another one has its key, or nobody reads it soon."""
         self._held.pop(key, None)
 
-    async def heal(self, key: str) -> bytes:
+    async def heal(self, key: str, digest: str = "") -> bytes:
         """The lines of a segment; one that is missing or broken is replaced by an empty one, as
         its verdicts are to come again. Raises StoreUnavailable or StoreFull.
         """
         self.forget(key)
         try:
-            return await self.get(key)
+            return await self.get(key, digest)
         except DataLoss:
             await self._store.put(key, gzip.compress(b"", mtime=0))
             return b""
@@ -85,7 +86,8 @@ class StoreLog:
     """ports.storage.VerdictLog over segments `<prefix>/<number>.jsonl.gz` in a store.
 
     `append` only buffers; `flush` writes to the store, and `waiting` counts the verdicts appended
-    since the last flush. `first` is the number of the first segment to write.
+    since the last flush. `first` is the number of the first segment to write. `digests` has the
+    SHA-256 of segments by number, as far as they are known.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class StoreLog:
         self._number = first
         self._buffer = bytearray()
         self._sealed: dict[int, bytes] = {}
+        self.digests: dict[int, str] = {}
         self.waiting = 0
         self._flushing = asyncio.Lock()
 
@@ -163,6 +166,7 @@ class StoreLog:
                 key = self._key(number)
                 if await self._store.replace(key, data, None) is None:
                     raise LeaseLost(f"{key}: another process has written it")
+                self.digests[number] = hashlib.sha256(data).hexdigest()
                 self._cache.forget(key)
                 self._sealed.pop(number, None)
 
@@ -181,8 +185,8 @@ class StoreLog:
     async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
         verdicts = {}
         for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
-            key = self._key(number)
-            lines = self._pending_lines(number) or await self._cache.get(key)
+            key, digest = self._key(number), self.digests.get(number, "")
+            lines = self._pending_lines(number) or await self._cache.get(key, digest)
             for place in members:
                 verdicts[place] = _verdict(lines, _split(place)[1], key)
         return verdicts
@@ -196,7 +200,10 @@ class StoreLog:
         # Segment numbers have no gaps: one that is missing was lost.
         for number in range(self._number):
             key = self._key(number)
-            verdicts = _placed(await read(key), key)
+            lines = await read(key, self.digests.get(number, ""))
+            if heal and not lines:
+                self.digests.pop(number, None)
+            verdicts = _placed(lines, key)
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
 
@@ -206,7 +213,11 @@ class StoreLog:
         Only for a log that is never appended to. Yields and raises as `batches` does.
         """
         # Segment numbers have no gaps, so fetching the next one saves listing them.
-        while (lines := await self._cache.find(key := self._key(self._number))) is not None:
+        while True:
+            key, digest = self._key(self._number), self.digests.get(self._number, "")
+            lines = await self._cache.find(key, digest)
+            if lines is None:
+                break
             verdicts = _placed(lines, key)
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
@@ -220,13 +231,14 @@ class StoreLog:
 
 
 async def check_segments(run: ObjectStore) -> None:
-    """Raise DataLoss for a segment of a run that is missing or broken. `run` is the run's own part
-    of the store. Raises StoreUnavailable.
+    """Raise DataLoss for a segment of a run that is missing, broken, or not that of its end. `run`
+    is the run's own part of the store. Raises StoreUnavailable.
     """
-    cache = SegmentCache(run)
-    log = await StoreLog.open(run, "verdicts", cache, stored_at(await read_replaceable(run, END)))
+    cache, end = SegmentCache(run), await read_replaceable(run, END)
+    log = await StoreLog.open(run, "verdicts", cache, stored_at(end))
+    digests = end.get("digests") or {}
     for number in range(log.segments):
-        await cache.get(segment_key("verdicts", number))
+        await cache.get(segment_key("verdicts", number), digests.get(str(number), ""))
 
 
 def stored_at(end: Mapping[str, Any]) -> int:
@@ -240,6 +252,12 @@ def stored_at(end: Mapping[str, Any]) -> int:
 def segment_key(prefix: str, number: int) -> str:
     """The key of a segment in the log with this prefix."""
     return f"{prefix}/{number:08}{_SUFFIX}"
+
+
+def _lines(segment: bytes, digest: str) -> bytes:
+    if digest and hashlib.sha256(segment).hexdigest() != digest:
+        raise ValueError("not what was written")
+    return gunzip(segment)
 
 
 def _number(key: str) -> int:

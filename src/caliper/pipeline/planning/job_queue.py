@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import zlib
 from collections.abc import AsyncIterator, Sequence
 
 from caliper.core.envelopes import Message, bytes_of
@@ -16,6 +15,7 @@ from caliper.core.errors import DataLoss
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.planning.publisher import JobMessage
+from caliper.pipeline.store.unpacking import gunzip
 from caliper.ports.storage import ObjectStore
 
 MOST_JOBS = 200
@@ -51,7 +51,7 @@ async def read_queue(store: ObjectStore, start: int, number: int) -> list[JobMes
         raise DataLoss("lost", file=key)
     try:
         return await asyncio.to_thread(_decode, data, key)
-    except (OSError, EOFError, zlib.error, LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise DataLoss(f"broken shard of jobs: {error!r}", file=key) from error
 
 
@@ -72,7 +72,7 @@ def _encode(jobs: Sequence[JobMessage]) -> bytes:
 
 
 def _decode(data: bytes, key: str) -> list[JobMessage]:
-    line, _, values = gzip.decompress(data).partition(b"\n")
+    line, _, values = gunzip(data).partition(b"\n")
     header = json.loads(line)
     refuse_newer(header["schema"], key)
     jobs, start = [], 0

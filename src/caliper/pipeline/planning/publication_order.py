@@ -38,7 +38,7 @@ async def read_shuffled(
     Raises InvalidInput when a shard is missing or broken.
     """
     for window, shares in portions(summary.shards, seed):
-        items = [item for number in window for item in await read_shard(store, number)]
+        items = [item for each in window for item in await read_shard(store, summary, each)]
         # Of a large plan it takes long enough for others to be kept waiting.
         yield await asyncio.to_thread(shuffle, items, seed, shares)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
@@ -23,10 +25,11 @@ from caliper.pipeline.reports.judge_check import read_sittings, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files, temporary_folder
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import read_json, run_store
+from caliper.pipeline.store.runs import END, read_replaceable, run_store
 from caliper.pipeline.store.supplies import caption_key, read_captions, read_own_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 
+_LOG = logging.getLogger(__name__)
 REPORT = "report.json"
 _FEW_QUESTIONS = 15_000
 """Up to that many questions, all verdicts of a run are cached in memory: about 25 MiB."""
@@ -161,18 +164,42 @@ async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Map
     return await read_own_captions(store, run, part.name)
 
 
+async def stored_file(run: ObjectStore, end: Mapping[str, Any], name: str) -> bytes | None:
+    """A file of a run's report as it was at its `end`, the content of end.json; None if it is lost.
+    `run` is the run's own part of the store.
+
+    Raises DataLoss if the file is another one since, StoreUnavailable.
+    """
+    data = await run.get(f"report/{name}")
+    if data is not None:
+        await asyncio.to_thread(check_file, data, end, f"report/{name}")
+    return data
+
+
+def check_file(data: bytes, end: Mapping[str, Any], file: str) -> None:
+    """Raise DataLoss if a file of a report holds something else than at its run's `end`."""
+    name = file.rpartition("/")[2]
+    # Earlier releases stored the digest of report.json only.
+    digest = end.get("files", {}).get(name) or (end.get("report") if name == REPORT else None)
+    if digest and hashlib.sha256(data).hexdigest() != digest:
+        error = DataLoss("not the file that was written when the run ended", file=file)
+        _LOG.warning("run %s: %s", end.get("run"), error)
+        raise error
+
+
 async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
     """The headline figure of each benchmark in the stored report; empty without a report.
 
-    Raises InvalidInput for a malformed report, StoreUnavailable.
+    Raises InvalidInput for a report that is malformed or was changed, StoreUnavailable.
     """
-    file = f"report/{REPORT}"
-    report = await read_json(run_store(store, run), file)
-    if report is None:
+    file, own = f"report/{REPORT}", run_store(store, run)
+    data = await stored_file(own, await read_replaceable(own, END), REPORT)
+    if data is None:
         return {}
     try:
+        report = json.loads(data)
         return {name: _headline(part) for name, part in report["benchmarks"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"not a report: {error!r}", file=file) from error
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -14,7 +13,7 @@ from itertools import groupby
 from cachetools import LRUCache
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput, NotReady, UnknownName
+from caliper.core.errors import DataLoss, InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
 from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
@@ -30,7 +29,12 @@ from caliper.pipeline.reports.facets import (
     facets_of,
     planned_dimensions,
 )
-from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
+from caliper.pipeline.reports.report_files import (
+    ReportFiles,
+    captions_of_run,
+    stored_file,
+    stored_texts,
+)
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.plan import Captions, read_shard
 from caliper.pipeline.store.run_record import RunRecord, read_record
@@ -136,13 +140,9 @@ class RunReader:
         state = record.status().state
         if not (state in WHOLE_STATES or (partial and state in FINAL_STATES)):
             return None
-        data = await store.get(f"report/{name}")
-        # Earlier releases did not store the digests.
-        digest = record.end.get("files", {}).get(name)
-        if data is None or digest is None:
-            return data
-        found = await asyncio.to_thread(hashlib.sha256, data)
-        return data if found.hexdigest() == digest else None
+        with suppress(DataLoss):
+            return await stored_file(store, record.end, name)
+        return None
 
     async def _compute(self, run: RunLedger, name: str) -> bytes:
         # The cached run is refreshed by other requests; a report needs a run that does not change.
@@ -173,13 +173,14 @@ class RunReader:
             return [], ""
         size = min(query.size or _PAGE, _LARGEST_PAGE)
         matching = self._shards(opened, query)
+        read = partial(read_shard, opened.store, opened.summary)
 
         async def plan() -> AsyncIterator[list[Item]]:
             nonlocal shard
             # Skip shards and items without a match: neither plan nor evidence is read for them.
             for number in range(shard, opened.summary.shards):
                 shard = number
-                items = await read_shard(opened.store, shard) if shard in matching else []
+                items = await read(number) if number in matching else []
                 for some in _batches(items):
                     yield [item for item in some if _may_match(query, after, item, opened.ledger)]
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from caliper.core.caption import Caption, CutShort
 from caliper.core.keys import canonical_json
 from caliper.pipeline.store.disk_spill import SpilledTexts
+from caliper.pipeline.store.unpacking import MOST_UNPACKED
+
+_MOST_BYTES = 4 << 30
+"""The most bytes of all lines: an upload has an eighth of it."""
 
 
 def write_archive(captions: Mapping[str, str], archive: Path) -> str:
@@ -40,11 +45,31 @@ def _digest(captions: Iterable[tuple[str, str]]) -> str:
     return state.hexdigest()
 
 
-def read_archive(archive: Path) -> SpilledTexts:
-    """Read captions by sample. Raises OSError, EOFError, ValueError, KeyError, TypeError or
-    AttributeError for a file that holds something else.
+def read_archive(
+    archive: Path, line: int = MOST_UNPACKED, most: int = _MOST_BYTES
+) -> tuple[SpilledTexts, str]:
+    """Read captions by sample, and their digest. Raises OSError, EOFError, ValueError, KeyError,
+    TypeError or AttributeError for a file that holds something else, a `line` of more bytes, or
+    more bytes in all than `most`.
     """
     with gzip.open(archive) as lines:
-        rows: Iterable[dict[str, Any]] = map(json.loads, lines)
+        rows: Iterable[dict[str, Any]] = map(json.loads, _bounded(lines, line, most))
         found = (Caption(row["sample"], row["caption"], bool(row.get("truncated"))) for row in rows)
-        return SpilledTexts((each.sample, each.plain) for each in found)
+        captions = SpilledTexts((each.sample, each.plain) for each in found)
+    return captions, _digest(captions.by_name())
+
+
+def _bounded(file: gzip.GzipFile, line: int, most: int) -> Iterator[bytes]:
+    size = 0
+    while text := _line(file, line + 1):
+        size += len(text)
+        if len(text) > line or size > most:
+            raise ValueError(f"it unpacks to a line of over {line} bytes, or over {most} in all")
+        yield text
+
+
+def _line(file: gzip.GzipFile, most: int) -> bytes:
+    try:
+        return file.readline(most)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error

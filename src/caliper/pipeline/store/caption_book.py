@@ -9,7 +9,7 @@ from cachetools import LRUCache
 
 from caliper.core.question import Failure
 from caliper.core.run import RunSpec
-from caliper.pipeline.store.supplies import read_caption, read_captions, read_lacking
+from caliper.pipeline.store.supplies import read_caption, read_supplied
 from caliper.ports.storage import ObjectStore
 
 _CACHED_UPLOADS = 4
@@ -58,6 +58,5 @@ class CaptionBook:
     async def _upload(self, digest: str) -> _Upload:
         async with self._lock:
             if digest not in self._uploads:
-                texts = await read_captions(self._store, digest)
-                self._uploads[digest] = texts, await read_lacking(self._store, digest)
+                self._uploads[digest] = await read_supplied(self._store, digest)
             return self._uploads[digest]

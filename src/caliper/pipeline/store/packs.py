@@ -14,7 +14,6 @@ import asyncio
 import logging
 import re
 import secrets
-import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -31,6 +30,7 @@ from caliper.pipeline.store.pack_rows import (
     encode,
     search,
 )
+from caliper.pipeline.store.unpacking import inflate
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
@@ -180,8 +180,8 @@ class Packs:
         """
         data = await self._store.get_range(name, row.first, row.length)
         try:
-            return None if data is None else zlib.decompress(data)
-        except zlib.error as error:
+            return None if data is None else inflate(data)
+        except ValueError as error:
             _LOG.warning("%s: a reply is damaged and asked again: %s", name, error)
             return b""
 

@@ -10,7 +10,6 @@ import asyncio
 import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -29,6 +28,7 @@ from caliper.pipeline.store.disk_spill import SpilledItems, SpillEntry
 from caliper.pipeline.store.items import decode_item
 from caliper.pipeline.store.runs import read_as
 from caliper.pipeline.store.share import caption_seed, in_part
+from caliper.pipeline.store.unpacking import MOST_UNPACKED, gunzip
 from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
@@ -176,11 +176,12 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
         first += items.size
     if existing is not None and loss is not None and existing.benchmarks != tuple(parts):
         raise DataLoss(f"{loss.message}; planning again gives another plan", file=loss.file)
-    count, shards = 0, _shards(chain.from_iterable(spills))
+    digests, shards = list[str](), _shards(chain.from_iterable(spills))
     while (shard := await asyncio.to_thread(next, shards, None)) is not None:
-        await store.put(_shard_key(count), shard)
-        count += 1
-    summary = PlanSummary(spec.run_id, count, tuple(parts))
+        data, digest = shard
+        await store.put(_shard_key(len(digests)), data)
+        digests.append(digest)
+    summary = PlanSummary(spec.run_id, len(digests), tuple(parts), tuple(digests))
     await store.put(SUMMARY, canonical_json(summary.to_json()))
     return summary
 
@@ -194,34 +195,39 @@ async def _existing(
         summary = await read_summary(store)
         if summary is not None and summary.run == spec.run_id:
             for number in range(summary.shards):
-                await _read_shard(store, number, gzip.decompress)
+                await _read_shard(store, summary, number, _lines_of)
             return summary, None
     except DataLoss as error:
         return summary, error
     return None, None
 
 
-def _shards(items: Iterable[SpillEntry]) -> Iterator[bytes]:
-    """Assign dense indices to items and pack them into compressed shards.
+def _shards(items: Iterable[SpillEntry]) -> Iterator[tuple[bytes, str]]:
+    """Assign dense indices to items and pack them into compressed shards, each with its digest.
 
-    A sample never spans two shards, so each shard can be reduced independently.
+    A sample never spans two shards, so each shard can be reduced independently. Raises
+    InvalidInput for a sample whose questions are more than a shard can hold.
     """
     lines: list[bytes] = []
     shard_first, first, sample = 0, 0, None
     for item in items:
         full = len(lines) >= SHARD_ITEMS or first - shard_first >= SHARD_QUESTIONS
         if full and item.sample != sample:
-            yield _compress(lines)
+            yield _compress(lines, sample)
             lines, shard_first = [], first
         lines.append(item.line(first))
         first, sample = first + item.size, item.sample
     if lines:
-        yield _compress(lines)
+        yield _compress(lines, sample)
 
 
-def _compress(lines: list[bytes]) -> bytes:
-    # A timestamp in the gzip header would make every planning write different bytes.
-    return gzip.compress(b"\n".join(lines) + b"\n", compresslevel=6, mtime=0)
+def _compress(lines: list[bytes], sample: str | None) -> tuple[bytes, str]:
+    text = b"\n".join(lines) + b"\n"
+    if len(text) > MOST_UNPACKED:
+        raise InvalidInput(f"the questions about {sample!r:.100} take over {MOST_UNPACKED} bytes")
+    # A timestamp in the gzip header would make every planning write different bytes. The digest
+    # is of the lines: two planners may have other releases of zlib.
+    return gzip.compress(text, compresslevel=6, mtime=0), hashlib.sha256(text).hexdigest()
 
 
 def _shard_key(number: int) -> str:
@@ -244,31 +250,43 @@ async def read_plan(
     All items of a sample are in one shard. Raises DataLoss when a shard is missing or broken.
     """
     for number in range(first, summary.shards):
-        yield await read_shard(store, number)
+        yield await read_shard(store, summary, number)
 
 
-async def read_shard(store: ObjectStore, number: int) -> list[Item]:
-    """The items of one shard. Raises DataLoss when it is missing or broken, StoreUnavailable."""
-    return list(await _read_shard(store, number, _items_of))
+async def read_shard(store: ObjectStore, summary: PlanSummary, number: int) -> list[Item]:
+    """The items of one shard. Raises DataLoss when it is missing, broken or another one,
+    StoreUnavailable.
+    """
+    return list(await _read_shard(store, summary, number, _items_of))
+
+
+def _lines_of(shard: bytes, digest: str) -> bytes:
+    text = gunzip(shard)
+    if digest and hashlib.sha256(text).hexdigest() != digest:
+        raise ValueError("not what was planned")
+    return text
 
 
 @lru_cache(maxsize=_DECODED_SHARDS)
-def _items_of(shard: bytes) -> tuple[Item, ...]:
+def _items_of(shard: bytes, digest: str) -> tuple[Item, ...]:
     # Parsing the lines as one list takes half the time.
-    lines = b",".join(gzip.decompress(shard).splitlines())
+    lines = b",".join(_lines_of(shard, digest).splitlines())
     return tuple(map(decode_item, json.loads(b"[" + lines + b"]")))
 
 
 async def _read_shard(
-    store: ObjectStore, number: int, decode: Callable[[bytes], _Decoded]
+    store: ObjectStore,
+    summary: PlanSummary,
+    number: int,
+    decode: Callable[[bytes, str], _Decoded],
 ) -> _Decoded:
     shard = await store.get(_shard_key(number))
     if not shard:
         raise DataLoss("the plan lost a shard", file=_shard_key(number))
     try:
-        return decode(shard)
+        return decode(shard, summary.digests[number] if summary.digests else "")
     except UnknownName:
         # The shard is whole: a package with a benchmark is missing here.
         raise
-    except (InvalidInput, ValueError, OSError, EOFError, zlib.error) as error:
+    except (InvalidInput, ValueError) as error:
         raise DataLoss(f"broken shard: {error}", file=_shard_key(number)) from error

@@ -85,12 +85,16 @@ async def read_as(
         raise DataLoss(error.message, file=key) from error
 
 
-async def read_spec(run: ObjectStore) -> RunSpec | None:
-    """The spec of a run; None if it is not stored. `run` is its own part of the store.
+async def read_spec(store: ObjectStore, run: str) -> RunSpec | None:
+    """The spec of a run; None if it is not stored.
 
-    Raises NewerSchema, DataLoss if it is broken, StoreUnavailable.
+    Raises NotFound for a malformed run id, NewerSchema, DataLoss if the spec is broken or that of
+    another run, StoreUnavailable.
     """
-    return await read_as(run, SPEC, RunSpec.from_json)
+    spec = await read_as(run_store(store, run), SPEC, RunSpec.from_json)
+    if spec is not None and spec.run_id != run:
+        raise DataLoss(f"the spec of run {spec.run_id}, not of {run}", file=SPEC)
+    return spec
 
 
 async def refuse(run: ObjectStore, error: str) -> None:
@@ -242,7 +246,7 @@ class RunBook:
         return self._specs[run]
 
     async def _read_spec(self, run: str) -> RunSpec:
-        spec = await read_spec(run_store(self._store, run))
+        spec = await read_spec(self._store, run)
         if spec is None:
             raise NotFound(f"no run {run}")
         self._specs[run] = spec

@@ -18,8 +18,7 @@ from caliper.pipeline.store.supplies import (
     fetch_dataset,
     has_captions,
     has_dataset,
-    read_captions,
-    read_lacking,
+    read_supplied,
 )
 from caliper.ports.storage import Dataset, ObjectStore, Sources
 
@@ -60,8 +59,7 @@ class StoredSupplies:
         lacking: Mapping[str, Failure] = {}
         chosen = benchmark(part.name)
         if part.captions is not None:
-            captions = await read_captions(self._store, part.captions)
-            lacking = await read_lacking(self._store, part.captions)
+            captions, lacking = await read_supplied(self._store, part.captions)
         data = await self._dataset(part.data, folder / part.name, chosen.data)
         if part.qa_data is not None and chosen.qa_data is not None:
             place = folder / f"{part.name}-qa"

@@ -18,18 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from cachetools import LRUCache
-
 from caliper.core.caption import Caption
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.keys import digest
+from caliper.core.keys import digest, text_digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure
-from caliper.core.run import RunSpec
 from caliper.pipeline.store.caption_archive import read_archive, write_archive
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
-from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -121,45 +117,14 @@ async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
     manifest = await read_json(store, f"datasets/{digest}/manifest.json")
     if manifest is None:
         raise DataLoss("no such dataset in the store", file=f"datasets/{digest}")
-    path = place
-    for name, key in manifest["files"].items():
+    files, path = manifest.get("files"), place
+    if not isinstance(files, dict):
+        raise DataLoss("no files by their names", file=f"datasets/{digest}/manifest.json")
+    for name, key in files.items():
         path = place / PurePosixPath(name).name
-        if path.name != name or not await store.get_file(key, path):
-            raise DataLoss("the dataset lost a file", file=key)
-    return place if manifest["folder"] else path
-
-
-class MediaIndex:
-    """Finds the keys of media. Caches the index of the `capacity` most recently used datasets.
-
-    Media may be pushed at any time, so the index is read again for a missing path, at most every
-    `fresh` seconds.
-    """
-
-    def __init__(
-        self, store: ObjectStore, clock: Clock, capacity: int = 2, fresh: float = 5.0
-    ) -> None:
-        self._store, self._clock, self._fresh = store, clock, fresh
-        self._indices: LRUCache[str, tuple[float, dict[str, str]]] = LRUCache(capacity)
-        self._lock = asyncio.Lock()
-
-    async def key(self, data: str, path: str) -> str | None:
-        """The key of the medium that dataset `data` names `path`; None if it was not pushed.
-
-        Raises StoreUnavailable.
-        """
-        async with self._lock:
-            now = self._clock.monotonic()
-            when, digests = self._indices.get(data, (now, None))
-            if digests is None or (path not in digests and now - when >= self._fresh):
-                index = await read_json(self._store, f"datasets/{data}/media.json")
-                digests = dict(index["media"]) if index else {}
-                self._indices[data] = (now, digests)
-            return f"media/{digests[path]}" if path in digests else None
-
-    async def has(self, spec: RunSpec, name: str, path: str) -> bool:
-        """Whether a benchmark's medium was pushed. Raises StoreUnavailable."""
-        return await self.key(spec.benchmark(name).data, path) is not None
+        if path.name != name or not await store.get_file(str(key), path):
+            raise DataLoss("the dataset lost a file", file=str(key))
+    return place if manifest.get("folder") else path
 
 
 async def has_captions(store: ObjectStore, name: str) -> bool:
@@ -178,7 +143,7 @@ async def put_captions(
         # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
         name = await asyncio.to_thread(write_archive, captions, archive)
         if lacking:
-            name = digest([name, {sample: each.reason for sample, each in lacking.items()}])
+            name = _with_lacking(name, lacking)
             told = {sample: [each.reason, each.detail] for sample, each in lacking.items()}
             # First: where captions are, it is known which are not.
             await write_json(store, _lacking_key(name), samples=told)
@@ -187,10 +152,22 @@ async def put_captions(
     return name
 
 
-async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
-    """Read uploaded captions by sample, spilled to disk.
+def _with_lacking(name: str, lacking: Mapping[str, Failure]) -> str:
+    return digest([name, {sample: each.reason for sample, each in lacking.items()}])
 
-    Raises DataLoss if they are missing or broken, StoreUnavailable.
+
+async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
+    """Uploaded captions by sample. Raises as `read_supplied`."""
+    return (await read_supplied(store, name))[0]
+
+
+async def read_supplied(
+    store: ObjectStore, name: str
+) -> tuple[Mapping[str, str], Mapping[str, Failure]]:
+    """Read uploaded captions by sample, spilled to disk, and why samples have none of them, as far
+    as somebody knew.
+
+    Raises DataLoss if they are missing, broken, or not those of this digest, StoreUnavailable.
     """
     key = _captions_key(name)
     with temporary_folder("caliper-captions-") as folder:
@@ -198,15 +175,18 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
         if not await store.get_file(key, archive):
             raise DataLoss("no such captions in the store", file=key)
         try:
-            return await asyncio.to_thread(read_archive, archive)
+            captions, found = await asyncio.to_thread(read_archive, archive)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataLoss(f"not captions: {error!r}", file=key) from error
+    if found == name:
+        return captions, _NONE
+    lacking = await _read_lacking(store, name)
+    if _with_lacking(found, lacking) != name:
+        raise DataLoss("not the captions that were supplied", file=key)
+    return captions, lacking
 
 
-async def read_lacking(store: ObjectStore, name: str) -> Mapping[str, Failure]:
-    """Why samples have no caption among uploaded ones, as far as somebody knew. Raises DataLoss,
-    StoreUnavailable.
-    """
+async def _read_lacking(store: ObjectStore, name: str) -> Mapping[str, Failure]:
     key = _lacking_key(name)
     told = (await read_json(store, key) or {}).get("samples", {})
     try:
@@ -252,13 +232,18 @@ async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
     sample, text = row.get("sample"), row.get("caption")
     if not isinstance(sample, str) or not isinstance(text, str):
         raise DataLoss("no caption with the sample that it is about", file=key)
+    if not key.endswith(f"/{_sample_name(sample)}"):
+        raise DataLoss("the caption of another sample", file=key)
     return Caption(sample, text, row.get("truncated") is True)
 
 
 def caption_key(run: str, name: str, sample: str) -> str:
     """The key of the caption that a captioner wrote about one sample."""
-    digest = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"runs/{run}/captions/{name}/{digest}.json"
+    return f"runs/{run}/captions/{name}/{_sample_name(sample)}"
+
+
+def _sample_name(sample: str) -> str:
+    return f"{text_digest(sample)}.json"
 
 
 def _captions_key(name: str) -> str:
@@ -273,7 +258,7 @@ def _safe_name(name: str) -> str:
     """The name as a part of a key: the name itself, or its digest if no key could hold it."""
     if _SAFE_NAME.fullmatch(name):
         return name
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return text_digest(name)
 
 
 async def _put_once(store: ObjectStore, key: str, data: bytes | Path) -> None:
