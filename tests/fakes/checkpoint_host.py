@@ -15,7 +15,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.fakes.http_answers import AnswerHandler  # noqa: E402 - a script finds only its own folder
+from tests.fakes.http_answers import AnswerHandler
 
 PORT, REVISION, FILE, TROUBLE = (*sys.argv[1:5], "", "", "", "")[:4]
 _HANGS = threading.Event()

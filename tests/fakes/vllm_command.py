@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.fakes.http_answers import AnswerHandler  # noqa: E402 - a script finds only its own folder
+from tests.fakes.http_answers import AnswerHandler
 
 
 def options() -> argparse.Namespace:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.cost import Cost
-from caliper.adapters.models.plugin_endpoint import PluginEndpoint
 from caliper.adapters.models.endpoint import Endpoint, parse_endpoints
+from caliper.adapters.models.plugin_endpoint import PluginEndpoint
 from caliper.adapters.models.pool import EmbedderPool, Pool
 from caliper.adapters.models.replay import ReplayAnswerer, record
 from caliper.adapters.models.replica import BackendAccess, ChatEndpoint, ResolvableEndpoint
