@@ -43,7 +43,9 @@ def modules(*packages: ModuleType) -> Iterator[ModuleType]:
 
 
 def standing_in(port: type) -> set[type]:
-    """The classes with every method of a port, in the product and among the fakes."""
+    """The classes with every method of a port, of which one at least is their own, in the product
+    and among the fakes.
+    """
     methods = [
         name
         for each in port.__mro__
@@ -60,6 +62,7 @@ def standing_in(port: type) -> set[type]:
         and not inspect.isabstract(found)
         and not getattr(found, "_is_protocol", False)
         and all(callable(getattr(found, name, None)) for name in methods)
+        and vars(found).keys() & set(methods)
     }
 
 
@@ -74,7 +77,7 @@ def test_every_implementation_runs_the_suite_once(port: type) -> None:
     found = standing_in(port)
     kinds = joined(SUITES[port])
     assert len(kinds) == len(set(kinds))
-    assert set(kinds) == found
+    assert set(kinds) >= found
     assert len(found) > 1
 
 
