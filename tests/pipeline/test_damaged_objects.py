@@ -153,6 +153,17 @@ async def test_readers_name_an_object_that_was_changed(key: str) -> None:
         await site.reader.verdicts(run, VerdictQuery())
 
 
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_an_end_knows_the_segments_of_those_who_died(moment: str) -> None:
+    site = await installation("running")
+    await site.go_on(moment)
+    run = site.specs[0].run_id
+    site.damage(f"runs/{run}/verdicts/00000000.jsonl.gz", "edited")
+    await site.begin()
+    with pytest.raises(DataLoss, match=r"verdicts/00000000\.jsonl\.gz"):
+        await site.reader.verdicts(run, VerdictQuery())
+
+
 @pytest.mark.parametrize("release", ["this", "earlier"])
 async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
     site = await installation("ended")
@@ -188,7 +199,7 @@ async def test_segments_of_an_earlier_release_are_read() -> None:
     site = await installation("ended")
     run = site.specs[0].run_id
     end = json.loads(site.store.objects[f"runs/{run}/end.json"])
-    assert end.pop("digests").keys() == {"0", "1", "2"}
+    assert end.pop("segment_digests").keys() == {"0", "1", "2"}
     site.store.objects[f"runs/{run}/end.json"] = canonical_json(end)
     await site.go_on("without snapshots")
     assert await site.files(site.specs[0]) == FILES[0]
