@@ -172,7 +172,7 @@ class StoreLog:
                 self.digests[number] = await asyncio.to_thread(_digest, lines)
 
     async def note_digests(self) -> None:
-        """Take the digests of what earlier processes wrote as it is now. Raises StoreUnavailable."""
+        """Take the digests of what earlier processes wrote, as it is. Raises StoreUnavailable."""
         for number in set(range(self.stored)) - self.digests.keys():
             # One that is broken has none: whoever reads it finds that out.
             with suppress(DataLoss):
