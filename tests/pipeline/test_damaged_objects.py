@@ -52,12 +52,17 @@ EDITED = [
     # The digests of segments are stored when a run ends.
     if key.removeprefix("runs/ID/") in EDITS and (when == "ended" or "/verdicts/" not in key)
 ]
+NESTED = [
+    (key, when, "nested")
+    for key, when in OBJECTS
+    if key.endswith((".json", ".gz")) and (when == "running" or key.endswith("end.json"))
+]
 FILES = asyncio.run(whole_files())
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize(
-    ("key", "when", "how"), [(*each, how) for how in DAMAGES for each in OBJECTS] + EDITED
+    ("key", "when", "how"), [(*each, how) for how in DAMAGES for each in OBJECTS] + EDITED + NESTED
 )
 async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: str) -> None:
     site = await installation(when)

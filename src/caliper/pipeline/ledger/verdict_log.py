@@ -58,9 +58,6 @@ class SegmentCache:
             data = await self._store.get(key)
             if data is None:
                 return None
-            if not data:
-                # Not what gzip makes of no lines, though it would read it as such.
-                raise DataLoss("an empty segment of verdicts", file=key)
             try:
                 self._held[key] = await asyncio.to_thread(_lines, data, digest)
             except ValueError as error:
@@ -71,16 +68,10 @@ class SegmentCache:
         """Drop a segment: another one has its key, or nobody reads it soon."""
         self._held.pop(key, None)
 
-    async def heal(self, key: str, digest: str = "") -> bytes:
-        """The lines of a segment; one that is missing or broken is replaced by an empty one, as
-        its verdicts are to come again. Raises StoreUnavailable or StoreFull.
-        """
+    async def empty(self, key: str) -> None:
+        """Replace a segment whose verdicts come again. Raises StoreUnavailable or StoreFull."""
         self.forget(key)
-        try:
-            return await self.get(key, digest)
-        except DataLoss:
-            await self._store.put(key, gzip.compress(b"", mtime=0))
-            return b""
+        await self._store.put(key, gzip.compress(b"", mtime=0))
 
 
 class StoreLog:
@@ -201,15 +192,24 @@ class StoreLog:
     async def batches(self, *, heal: bool = False) -> AsyncIterator[list[tuple[int, Verdict]]]:
         """All stored verdicts as (place, verdict), in batches of some thousands.
 
-        Raises StoreUnavailable, and DataLoss for a missing or broken segment unless told to `heal`.
+        Raises StoreUnavailable, and DataLoss for a missing or broken segment. Told to `heal`, it
+        empties that instead, as its verdicts are to come again, and may raise StoreFull.
         """
-        read = self._cache.heal if heal else self._cache.get
         # Segment numbers have no gaps: one that is missing was lost.
         for number in range(self._number):
-            lines = await read(*self._known(number))
-            if heal and not lines:
+            key, digest = self._known(number)
+            if heal:
+                self._cache.forget(key)
+            try:
+                verdicts = _placed(await self._cache.get(key, digest), key)
+                # None of a segment's verdicts counts if it is emptied.
+                verdicts = iter(list(verdicts)) if heal else verdicts
+            except DataLoss:
+                if not heal:
+                    raise
+                await self._cache.empty(key)
                 self.digests.pop(number, None)
-            verdicts = _placed(lines, self._key(number))
+                continue
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
 
@@ -288,7 +288,7 @@ def _verdict(lines: bytes | bytearray, offset: int, file: str) -> Verdict:
 def _read(line: bytes | bytearray, file: str) -> Verdict:
     try:
         return Verdict.from_json(json.loads(line))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataLoss("a segment holds no verdict at a place", file=file) from error
 
 

@@ -199,7 +199,7 @@ async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
     try:
         report = json.loads(data)
         return {name: _headline(part) for name, part in report["benchmarks"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"not a report: {error!r}", file=file) from error
 
 

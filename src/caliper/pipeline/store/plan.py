@@ -291,5 +291,5 @@ async def _read_shard(
     except UnknownName:
         # The shard is whole: a package with a benchmark is missing here.
         raise
-    except (InvalidInput, ValueError) as error:
+    except (InvalidInput, ValueError, RecursionError) as error:
         raise DataLoss(f"broken shard: {error}", file=_shard_key(number)) from error

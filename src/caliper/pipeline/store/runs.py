@@ -49,7 +49,7 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
         return None
     try:
         fields = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataLoss(f"no JSON: {error}", file=key) from error
     if not isinstance(fields, dict) or not isinstance(fields.get("schema"), int):
         raise DataLoss("no JSON object with a schema", file=key)
