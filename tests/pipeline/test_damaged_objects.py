@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from tests.fakes.damage import DAMAGES, EDITS, QUESTIONS, SAMPLES, Installation
@@ -183,6 +185,29 @@ async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
     data, _ = await site.reader.report(run, "report.json", partial=False)
     assert FILES[0] is not None
     assert data == FILES[0][0]
+
+
+@pytest.mark.parametrize(
+    ("file", "other"),
+    [
+        ("end.json", {"files": []}), ("end.json", {"segment_digests": [1]}),
+        ("end.json", {"state": "gone"}), ("end.json", {"start": "x"}),
+        ("end.json", {"ended_at": 5}), ("end.json", {"reuse": {"all": 1}}),
+        ("cancelled.json", {"cancelled": True, "start": "x"}),
+    ],
+)  # fmt: skip
+async def test_an_end_that_holds_something_else(file: str, other: Mapping[str, Any]) -> None:
+    site = await installation("ended")
+    ours = site.specs[0]
+    key = f"runs/{ours.run_id}/{file}"
+    fields = json.loads(site.store.objects[key])
+    site.store.objects[key] = canonical_json({**fields, **other})
+    assert len((await site.gateway.list()).evaluations) == 2
+    assert f"{file}: not the end of a run" in await site.error(ours)
+    assert await headlines(site.store, ours.run_id)
+    await site.start(ours)
+    await site.work()
+    assert await site.files(ours) == FILES[0]
 
 
 async def test_verdicts_that_come_again_can_be_read_meanwhile() -> None:
