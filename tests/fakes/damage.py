@@ -57,6 +57,8 @@ EDITS = {
     "report/report.json": (b'"state"', b'"State"'),
 }
 """What somebody changes in objects of a run that stay readable."""
+NESTED = b"[" * 10_000 + b"\n"
+"""No JSON, and so deep that Python refuses to look."""
 SINKS: dict[str, ReportSink] = {"report.json": JsonExport(), "verdicts.parquet": ParquetExport()}
 
 
@@ -239,6 +241,9 @@ class Installation:
     def damage(self, key: str, how: str) -> None:
         if how == "edited":
             self.edit(key, *EDITS[key.split("/", 2)[2]])
+            return
+        if how == "nested":
+            self.store.objects[key] = gzip.compress(NESTED) if key.endswith(".gz") else NESTED
             return
         data = DAMAGES[how](self.store.objects.pop(key))
         if data is not None:

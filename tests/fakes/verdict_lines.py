@@ -22,7 +22,9 @@ def keep_lines(run: Path, lines: list[bytes]) -> None:
     (folder / "00000000.jsonl.gz").write_bytes(gzip.compress(b"".join(lines), mtime=0))
     # An end that was written with more segments, or others, would tell so.
     for end in run.glob("state/**/end.json"):
-        end.write_text(json.dumps(json.loads(end.read_text()) | {"segments": 1, "digests": {}}))
+        end.write_text(
+            json.dumps(json.loads(end.read_text()) | {"segments": 1, "segment_digests": {}})
+        )
 
 
 def forget_lines(run: Path) -> None:

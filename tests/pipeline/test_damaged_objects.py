@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from tests.fakes.damage import DAMAGES, EDITS, QUESTIONS, SAMPLES, Installation
@@ -52,12 +54,17 @@ EDITED = [
     # The digests of segments are stored when a run ends.
     if key.removeprefix("runs/ID/") in EDITS and (when == "ended" or "/verdicts/" not in key)
 ]
+NESTED = [
+    (key, when, "nested")
+    for key, when in OBJECTS
+    if key.endswith((".json", ".gz")) and (when == "running" or key.endswith("end.json"))
+]
 FILES = asyncio.run(whole_files())
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize(
-    ("key", "when", "how"), [(*each, how) for how in DAMAGES for each in OBJECTS] + EDITED
+    ("key", "when", "how"), [(*each, how) for how in DAMAGES for each in OBJECTS] + EDITED + NESTED
 )
 async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: str) -> None:
     site = await installation(when)
@@ -153,6 +160,17 @@ async def test_readers_name_an_object_that_was_changed(key: str) -> None:
         await site.reader.verdicts(run, VerdictQuery())
 
 
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_an_end_knows_the_segments_of_those_who_died(moment: str) -> None:
+    site = await installation("running")
+    await site.go_on(moment)
+    run = site.specs[0].run_id
+    site.damage(f"runs/{run}/verdicts/00000000.jsonl.gz", "edited")
+    await site.begin()
+    with pytest.raises(DataLoss, match=r"verdicts/00000000\.jsonl\.gz"):
+        await site.reader.verdicts(run, VerdictQuery())
+
+
 @pytest.mark.parametrize("release", ["this", "earlier"])
 async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
     site = await installation("ended")
@@ -167,6 +185,29 @@ async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
     data, _ = await site.reader.report(run, "report.json", partial=False)
     assert FILES[0] is not None
     assert data == FILES[0][0]
+
+
+@pytest.mark.parametrize(
+    ("file", "other"),
+    [
+        ("end.json", {"files": []}), ("end.json", {"segment_digests": [1]}),
+        ("end.json", {"state": "gone"}), ("end.json", {"start": "x"}),
+        ("end.json", {"ended_at": 5}), ("end.json", {"reuse": {"all": 1}}),
+        ("cancelled.json", {"cancelled": True, "start": "x"}),
+    ],
+)  # fmt: skip
+async def test_an_end_that_holds_something_else(file: str, other: Mapping[str, Any]) -> None:
+    site = await installation("ended")
+    ours = site.specs[0]
+    key = f"runs/{ours.run_id}/{file}"
+    fields = json.loads(site.store.objects[key])
+    site.store.objects[key] = canonical_json({**fields, **other})
+    assert len((await site.gateway.list()).evaluations) == 2
+    assert f"{file}: not the end of a run" in await site.error(ours)
+    assert await headlines(site.store, ours.run_id)
+    await site.start(ours)
+    await site.work()
+    assert await site.files(ours) == FILES[0]
 
 
 async def test_verdicts_that_come_again_can_be_read_meanwhile() -> None:
@@ -188,7 +229,7 @@ async def test_segments_of_an_earlier_release_are_read() -> None:
     site = await installation("ended")
     run = site.specs[0].run_id
     end = json.loads(site.store.objects[f"runs/{run}/end.json"])
-    assert end.pop("digests").keys() == {"0", "1", "2"}
+    assert end.pop("segment_digests").keys() == {"0", "1", "2"}
     site.store.objects[f"runs/{run}/end.json"] = canonical_json(end)
     await site.go_on("without snapshots")
     assert await site.files(site.specs[0]) == FILES[0]

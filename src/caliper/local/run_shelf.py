@@ -198,9 +198,10 @@ class _ShelfReader(RunReader):
         if file not in FILES:
             raise InvalidInput(str(UnknownName("file", file, tuple(FILES))), field="file")
         try:
-            return read_file(self._directory_of(run).path, file), FILES[file]
+            data = await asyncio.to_thread(read_file, self._directory_of(run).path, file)
         except NotReady:
             raise NotFound(f"no {file}: `caliper report` writes it") from None
+        return data, FILES[file]
 
 
 def _nothing(_: str, __: str) -> None:

@@ -110,3 +110,15 @@ def test_a_column_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"data\.parquet: text: unpacks to 1\d{6} bytes"):
         next(parquet.rows(path, most=999_999))
     assert next(parquet.rows(path)).fields["id"] == "a"
+
+
+def test_a_text_that_many_rows_share_takes_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    rows = pa.table({"id": list(map(str, range(64))), "text": [" " * 1_000_000] * 64})
+    pq.write_table(rows, path, compression="zstd", dictionary_pagesize_limit=1 << 30)
+    assert path.stat().st_size < 10_000
+    before = pa.total_allocated_bytes()
+    found = parquet.rows(path, most=4_000_000)
+    assert len(next(found).fields["text"]) == 1_000_000
+    assert pa.total_allocated_bytes() - before < 10_000_000
+    assert sum(1 for _ in found) == 63

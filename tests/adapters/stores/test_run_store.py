@@ -14,6 +14,7 @@ from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
+from caliper.pipeline.store.unpacking import MOST_UNPACKED
 
 SPEC, ANOTHER = runs.spec(name="ours"), runs.spec(name="theirs")
 OWN = f"runs/{SPEC.run_id}"
@@ -109,3 +110,12 @@ async def test_rubbish_is_no_journal(tmp_path: Path) -> None:
     journal(tmp_path, b"\xff")
     with pytest.raises(InvalidInput, match="this is no journal"):
         await kept(tmp_path)
+
+
+async def test_a_journal_may_be_larger_than_what_a_segment_unpacks_to(tmp_path: Path) -> None:
+    journal = tmp_path / "run" / "state" / "journal.jsonl"
+    journal.parent.mkdir(parents=True)
+    lines = bytes(MOST_UNPACKED) + b"\n"
+    journal.write_bytes(canonical_json({"schema": 1, "run": SPEC.run_id}) + b"\n" + lines)
+    found = await SegmentCache(opened(tmp_path)).get(f"{OWN}/verdicts/00000000.jsonl.gz")
+    assert found == lines

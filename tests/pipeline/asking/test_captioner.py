@@ -236,7 +236,9 @@ async def test_the_caption_of_a_newer_release_is_refused() -> None:
         await captioned(model, store)
 
 
-@pytest.mark.parametrize("broken", [b"", b'{"schema":1,"te', b"[]", b'{"schema":1,"text":null}'])
+@pytest.mark.parametrize(
+    "broken", [b"", b'{"schema":1,"te', b"[]", b'{"schema":1,"text":null}', b"[" * 10_000]
+)
 async def test_a_broken_object_is_asked_for_again(broken: bytes) -> None:
     store, model = MemoryStore(), ScriptedModel(lambda text, before: "A cat.")
     await captioned(model, store)

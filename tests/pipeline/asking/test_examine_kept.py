@@ -204,7 +204,9 @@ async def test_a_full_store_stops_the_job() -> None:
         await examined(ScriptedModel(right), store)
 
 
-@pytest.mark.parametrize("data", [b"{", b"[]", b'{"schema": 1}', b'{"schema": 1, "replies": []}'])
+@pytest.mark.parametrize(
+    "data", [b"{", b"[]", b'{"schema": 1}', b'{"schema": 1, "replies": []}', b"[" * 10_000]
+)
 async def test_a_broken_job_object_is_asked_for_again_and_mended(data: bytes) -> None:
     store = MemoryStore()
     await examined(ScriptedModel(right), store)

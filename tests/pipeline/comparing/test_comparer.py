@@ -188,7 +188,7 @@ async def test_a_complete_run_that_lost_verdicts_is_not_complete(
         await comparer.compare(ids, ComparisonRequest())
     # The end of an earlier release.
     own = run_store(store, ids[1])
-    await write_json(own, END, **{**await read_replaceable(own, END), "digests": {}})
+    await write_json(own, END, **{**await read_replaceable(own, END), "segment_digests": {}})
     with pytest.raises(NotReady, match=r"lost. is running, not complete .coverage 33\.3%"):
         await comparer.compare(ids, ComparisonRequest())
 

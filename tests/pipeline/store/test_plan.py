@@ -24,6 +24,8 @@ from caliper.pipeline.store.plan import (
     read_plan,
     read_summary,
 )
+from caliper.pipeline.store.unpacking import MOST_UNPACKED
+from caliper.ports.storage import Sources
 
 REPLAY = Identity("replay", "replay", "1")
 BOTH = runs.spec(
@@ -116,6 +118,20 @@ async def test_a_shard_holds_so_many_questions() -> None:
     planned = await runs.planned(runs.spec(), found, MemoryStore())
     sizes = [sum(item.size for item in shard) for shard in planned.shards]
     assert sizes == [7 * full, 7 * full, 7]
+
+
+async def test_a_shard_holds_so_many_bytes() -> None:
+    spec = runs.spec(runs.part("capability"))
+    planned = await runs.planned(spec, long_rows(3, MOST_UNPACKED * 5 // 12), MemoryStore())
+    assert [len(shard) for shard in planned.shards] == [2, 1]
+    with pytest.raises(InvalidInput, match="the questions about 'scene/0000' are too long"):
+        await plan(spec, long_rows(1, MOST_UNPACKED), MemoryStore())
+
+
+def long_rows(count: int, size: int) -> dict[str, Sources]:
+    annotation = {"annotation": "a" * size}
+    rows = [replace(row, fields={**row.fields, **annotation}) for row in runs.scene_rows(count)]
+    return {"capability": runs.sources(rows, {})}
 
 
 async def test_a_sample_is_never_split_across_shards() -> None:

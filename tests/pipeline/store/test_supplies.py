@@ -1,3 +1,4 @@
+import gzip
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,15 @@ async def test_an_upload_that_is_damaged_is_named(place: int) -> None:
     data[place] ^= 0xFF
     store.objects[key] = bytes(data)
     with pytest.raises(DataLoss, match=key):
+        await read_captions(store, name)
+
+
+async def test_captions_that_are_nested_too_deeply() -> None:
+    store = MemoryStore()
+    name = await put_captions(store, TEXTS)
+    key = f"supplied/{name}.jsonl.gz"
+    store.objects[key] = gzip.compress(b"[" * 10_000)
+    with pytest.raises(DataLoss, match=f"{key}: not captions"):
         await read_captions(store, name)
 
 

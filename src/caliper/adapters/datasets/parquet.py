@@ -37,9 +37,9 @@ def rows(path: Path, most: int = _MOST_UNPACKED) -> Iterator[Row]:
             leaves = _readable_leaves(file)
             if not leaves:
                 raise InvalidInput("the table has no column but binary ones", file=str(path))
-            _refuse_large(path, file.metadata, leaves, most)
+            size = _batch_size(path, file.metadata, leaves, most)
             number = 0
-            for batch in file.iter_batches(batch_size=_BATCH, columns=leaves, use_threads=False):
+            for batch in file.iter_batches(batch_size=size, columns=leaves, use_threads=False):
                 for fields in batch.to_pylist():
                     number += 1
                     row = Row(str(path), number, fields)
@@ -72,13 +72,23 @@ def _readable_leaves(file: pq.ParquetFile) -> list[str]:
     ]
 
 
-def _refuse_large(path: Path, data: pq.FileMetaData, leaves: list[str], most: int) -> None:
+def _batch_size(path: Path, data: pq.FileMetaData, leaves: list[str], most: int) -> int:
+    """How many rows take at most `most` bytes, even if every one repeats all of a dictionary.
+    Raises InvalidInput for a column that unpacks to more.
+    """
+    shared = 1
     for group in map(data.row_group, range(data.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
+        columns = map(group.column, range(group.num_columns))
+        read = [column for column in columns if column.path_in_schema in leaves]
+        for column in read:
             size = column.total_uncompressed_size
-            if column.path_in_schema in leaves and size > most:
-                message = f"unpacks to {size} bytes in a row group: over {most}"
+            if size > most:
+                message = f"unpacks to {size} bytes in a row group, over {most}"
+                message += ": write smaller row groups"
                 raise InvalidInput(message, file=str(path), field=column.path_in_schema)
+        sizes = [each.total_uncompressed_size for each in read if each.has_dictionary_page]
+        shared = max(shared, sum(sizes))
+    return min(_BATCH, max(1, most // shared))
 
 
 def _refuse_nan(row: Row) -> None:

@@ -73,8 +73,9 @@ class RunStore(StoreView):
         except OSError as error:
             raise store_error(self._journal, error) from error
         self._check(header)
-        # A crash may have left a partial last line: ignore it.
-        return gzip.compress(lines[: lines.rfind(b"\n") + 1], 1, mtime=0)
+        # A crash may have left a partial last line: ignore it. Not smaller than the journal, which
+        # may be larger than what objects unpack to.
+        return gzip.compress(lines[: lines.rfind(b"\n") + 1], 0, mtime=0)
 
     def _check(self, line: bytes) -> None:
         file = str(self._journal)

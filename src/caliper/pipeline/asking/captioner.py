@@ -155,7 +155,7 @@ def _read(data: bytes, key: str, sample: str) -> tuple[Caption, str] | None:
     """
     try:
         fields = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         return None

@@ -180,7 +180,7 @@ def _read(data: bytes) -> dict[str, Any] | None:
     """The fields of a job object; None if it is broken, so that its replies are requested again."""
     try:
         book = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     valid = isinstance(book, dict) and isinstance(book.get("replies"), dict)
     return book if valid else None

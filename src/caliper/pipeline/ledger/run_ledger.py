@@ -239,7 +239,7 @@ class RunLedger:
             "ended_at": self.ended_at,
             "reuse": None if self.reuse is None else asdict(self.reuse),
             "files": dict(self.files),
-            "digests": {str(number): digest for number, digest in self.log.digests.items()},
+            "segment_digests": {str(place): each for place, each in self.log.digests.items()},
         }
 
     def restore(self, facts: Mapping[str, Any], file: str = "") -> None:
@@ -264,7 +264,7 @@ class RunLedger:
         self.jobs_left = self.shards != 0
         self.cancelled, self.failed = int(facts.get("cancelled", 0)), int(facts.get("failed", 0))
         self.files = dict(facts.get("files", {}))
-        digests = facts.get("digests", {}).items()
+        digests = facts.get("segment_digests", {}).items()
         self.log.digests.update({int(number): str(digest) for number, digest in digests})
 
     async def write_end(self, result: tuple[RunState, str], outcomes: str, now: datetime) -> None:
@@ -273,6 +273,7 @@ class RunLedger:
         The run counts as ended only after the write, so anyone notified finds the end in the
         store. Raises StoreUnavailable or StoreFull.
         """
+        await self.log.note_digests()
         state, report = result
         if state is not self.end_state or not self.ended_at:
             self.ended_at = now.isoformat(timespec="seconds")

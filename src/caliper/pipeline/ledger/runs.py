@@ -66,8 +66,8 @@ class Runs:
             await ledger.load(heal=ledger.is_new(start))
             if ledger.log.digests != known:
                 # Other readers would miss what was emptied.
-                digests = ledger.facts()["digests"]
-                await write_json(ledger.store, END, **{**end, "digests": digests})
+                name = "segment_digests"
+                await write_json(ledger.store, END, **{**end, name: ledger.facts()[name]})
             _recall_report(ledger, end)
         return ledger
 

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby, islice
 from typing import Any
 
@@ -43,23 +44,20 @@ class SegmentCache:
         )
 
     async def get(self, key: str, digest: str = "") -> bytes:
-        """The lines of a segment. Raises StoreUnavailable, DataLoss if it is missing, broken, or
-        has another `digest`, if that is known.
-        """
+        """The lines of a segment. Raises StoreUnavailable, DataLoss if it is missing or broken."""
         lines = await self.find(key, digest)
         if lines is None:
             raise DataLoss("a segment of verdicts is lost", file=key)
         return lines
 
     async def find(self, key: str, digest: str = "") -> bytes | None:
-        """The lines of a segment; None if it does not exist yet. Raises as `get`."""
+        """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable, DataLoss
+        if it is broken, or has another `digest`, if that is known.
+        """
         if key not in self._held:
             data = await self._store.get(key)
             if data is None:
                 return None
-            if not data:
-                # Not what gzip makes of no lines, though it would read it as such.
-                raise DataLoss("an empty segment of verdicts", file=key)
             try:
                 self._held[key] = await asyncio.to_thread(_lines, data, digest)
             except ValueError as error:
@@ -70,16 +68,10 @@ class SegmentCache:
         """Drop a segment: another one has its key, or nobody reads it soon."""
         self._held.pop(key, None)
 
-    async def heal(self, key: str, digest: str = "") -> bytes:
-        """The lines of a segment; one that is missing or broken is replaced by an empty one, as
-        its verdicts are to come again. Raises StoreUnavailable or StoreFull.
-        """
+    async def empty(self, key: str) -> None:
+        """Replace a segment whose verdicts come again. Raises StoreUnavailable or StoreFull."""
         self.forget(key)
-        try:
-            return await self.get(key, digest)
-        except DataLoss:
-            await self._store.put(key, gzip.compress(b"", mtime=0))
-            return b""
+        await self._store.put(key, gzip.compress(b"", mtime=0))
 
 
 class StoreLog:
@@ -87,7 +79,7 @@ class StoreLog:
 
     `append` only buffers; `flush` writes to the store, and `waiting` counts the verdicts appended
     since the last flush. `first` is the number of the first segment to write. `digests` has the
-    SHA-256 of segments by number, as far as they are known.
+    SHA-256 of the lines of segments by number, as far as they are known: packed, they may differ.
     """
 
     def __init__(
@@ -166,9 +158,16 @@ class StoreLog:
                 key = self._key(number)
                 if await self._store.replace(key, data, None) is None:
                     raise LeaseLost(f"{key}: another process has written it")
-                self.digests[number] = hashlib.sha256(data).hexdigest()
                 self._cache.forget(key)
                 self._sealed.pop(number, None)
+                self.digests[number] = await asyncio.to_thread(_digest, lines)
+
+    async def note_digests(self) -> None:
+        """Take the digests of what earlier processes wrote, as it is. Raises StoreUnavailable."""
+        for number in set(range(self.stored)) - self.digests.keys():
+            # One that is broken has none: whoever reads it finds that out.
+            with suppress(DataLoss):
+                self.digests[number] = _digest(await self._cache.get(self._key(number)))
 
     def clear_cache(self) -> None:
         """Drop the segments of this log from the cache that it shares."""
@@ -185,46 +184,51 @@ class StoreLog:
     async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
         verdicts = {}
         for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
-            key, digest = self._key(number), self.digests.get(number, "")
-            lines = self._pending_lines(number) or await self._cache.get(key, digest)
+            lines = self._pending_lines(number) or await self._cache.get(*self._known(number))
             for place in members:
-                verdicts[place] = _verdict(lines, _split(place)[1], key)
+                verdicts[place] = _verdict(lines, _split(place)[1], self._key(number))
         return verdicts
 
     async def batches(self, *, heal: bool = False) -> AsyncIterator[list[tuple[int, Verdict]]]:
         """All stored verdicts as (place, verdict), in batches of some thousands.
 
-        Raises StoreUnavailable, and DataLoss for a missing or broken segment unless told to `heal`.
+        Raises StoreUnavailable, and DataLoss for a missing or broken segment. Told to `heal`, it
+        empties that instead, as its verdicts are to come again, and may raise StoreFull.
         """
-        read = self._cache.heal if heal else self._cache.get
         # Segment numbers have no gaps: one that is missing was lost.
         for number in range(self._number):
-            key = self._key(number)
-            lines = await read(key, self.digests.get(number, ""))
-            if heal and not lines:
+            key, digest = self._known(number)
+            if heal:
+                self._cache.forget(key)
+            try:
+                verdicts = _placed(await self._cache.get(key, digest), key)
+                # None of a segment's verdicts counts if it is emptied.
+                verdicts = iter(list(verdicts)) if heal else verdicts
+            except DataLoss:
+                if not heal:
+                    raise
+                await self._cache.empty(key)
                 self.digests.pop(number, None)
-            verdicts = _placed(lines, key)
+                continue
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
 
     async def read_new(self) -> AsyncIterator[list[tuple[int, Verdict]]]:
-        """The verdicts of segments that another process wrote since the last call.
-
-        Only for a log that is never appended to. Yields and raises as `batches` does.
+        """The verdicts of segments that another process wrote since the last call, as `batches`
+        yields them. Only for a log that is never appended to.
         """
         # Segment numbers have no gaps, so fetching the next one saves listing them.
-        while True:
-            key, digest = self._key(self._number), self.digests.get(self._number, "")
-            lines = await self._cache.find(key, digest)
-            if lines is None:
-                break
-            verdicts = _placed(lines, key)
+        while (lines := await self._cache.find(*self._known(self._number))) is not None:
+            verdicts = _placed(lines, self._key(self._number))
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
             self._number += 1
 
     def _key(self, number: int) -> str:
         return segment_key(self._prefix, number)
+
+    def _known(self, number: int) -> tuple[str, str]:
+        return self._key(number), self.digests.get(number, "")
 
     def _pending_lines(self, number: int) -> bytes | bytearray | None:
         return self._buffer if number == self._number else self._sealed.get(number)
@@ -236,7 +240,7 @@ async def check_segments(run: ObjectStore) -> None:
     """
     cache, end = SegmentCache(run), await read_replaceable(run, END)
     log = await StoreLog.open(run, "verdicts", cache, stored_at(end))
-    digests = end.get("digests") or {}
+    digests = end.get("segment_digests") or {}
     for number in range(log.segments):
         await cache.get(segment_key("verdicts", number), digests.get(str(number), ""))
 
@@ -255,9 +259,14 @@ def segment_key(prefix: str, number: int) -> str:
 
 
 def _lines(segment: bytes, digest: str) -> bytes:
-    if digest and hashlib.sha256(segment).hexdigest() != digest:
+    lines = gunzip(segment)
+    if digest and _digest(lines) != digest:
         raise ValueError("not what was written")
-    return gunzip(segment)
+    return lines
+
+
+def _digest(lines: bytes) -> str:
+    return hashlib.sha256(lines).hexdigest()
 
 
 def _number(key: str) -> int:
@@ -279,7 +288,7 @@ def _verdict(lines: bytes | bytearray, offset: int, file: str) -> Verdict:
 def _read(line: bytes | bytearray, file: str) -> Verdict:
     try:
         return Verdict.from_json(json.loads(line))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataLoss("a segment holds no verdict at a place", file=file) from error
 
 

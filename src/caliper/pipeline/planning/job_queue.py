@@ -51,7 +51,7 @@ async def read_queue(store: ObjectStore, start: int, number: int) -> list[JobMes
         raise DataLoss("lost", file=key)
     try:
         return await asyncio.to_thread(_decode, data, key)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise DataLoss(f"broken shard of jobs: {error!r}", file=key) from error
 
 

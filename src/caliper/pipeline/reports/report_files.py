@@ -182,9 +182,12 @@ def check_file(data: bytes, end: Mapping[str, Any], file: str) -> None:
     # Earlier releases stored the digest of report.json only.
     digest = end.get("files", {}).get(name) or (end.get("report") if name == REPORT else None)
     if digest and hashlib.sha256(data).hexdigest() != digest:
-        error = DataLoss("not the file that was written when the run ended", file=file)
-        _LOG.warning("run %s: %s", end.get("run"), error)
-        raise error
+        # An earlier release may have written it since: it did not store the digests again.
+        message = (
+            "not the file that was written when the run ended: `caliper report` writes it again"
+        )
+        _LOG.warning("run %s: %s: %s", end.get("run"), file, message)
+        raise DataLoss(message, file=file)
 
 
 async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
@@ -199,7 +202,7 @@ async def headlines(store: ObjectStore, run: str) -> dict[str, Estimate]:
     try:
         report = json.loads(data)
         return {name: _headline(part) for name, part in report["benchmarks"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"not a report: {error!r}", file=file) from error
 
 

@@ -15,6 +15,7 @@ from caliper.core.keys import canonical_json
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.unpacking import MOST_UNPACKED
 
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _MOST_BYTES = 4 << 30
 """The most bytes of all lines: an upload has an eighth of it."""
 
@@ -48,9 +49,8 @@ def _digest(captions: Iterable[tuple[str, str]]) -> str:
 def read_archive(
     archive: Path, line: int = MOST_UNPACKED, most: int = _MOST_BYTES
 ) -> tuple[SpilledTexts, str]:
-    """Read captions by sample, and their digest. Raises OSError, EOFError, ValueError, KeyError,
-    TypeError or AttributeError for a file that holds something else, a `line` of more bytes, or
-    more bytes in all than `most`.
+    """Read captions by sample, and their digest. Raises one of UNREADABLE for a file that holds
+    something else, a `line` of more bytes, or more bytes in all than `most`.
     """
     with gzip.open(archive) as lines:
         rows: Iterable[dict[str, Any]] = map(json.loads, _bounded(lines, line, most))

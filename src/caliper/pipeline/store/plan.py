@@ -31,8 +31,10 @@ from caliper.pipeline.store.share import caption_seed, in_part
 from caliper.pipeline.store.unpacking import MOST_UNPACKED, gunzip
 from caliper.ports.storage import ObjectStore, Sources
 
-SHARD_ITEMS, SHARD_QUESTIONS = 1000, 4000
-"""A shard is full at this many items, or this many questions counted with their repeats."""
+SHARD_ITEMS, SHARD_QUESTIONS, _SHARD_BYTES = 1000, 4000, MOST_UNPACKED // 2
+"""A shard is full at this many items, this many questions counted with their repeats, or this many
+bytes.
+"""
 SUMMARY = "plan/summary.json"
 _DECODED_SHARDS = 12
 """Shards that stay decoded, in at most 35 MB: a run reads its plan half a dozen times."""
@@ -209,14 +211,14 @@ def _shards(items: Iterable[SpillEntry]) -> Iterator[tuple[bytes, str]]:
     InvalidInput for a sample whose questions are more than a shard can hold.
     """
     lines: list[bytes] = []
-    shard_first, first, sample = 0, 0, None
+    shard_first, first, sample, size = 0, 0, None, 0
     for item in items:
         full = len(lines) >= SHARD_ITEMS or first - shard_first >= SHARD_QUESTIONS
-        if full and item.sample != sample:
+        if (full or size >= _SHARD_BYTES) and item.sample != sample:
             yield _compress(lines, sample)
-            lines, shard_first = [], first
+            lines, shard_first, size = [], first, 0
         lines.append(item.line(first))
-        first, sample = first + item.size, item.sample
+        first, sample, size = first + item.size, item.sample, size + len(lines[-1])
     if lines:
         yield _compress(lines, sample)
 
@@ -224,7 +226,8 @@ def _shards(items: Iterable[SpillEntry]) -> Iterator[tuple[bytes, str]]:
 def _compress(lines: list[bytes], sample: str | None) -> tuple[bytes, str]:
     text = b"\n".join(lines) + b"\n"
     if len(text) > MOST_UNPACKED:
-        raise InvalidInput(f"the questions about {sample!r:.100} take over {MOST_UNPACKED} bytes")
+        message = f"the questions about {sample!r:.100} are too long: {len(text)} bytes in a shard"
+        raise InvalidInput(f"{message}, of at most {MOST_UNPACKED}")
     # A timestamp in the gzip header would make every planning write different bytes. The digest
     # is of the lines: two planners may have other releases of zlib.
     return gzip.compress(text, compresslevel=6, mtime=0), hashlib.sha256(text).hexdigest()
@@ -288,5 +291,5 @@ async def _read_shard(
     except UnknownName:
         # The shard is whole: a package with a benchmark is missing here.
         raise
-    except (InvalidInput, ValueError) as error:
+    except (InvalidInput, ValueError, RecursionError) as error:
         raise DataLoss(f"broken shard: {error}", file=_shard_key(number)) from error

@@ -17,6 +17,7 @@ from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
+from caliper.pipeline.store.run_end import check_end
 from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
@@ -49,11 +50,13 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
         return None
     try:
         fields = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataLoss(f"no JSON: {error}", file=key) from error
     if not isinstance(fields, dict) or not isinstance(fields.get("schema"), int):
         raise DataLoss("no JSON object with a schema", file=key)
     refuse_newer(fields["schema"], key)
+    if key in (END, CANCELLED):
+        check_end(fields, key)
     return fields
 
 

@@ -23,7 +23,7 @@ from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.keys import digest, text_digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure
-from caliper.pipeline.store.caption_archive import read_archive, write_archive
+from caliper.pipeline.store.caption_archive import UNREADABLE, read_archive, write_archive
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
 from caliper.ports.storage import ObjectStore
@@ -176,7 +176,7 @@ async def read_supplied(
             raise DataLoss("no such captions in the store", file=key)
         try:
             captions, found = await asyncio.to_thread(read_archive, archive)
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except UNREADABLE as error:
             raise DataLoss(f"not captions: {error!r}", file=key) from error
     if found == name:
         return captions, _NONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 MOST_UNPACKED = 64 << 20
-"""The most bytes that an object may unpack to; ours have a few megabytes."""
+"""The most bytes that an object may unpack to, unless it has as many; ours have a few megabytes."""
 _GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
 
 
@@ -20,7 +20,7 @@ def inflate(data: bytes | memoryview, most: int = MOST_UNPACKED) -> bytes:
 
 
 def _unpack(data: bytes | memoryview, form: int, most: int) -> bytes:
-    stream = zlib.decompressobj(form)
+    stream, most = zlib.decompressobj(form), max(most, len(data))
     try:
         unpacked = stream.decompress(data, most + 1)
     except zlib.error as error:
