@@ -3,7 +3,7 @@ the same comment. Needs nothing but Python.
 
     python3 comment.py gate/gate.md
 
-GitHub: GITHUB_TOKEN and PULL_REQUEST. GitLab: CALIPER_COMMENT_TOKEN. The CI sets the rest.
+GitHub: GITHUB_TOKEN and PULL_REQUEST. GitLab: COMMENT_TOKEN. The CI sets the rest.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def on_github(given: Mapping[str, str]) -> Comments:
 
 def on_gitlab(given: Mapping[str, str]) -> Comments:
     """The notes of a merge request. Ours are those of the token's owner."""
-    api, headers = given["CI_API_V4_URL"], {"PRIVATE-TOKEN": given["CALIPER_COMMENT_TOKEN"]}
+    api, headers = given["CI_API_V4_URL"], {"PRIVATE-TOKEN": given["COMMENT_TOKEN"]}
     request = f"merge_requests/{given['CI_MERGE_REQUEST_IID']}"
     notes = f"{api}/projects/{given['CI_PROJECT_ID']}/{request}/notes"
     owner = call(f"{api}/user", headers)["id"]
@@ -95,8 +95,8 @@ def main(file: Path) -> None:
     if file.exists():
         text = file.read_text(encoding="utf-8")[:_MOST]
     given, on_host = os.environ, on_gitlab if "CI_API_V4_URL" in os.environ else on_github
-    if on_host is on_gitlab and not given.get("CALIPER_COMMENT_TOKEN"):
-        print("no comment: CALIPER_COMMENT_TOKEN is not set")
+    if on_host is on_gitlab and not given.get("COMMENT_TOKEN"):
+        print("no comment: COMMENT_TOKEN is not set")
         return
     on_host(given).write(f"{_MARK}\n{text}")
 

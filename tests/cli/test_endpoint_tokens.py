@@ -29,8 +29,7 @@ async def test_a_run_file_draws_out_no_token(tmp_path: Path) -> None:
         tiny.text(tmp_path / "theirs.yaml", yaml.safe_dump(values))
         ended = await run(tmp_path, *evaluate, code=2, TOKEN=SECRET)
         place = server.url.removeprefix("http://")
-        assert f"CALIPER_TOKEN: {place} does not get it unasked: list" in ended.err
-        assert "CALIPER_TOKEN_HOSTS" in ended.err
+        assert f"CALIPER_TOKEN: not sent to {place} unless CALIPER_TOKEN_HOSTS" in ended.err
         assert len(ended.err.splitlines()) == 1
         assert (server.requests, server.model_requests) == ([], 0)
         await run(tmp_path, *evaluate, code=0, TOKEN=SECRET, TOKEN_HOSTS="model.test")
@@ -44,9 +43,13 @@ def test_a_program_names_endpoints_and_a_file_does_not(tmp_path: Path) -> None:
     judge = "tgi:https://model.test"
     parts = {"capability": {"data": "data", "captions": "captions"}}
     inputs = RunInputs(tmp_path)
-    assert judge in inputs.config(None, parts, judge, "ours", {}).named_specs
-    tiny.text(tmp_path / "run.yaml", yaml.safe_dump({"name": "theirs", "benchmarks": parts}))
-    assert inputs.config(None, tmp_path / "run.yaml", judge, None, {}).named_specs == ()
+    inputs.config(None, parts, judge, "ours", {})
+    assert judge in inputs.named_specs
+    theirs = {"capability": {**parts["capability"], "judge": "tgi:https://evil.test"}}
+    tiny.text(tmp_path / "theirs.yaml", yaml.safe_dump({"benchmarks": theirs}))
+    captioner = "tgi:https://vlm.test"
+    inputs.config(captioner, tmp_path / "theirs.yaml", judge, "ours", {})
+    assert inputs.named_specs == (captioner, judge)
 
 
 async def test_the_doctor_says_who_gets_which(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
+from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RIGHT, RUN, deliver, held, states, suite
 
 
@@ -88,6 +90,33 @@ def test_what_cannot_be_evaluated_fails_and_harms_no_other(caliper: Command) -> 
     # It is delivered again, and its run is still there.
     caliper(*RUN, code=0)
     assert states(caliper) == {"step-1": "skipped", "step-2": "evaluated"}
+
+
+@pytest.mark.parametrize(
+    ("part", "more", "place"),
+    [
+        ({"judge": "tgi:https://judge.test#m@1"}, {}, "judge.test:443"),
+        (
+            {"captioner": "tgi:{endpoint}#{model}"},
+            {"serve": {"endpoint": "https://vllm.test/{name}"}},
+            "vllm.test:443",
+        ),
+        (
+            {"captioner": "triton:{endpoint}/{model}"},
+            {"serve": {"triton": "https://triton.test:8001/vlm"}},
+            "triton.test:8001",
+        ),
+    ],
+)
+def test_a_token_that_goes_nowhere_fails_no_checkpoint(
+    caliper: Command, part: dict[str, str], more: dict[str, Any], place: str
+) -> None:
+    data = {"data": str(EXAMPLES / "capability"), "media": str(EXAMPLES / "media")}
+    suite(caliper.folder, benchmarks={"capability": {**data, **part}}, **more)
+    deliver(caliper.folder, 1, "careful")
+    guarded = Command(caliper.folder, {"CALIPER_TOKEN": "sesame-4711"})
+    told = guarded(*RUN, code=2).err
+    assert f"CALIPER_TOKEN: not sent to {place} unless CALIPER_TOKEN_HOSTS" in told
 
 
 def test_a_damaged_suite_harms_no_other(caliper: Command) -> None:

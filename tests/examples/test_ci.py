@@ -137,9 +137,9 @@ def test_the_template_of_gitlab(api: CommentApi, checkout: Path) -> None:
     (checkout / "gate" / "gate.md").write_text("findings\n")
     (comment,) = job["after_script"]
     ended = run(comment, checkout, variables)
-    assert (ended.stdout, api.requests) == ("no comment: CALIPER_COMMENT_TOKEN is not set\n", [])
+    assert (ended.stdout, api.requests) == ("no comment: COMMENT_TOKEN is not set\n", [])
     for _ in range(2):
-        ended = run(comment, checkout, {**variables, "CALIPER_COMMENT_TOKEN": "secret"})
+        ended = run(comment, checkout, {**variables, "COMMENT_TOKEN": "secret"})
         assert ended.returncode == 0, ended.stderr
     assert (api.comments[-1]["body"], len(api.comments)) == (f"{MARK}findings\n", 101)
     assert ("PUT", f"{GITLAB}/100", "secret") in api.requests
@@ -148,3 +148,6 @@ def test_the_template_of_gitlab(api: CommentApi, checkout: Path) -> None:
     assert "caliper-captions" in (checkout / "pip").read_text()
     steps = yaml.safe_load((CI / "github.yml").read_text())["jobs"]["gate"]["steps"]
     assert gate in [step.get("run") for step in steps]
+    # GitLab gives a variable of the project to every script.
+    variables = {**job["variables"], "COMMENT_TOKEN": "secret"}
+    assert run("caliper doctor --json", checkout, variables).returncode == 0

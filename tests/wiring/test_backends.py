@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from tests.fakes.bearer import token_for_all
 from tests.fakes.endpoints import FakeEndpoint, hold
 from tests.fakes.models import OpenPack
@@ -16,6 +17,7 @@ from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.endpoint_tokens import Audience, EndpointTokens, NamedToken
 from caliper.wiring.models import Access, ModelRoom
 from caliper.wiring.roles import RoleModels
 from caliper.wiring.specs import BACKENDS, split_spec
@@ -44,6 +46,31 @@ async def test_package_and_version_are_part_of_the_identity(room: ModelRoom) -> 
     assert (await model.complete(HELLO, Decoding())).text == "polly hush"
     assert room.calls_endpoints
     assert room.costs[model.identity.label].calls == 1
+
+
+@pytest.mark.parametrize(
+    ("rest", "sent"),
+    [
+        ("polly", "by name"),
+        ("https://mine.test/v1", "by host"),
+        ("polly@https://mine.test", "by host"),
+        # Whom it calls is in the SPEC, which may be somebody else's.
+        ("https://evil.test", ""),
+        ("https://mine.test,https://evil.test", ""),
+        ("https://evil.test/https://mine.test", ""),
+        # Parsers differ in what is the host of these.
+        (r"https://evil.test\@mine.test", ""),
+        ("https://mine.test@mine.test", ""),
+    ],
+)
+async def test_a_token_for_a_package_goes_to_no_url_in_a_spec(rest: str, sent: str) -> None:
+    lines = tuple(
+        (Audience.parse(host), NamedToken(SecretStr(token), "F"))
+        for host, token in (("parrot", "by name"), ("mine.test", "by host"))
+    )
+    room = ModelRoom(Access(EndpointTokens(lines=lines), retry_budget=0.01), SystemClock())
+    model = await room.chat_model(f"parrot:{rest}")
+    assert (await model.complete(HELLO, Decoding())).text == f"{rest} {sent}"
 
 
 @pytest.mark.parametrize("role", ["judge", "reader"])

@@ -10,6 +10,7 @@ from caliper.wiring.endpoint_tokens import (
     Audience,
     EndpointTokens,
     endpoint_places,
+    endpoint_receivers,
     read_token_lines,
 )
 from caliper.wiring.settings import access
@@ -47,6 +48,8 @@ def sources(tokens: EndpointTokens, spec: str) -> list[str]:
         # Clients take these for /b.
         ("model.test/a", "tgi:https://model.test/a/../b", False),
         ("model.test/a", "tgi:https://model.test/a/%2e%2e/b", False),
+        # Some servers do.
+        ("model.test/a", "tgi:https://model.test/a/..;/b", False),
         ("[::1]:8080", "tgi:http://[::1]:8080", True),
         ("model.test:8001", "triton:https://model.test:8001/llm#revision=1", True),
         ("model.test/llm", "triton:https://model.test:8001/llm", False),
@@ -126,11 +129,18 @@ def test_one_token_goes_only_to_what_the_command_line_names(
     if goes:
         assert sources(tokens, spec) == ["CALIPER_TOKEN"]
     else:
-        with pytest.raises(
-            InvalidInput, match=r"^CALIPER_TOKEN: .* in CALIPER_TOKEN_HOSTS"
-        ) as told:
+        with pytest.raises(InvalidInput, match=r"^CALIPER_TOKEN: .* CALIPER_TOKEN_HOSTS") as told:
             sources(tokens, spec)
         assert SECRET not in str(told.value)
+
+
+def test_replicas_are_told_of_although_one_gets_no_token(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CALIPER_TOKEN", SECRET)
+    monkeypatch.setenv("CALIPER_TOKENS_FILE", str(written(tmp_path, "b.test own\n")))
+    found = endpoint_receivers(access(1).tokens, ["tgi:https://a.test,https://b.test"])
+    assert found == {"a.test:443": [], "b.test:443": ["CALIPER_TOKENS_FILE line 1"]}
 
 
 def test_hosts_that_are_listed_get_it_and_no_others(

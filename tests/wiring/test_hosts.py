@@ -88,3 +88,11 @@ def test_each_server_gets_its_own_token() -> None:
     assert headers("https://vllm.test:8001") == headers("triton:8001") == {}
     with pytest.raises(InvalidInput, match=r"would go to vllm\.test:8000 in plaintext"):
         headers("http://vllm.test:8000")
+
+
+@pytest.mark.parametrize("url", ["https://vllm.test:99999", "http://vllm.test:x", "http://[vllm"])
+def test_a_server_that_cannot_be_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput, match="serve: the address cannot be read"):
+        HostRoom(Access())._hosts.headers(url)
+    with pytest.raises(InvalidInput, match="serve: the address cannot be read"):
+        PermittedHosts(("https://vllm.test",), "", "", "").check(url)

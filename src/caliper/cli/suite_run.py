@@ -25,7 +25,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteState
 from caliper.local.notify import check_targets
-from caliper.local.suite_runs import LocalEvaluator, suite_store
+from caliper.local.suite_runs import LocalEvaluator, check_tokens, suite_store
 from caliper.pipeline.suites.latest import LatestScores
 from caliper.pipeline.suites.loop import SuiteEvent, SuiteLoop
 from caliper.pipeline.suites.source_leases import SourceLeases
@@ -78,6 +78,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         if record.state is SuiteState.RETIRED:
             raise InvalidInput("the suite is retired; resume it first", field=record.suite.name)
         check_targets(record.suite)
+        check_tokens(record.suite)
         names.append(record.suite.name)
     watcher, names = WarningWatcher(), list(dict.fromkeys(names))
     async with (

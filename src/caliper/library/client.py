@@ -124,7 +124,7 @@ class Client:
             inputs = RunInputs(Path(folder), unasked=self.server is not None)
             config = inputs.config(captions, benchmarks, judge, name, options)
             config = await fetch_data(config, media=False)
-            reach = replace(access(config.concurrency, config.named_specs), functions=inputs.open())
+            reach = replace(access(config.concurrency, inputs.named_specs), functions=inputs.open())
             async with prepare(config, reach, SystemClock()) as prepared:
                 parts = tuple([one async for one in estimate(prepared)])
                 return RunEstimate("" if self.server else prepared.spec.run_id, parts)
@@ -243,7 +243,7 @@ async def _evaluate_here(inputs: RunInputs, config: RunConfig, *, progress: bool
     def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
         return watch(config, prepared, progress=progress)
 
-    reach = replace(access(config.concurrency, config.named_specs), functions=inputs.open())
+    reach = replace(access(config.concurrency, inputs.named_specs), functions=inputs.open())
     try:
         ended = await evaluate_config(
             config,

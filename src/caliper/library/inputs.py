@@ -48,12 +48,14 @@ class RunOptions(TypedDict, total=False):
 class RunInputs:
     """A configuration in the making. Captions in memory are written below `folder`, by default
     `.captions` beside the run's directory, so that `run.yaml` names them. With `unasked`, names of
-    models stand for models that nobody asks: those of an installation.
+    models stand for models that nobody asks: those of an installation. `named_specs` are SPECs of
+    the program; none of those that are in a file.
     """
 
     folder: Path | None = None
     unasked: bool = False
     models: dict[str, Model] = field(default_factory=dict)
+    named_specs: tuple[str, ...] = ()
 
     def config(
         self,
@@ -77,8 +79,10 @@ class RunInputs:
             values.setdefault("name", label)
         for key, part in parts.items():
             self._name_models(key, part, judge)
-        typed = isinstance(benchmarks, Mapping)
-        return check_config({**values, "benchmarks": parts}, typed=typed)
+        config = check_config({**values, "benchmarks": parts})
+        given = config.specs if isinstance(benchmarks, Mapping) else (captions, judge)
+        self.named_specs = tuple(spec for spec in given if isinstance(spec, str))
+        return config
 
     def open(self) -> dict[str, FunctionModel]:
         """The functions as models, by SPEC, for one event loop."""

@@ -104,10 +104,14 @@ class RunConfig(Strict):
         return Terms(self.max_calls, self.max_tokens, self.priority)
 
     @property
+    def specs(self) -> tuple[str | None, ...]:
+        """The SPECs of all models and embedders."""
+        return tuple(getattr(part, key) for part in self.benchmarks.values() for key in _SPECS)
+
+    @property
     def named_specs(self) -> tuple[str | None, ...]:
-        """The SPECs of a command line or a program; none of those that are in a file."""
-        parts = self.benchmarks.values() if self._typed else ()
-        return tuple(getattr(part, key) for part in parts for key in _SPECS)
+        """The SPECs of a command line; none of those that are in a file."""
+        return self.specs if self._typed else ()
 
     @property
     def with_anchors(self) -> bool:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from caliper.adapters.hosts.template import FIELDS, fill
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.sequential import Look
 from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import CaliperError, LeaseLost, StoreUnavailable
+from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
 from caliper.core.spending import Spending
 from caliper.core.suites import BaselineKind, Suite
 from caliper.local.claim_watcher import ClaimWatcher
-from caliper.local.config import RunConfig
+from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.exports import export_directory
 from caliper.local.judged_again import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.run_costs import check_prices
 from caliper.local.run_removal import remove_run
-from caliper.local.serving_config import suite_serving
+from caliper.local.serving_config import ENDPOINT_FIELDS, suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_run
@@ -42,6 +44,7 @@ from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.watcher import Watcher
+from caliper.wiring.endpoint_tokens import EndpointPlace, endpoint_places
 from caliper.wiring.hosts import HostRoom
 from caliper.wiring.prices import read_prices, spending
 from caliper.wiring.settings import access, decoders
@@ -52,6 +55,23 @@ LossOf = Callable[[CheckpointRevision], Awaitable[str]]
 def suite_store() -> DirectoryStore:
     """The registry of this folder, beside its runs."""
     return DirectoryStore(DEFAULT_ROOT / ".suites")
+
+
+def check_tokens(suite: Suite) -> None:
+    """Raise InvalidInput for a token that an endpoint of the suite would not get: every checkpoint
+    would fail. Pods have no address yet.
+    """
+    tokens, fields = access(0).tokens, dict.fromkeys((*FIELDS, *ENDPOINT_FIELDS), "x")
+    plan = suite_serving(suite.values)
+    if plan is not None and plan.pod is None:
+        target = plan.endpoint or (plan.triton or "").rpartition("/")[0] or plan.url
+        fields["endpoint"] = fill(target, {**fields, "port": "1"})
+    for spec in filter(None, check_config(suite.values["run"]).specs):
+        places: tuple[EndpointPlace, ...] = ()
+        with suppress(InvalidInput):
+            places = endpoint_places(fill(spec, fields))
+        for place in places:
+            tokens.sendable(place, spec.partition(":")[0])
 
 
 class LocalEvaluator:

@@ -48,9 +48,22 @@ class EndpointPlace:
         return cls(Address(*endpoint.address), path, endpoint.encrypted)
 
     @classmethod
-    def of_backend(cls, name: str) -> EndpointPlace:
-        """The place of a backend of another package, which alone knows whom it calls."""
-        return cls(Address(name, 0), encrypted=True)
+    def of_backend(cls, name: str, rest: str) -> EndpointPlace:
+        """The place of a backend of another package: that of the URL in its SPEC, or its name, as
+        it alone knows whom it calls. No audience includes several URLs, or one that parsers may
+        read differently. Raises InvalidInput.
+        """
+        match = re.search(r"[a-z][a-z0-9+.-]*://.*", rest, re.IGNORECASE | re.DOTALL)
+        if match is None:
+            return cls(Address(name, 0), encrypted=True)
+        if match[0].count("://") > 1 or set("@\\") & set(match[0].partition("#")[0]):
+            return cls(Address(f"{name}:...", 0), encrypted=True)
+        try:
+            url = urlsplit(match[0])
+            port = url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
+        except ValueError:
+            raise InvalidInput("the URL cannot be read", field=name) from None
+        return cls(Address(url.hostname or "", port), url.path, url.scheme != "http")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +97,13 @@ class Audience:
         return cls(match["host"].strip("[]").lower(), port, (match["path"] or "").rstrip("/"))
 
     def includes(self, place: EndpointPlace) -> bool:
-        """Whether an endpoint is one of them. A path that a client could rewrite is below none."""
+        """Whether an endpoint is one of them. A path that may be rewritten is below none."""
         address = place.address
         if address.host.lower() != self.host or self.port not in (None, address.port):
             return False
         if not self.path:
             return True
-        plain = not {".", ".."} & set(place.path.split("/")) and not set("%\\") & set(place.path)
+        plain = not {".", ".."} & set(place.path.split("/")) and not set("%\\;") & set(place.path)
         return plain and f"{place.path}/".startswith(f"{self.path}/")
 
     @property
@@ -122,8 +135,8 @@ class EndpointTokens:
         if not self.strict:
             return None
         raise InvalidInput(
-            f"{place} does not get it unasked: list the hosts that get it in CALIPER_TOKEN_HOSTS "
-            f"({_FORM}, separated by commas), or give each its token in CALIPER_TOKENS_FILE",
+            f"not sent to {place} unless CALIPER_TOKEN_HOSTS ({_FORM}, separated by commas) lists "
+            "it, or CALIPER_TOKENS_FILE has a token for it",
             field=token.source,
         )
 
@@ -152,7 +165,7 @@ def endpoint_places(spec: str) -> tuple[EndpointPlace, ...]:
         return tuple(map(EndpointPlace.of, parse_endpoints(rest)))
     if kind == "triton":
         return tuple(map(EndpointPlace.of, parse_addresses(rest.partition("#")[0], ())))
-    return (EndpointPlace.of_backend(kind),) if rest and kind in BACKENDS.names else ()
+    return (EndpointPlace.of_backend(kind, rest),) if rest and kind in BACKENDS.names else ()
 
 
 def endpoint_receivers(tokens: EndpointTokens, specs: Iterable[str]) -> dict[str, list[str]]:
@@ -163,9 +176,10 @@ def endpoint_receivers(tokens: EndpointTokens, specs: Iterable[str]) -> dict[str
         with suppress(InvalidInput):
             for place in endpoint_places(spec):
                 known = sources.setdefault(str(place), [])
-                found = tokens.of(place)
-                if found is not None and found.source not in known:
-                    known.append(found.source)
+                with suppress(InvalidInput):
+                    found = tokens.of(place)
+                    if found is not None and found.source not in known:
+                        known.append(found.source)
     return sources
 
 

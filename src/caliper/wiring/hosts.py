@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from caliper.adapters.hosts.access import HostAccess
 from caliper.core.errors import BackendUnavailable, InvalidInput
@@ -60,8 +60,18 @@ class PermittedHosts:
 
 
 def _origin(target: str) -> tuple[str, str]:
-    url = urlsplit(target if "://" in target else f"http://{target}")
+    url = _url(target)
     return url.scheme, url.netloc
+
+
+def _url(target: str) -> SplitResult:
+    """The URL of a server, with a port that can be. Raises InvalidInput."""
+    try:
+        url = urlsplit(target if "://" in target else f"http://{target}")
+        _ = url.port
+    except ValueError:
+        raise InvalidInput("the address cannot be read", field="serve") from None
+    return url
 
 
 class HostRoom:
@@ -79,7 +89,7 @@ class HostRoom:
         """
         if self._permitted is not None:
             self._permitted.check(target)
-        url = urlsplit(target if "://" in target else f"http://{target}")
+        url = _url(target)
         is_tls = url.scheme == "https"
         address = Address(url.hostname or "", url.port or (443 if is_tls else 80))
         return self._tokens.sendable(EndpointPlace(address, url.path, is_tls), "serve")

@@ -147,8 +147,8 @@ class ModelRoom:
         ]
 
     def _declared(self, kind: str, rest: str) -> PluginEndpoint:
-        found = self.access.tokens.of(EndpointPlace.of_backend(kind))
-        token = "" if found is None else found.value.get_secret_value()
+        found = self.access.tokens.sendable(EndpointPlace.of_backend(kind, rest), kind)
+        token = "" if found is None else found.get_secret_value()
         access = BackendAccess(token, self.access.timeout, self.access.ca)
         return PluginEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
 

@@ -96,6 +96,23 @@ async def test_mlflow_gets_late_figures_at_their_step(monkeypatch: pytest.Monkey
     ]
 
 
+async def test_a_suite_draws_out_no_credentials_of_mlflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, places = Server(), []
+
+    def connect(tracking_uri: str | None) -> Server:
+        places.append(tracking_uri)
+        return server
+
+    install(monkeypatch, "mlflow", MlflowClient=connect)
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "sesame-4711")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://mine.test/")
+    with pytest.raises(InvalidInput, match="only to MLFLOW_TRACKING_URI"):
+        await MlflowTracker(WITH_FIGURES, "x", lambda: "https://evil.test").deliver(notice())
+    for url in ("https://mine.test", ""):
+        await MlflowTracker(WITH_FIGURES, "x", lambda url=url: url).deliver(notice())
+    assert places == ["https://mine.test", None]
+
+
 async def test_without_a_step_there_is_no_place_for_figures() -> None:
     await WandbTracker(WITH_FIGURES, "captions").deliver(notice(step=None))
 

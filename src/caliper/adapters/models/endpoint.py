@@ -93,8 +93,8 @@ def _parse(text: str, model: str, revision: str) -> Endpoint:
 
 
 _ADVICE = {
-    401: "it rejected the token (or none was sent); set CALIPER_TOKEN, or its line "
-    "in CALIPER_TOKENS_FILE",
+    401: "it rejected the token (or none was sent); set CALIPER_TOKEN and CALIPER_TOKEN_HOSTS, "
+    "or its line in CALIPER_TOKENS_FILE",
     403: "the token does not allow the use of this model",
     404: "nothing is served under this URL or by this model's name; check both",
     405: "it takes no chat completions under this URL; check it",

@@ -6,6 +6,7 @@ One run of the tracker holds a version of a suite.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,15 @@ from caliper.adapters.tracker_libraries import (
     start_run,
     tagged_run,
 )
+from caliper.core.errors import InvalidInput
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import Notice
 
 _SUITE = "caliper_suite"
+_SERVER = "MLFLOW_TRACKING_URI"
+_CREDENTIALS = tuple(
+    f"MLFLOW_TRACKING_{name}" for name in ("TOKEN", "USERNAME", "PASSWORD", "AUTH")
+)
 WITH_FIGURES = frozenset({NoticeKind.DECIDED, NoticeKind.PASSED, NoticeKind.REGRESSED})
 
 
@@ -50,7 +56,9 @@ class WandbTracker:
 
 @dataclass(frozen=True, slots=True)
 class MlflowTracker:
-    """ports.notices.NoticeTarget for MLflow. An empty `url` leaves the server to its settings."""
+    """ports.notices.NoticeTarget for MLflow. An empty `url` leaves the server to its settings;
+    credentials in the environment go to no other.
+    """
 
     kinds: Collection[NoticeKind]
     project: str
@@ -61,7 +69,13 @@ class MlflowTracker:
         await _in_thread("mlflow", notice, self._log)
 
     def _log(self, mlflow: Any, notice: Notice) -> None:
-        client = mlflow.MlflowClient(tracking_uri=self.url() or None)
+        url = self.url()
+        own = os.environ.get(_SERVER, "").rstrip("/")
+        # The suite may be somebody else's.
+        if url and url.rstrip("/") != own and any(map(os.environ.get, _CREDENTIALS)):
+            message = f"credentials of MLflow go only to {_SERVER}: set it to this server"
+            raise InvalidInput(message, field="url")
+        client = mlflow.MlflowClient(tracking_uri=url or None)
         experiment = experiment_id(client, self.project)
         name = _run_name(notice)
         run = tagged_run(client, experiment, _SUITE, name)

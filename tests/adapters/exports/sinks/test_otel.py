@@ -151,6 +151,22 @@ async def test_credentials_are_not_in_a_url() -> None:
     assert "secret" not in str(raised.value)
 
 
+@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS"])
+async def test_a_run_file_draws_out_no_headers(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "api-key=sesame-4711")
+    results = await kept_results("first")
+    with collecting() as (url, collector):
+        for named in ("", "http://127.0.0.1:1", url.replace("http:", "https:")):
+            monkeypatch.setenv(ENDPOINT, named)
+            with pytest.raises(InvalidInput, match=f"only to the collector in {ENDPOINT}") as told:
+                await export(results, f"otel:{url}")
+            assert "sesame-4711" not in str(told.value)
+        assert collector.records == []
+        monkeypatch.setenv(ENDPOINT, url)
+        await export(results, f"otel:{url}")
+    assert collector.records
+
+
 @pytest.mark.parametrize("where", ["", ":localhost", ":localhost:4317"])
 async def test_a_collector_has_a_url(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     monkeypatch.delenv(ENDPOINT, raising=False)

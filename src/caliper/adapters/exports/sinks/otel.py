@@ -21,6 +21,7 @@ from opentelemetry.sdk.environment_variables import (
     OTEL_EXPORTER_OTLP_ENDPOINT,
     OTEL_EXPORTER_OTLP_HEADERS,
     OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
+    OTEL_EXPORTER_OTLP_LOGS_HEADERS,
     OTEL_SERVICE_NAME,
 )
 from opentelemetry.sdk.resources import Resource
@@ -53,16 +54,23 @@ class OtelSink:
     """
 
     def __init__(self, where: str) -> None:
-        variables = (OTEL_EXPORTER_OTLP_LOGS_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT)
-        named = next(filter(None, map(os.environ.get, variables)), "")
-        url = urlsplit(where or named)
+        variable = OTEL_EXPORTER_OTLP_ENDPOINT
+        if os.environ.get(OTEL_EXPORTER_OTLP_LOGS_ENDPOINT):
+            variable = OTEL_EXPORTER_OTLP_LOGS_ENDPOINT
+        named = urlsplit(os.environ.get(variable, ""))
+        url = urlsplit(where) if where else named
         if not url.hostname or url.scheme not in ("http", "https"):
-            message = f"name a collector: otel:http://HOST:4317, or set {variables[1]}"
+            message = f"name a collector: otel:http://HOST:4317, or set {variable}"
             raise InvalidInput(message)
         if "@" in url.netloc:
             message = (
                 f"credentials belong in {OTEL_EXPORTER_OTLP_HEADERS}, not in a collector's URL"
             )
+            raise InvalidInput(message)
+        headers = (OTEL_EXPORTER_OTLP_LOGS_HEADERS, OTEL_EXPORTER_OTLP_HEADERS)
+        # A run file may be somebody else's.
+        if url[:2] != named[:2] and any(map(os.environ.get, headers)):
+            message = f"{headers[1]} go only to the collector in {variable}: set it to this one"
             raise InvalidInput(message)
         self._url = where
         self._place = f"{url.scheme}://{url.netloc}"
