@@ -57,20 +57,20 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """A line of the audit trail. `calls` is how many refused calls it stands for."""
+    """A line of the audit trail. One that stands for several refused calls has their number."""
 
     caller: str
     peer: str
     method: str
     object: str
     outcome: str
-    calls: int = 1
+    calls: int = 0
 
     def fields(self) -> dict[str, str | int]:
         """The fields of the line. Texts are bounded, and valid UTF-8."""
         names = ("caller", "peer", "method", "object", "outcome")
         texts: dict[str, str | int] = {name: _bounded(getattr(self, name)) for name in names}
-        return texts if self.calls == 1 else texts | {"calls": self.calls}
+        return texts | ({"calls": self.calls} if self.calls else {})
 
     def __str__(self) -> str:
         """JSON in ASCII, without line breaks."""
@@ -152,7 +152,7 @@ class Audit:
         except BaseException:
             if not record.is_refused:
                 # A caller who leaves gets no status.
-                record.outcome = code.name if (code := context.code()) else "CANCELLED"
+                record.outcome = getattr(context.code(), "name", "CANCELLED")
             raise
         finally:
             if record.is_refused:
