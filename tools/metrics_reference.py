@@ -78,8 +78,8 @@ def _windows() -> str:
 - `hour`: the samples of the last hour, at most {MAX_SAMPLES:,}.
 
 `last` and `hour` follow the broker's time, span the runs of a model, and start empty when the
-aggregator restarts. A sample counts with all its verdicts. An average appears once every planned
-task or domain has scores. Scores are updated every {scope.pace:g} s, or less often under load."""
+aggregator restarts. An average appears once every planned task or domain has scores. Scores are
+updated every {scope.pace:g} s, or less often under load."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -73,12 +74,16 @@ def test_letters_are_listed_shown_and_put_back_once(tmp_path: Path, kafka: Kafka
     replay = ("dead-letters", "replay", *there, "--json")
     assert "--all" in caliper(*replay, code=2).err
     assert "0-9" in caliper(*replay, "0-9", code=2).err
-    assert caliper(*replay, "0-1", code=0).told == {"replayed": ["0-1"], "before": []}
+    replayed = caliper(*replay, "0-1", code=0)
+    assert replayed.told == {"replayed": ["0-1"], "before": []}
+    (line,) = map(json.loads, replayed.err.splitlines())
+    assert (line["method"], line["object"]) == ("caliper dead-letters replay", "0-1")
     assert asyncio.run(next_job(kafka, JUDGE_JOBS)) == broken
     assert caliper(*replay, "--all", code=0).told == {"replayed": ["0-0"], "before": ["0-1"]}
     assert asyncio.run(next_job(kafka, PLAN_JOBS)) == planning
     everything = {"replayed": [], "before": ["0-0", "0-1"]}
-    assert caliper(*replay, "--run", RUN, code=0).told == everything
+    nothing_left = caliper(*replay, "--run", RUN, code=0)
+    assert (nothing_left.told, nothing_left.err) == (everything, "")
     listed = caliper("dead-letters", "list", *there, "--error", "NotFound", "--json", code=0)
     assert [letter["replayed"] for letter in listed.told] == [True, True]
 

@@ -1,7 +1,9 @@
 """`caliper runs purge` on a store in a directory."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from tests.fakes.command import Command
@@ -45,13 +47,18 @@ def test_old_runs_are_listed_first_and_removed_with_yes(tmp_path: Path, runs: li
     own, before = files(store / "runs" / runs[0]), files(store)
     size = sum(file.stat().st_size for file in own)
     purge = ("runs", "purge", "--store", "store", "--older-than", "30")
-    shown = caliper(*purge, code=Exit.DONE).out
+    listed = caliper(*purge, code=Exit.DONE)
+    shown = listed.out
+    assert listed.err == ""
     amount = f"{len(own)} objects, {size:,} bytes"
     assert f"{runs[0]}  2026-01-01 00:00  over failed  {amount}" in shown
     assert f"1 runs, {amount} to remove; nothing was changed" in shown
     assert runs[1] not in shown
     assert files(store) == before
-    told = caliper(*purge, "--yes", "--json", code=Exit.DONE).told
+    removed = caliper(*purge, "--yes", "--json", code=Exit.DONE)
+    told, (line,) = removed.told, map(json.loads, removed.err.splitlines())
+    assert (line["logger"], line["method"]) == ("caliper.audit", "caliper runs purge")
+    assert (line["object"], line["outcome"], line["peer"]) == (runs[0], "OK", gethostname())
     assert (told["removed"], told["objects"], told["bytes"]) == (True, len(own), size)
     assert [each["run"] for each in told["runs"]] == runs[:1]
     assert sorted(set(before) - set(files(store))) == sorted(own)

@@ -15,6 +15,7 @@ from tests.fakes.methods import CONTRACTS
 
 from caliper.adapters.wire.rpc import service_stub
 from caliper.api.judge.v1 import judge_pb2
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
@@ -66,9 +67,12 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
 
 @asynccontextmanager
 async def serving(
-    *services: Service, options: ServerOptions = OPTIONS, checks: Mapping[str, Check] | None = None
+    *services: Service,
+    options: ServerOptions = OPTIONS,
+    checks: Mapping[str, Check] | None = None,
+    telemetry: Telemetry = SILENT,
 ) -> AsyncIterator[GrpcServer]:
-    server = GrpcServer(options, services, checks or {})
+    server = GrpcServer(options, services, checks or {}, telemetry)
     await server.start()
     try:
         yield server
@@ -78,11 +82,11 @@ async def serving(
 
 @asynccontextmanager
 async def calling(
-    *services: Service, options: ServerOptions = OPTIONS
+    *services: Service, options: ServerOptions = OPTIONS, telemetry: Telemetry = SILENT
 ) -> AsyncIterator[grpc.aio.Channel]:
     """A channel to a server of `services`. Open calls end with the context."""
     async with (
-        serving(*services, options=replace(options, grace=0.0)) as server,
+        serving(*services, options=replace(options, grace=0.0), telemetry=telemetry) as server,
         grpc.aio.insecure_channel(str(server.address)) as channel,
     ):
         yield channel

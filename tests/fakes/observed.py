@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import grpc
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, end
@@ -117,6 +118,17 @@ async def foul(there: Installation) -> None:
     for topic in (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS):
         await stream.publish(Message(topic, f"foul-{uuid.uuid4().hex}", b"\xff\xff"))
     await stream.close()
+
+
+async def refused(there: Installation) -> None:
+    """Begin more uploads at the gateway than one caller may."""
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{there.ports['gateway']}") as channel:
+        upload = channel.stream_unary("/caliper.api.evaluate.v1.EvaluateService/UploadCaptions")
+        calls = [asyncio.ensure_future(upload().code()) for _ in range(3)]
+        done, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        assert {call.result() for call in done} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+        for call in calls:
+            call.cancel()
 
 
 async def evaluated(there: Installation, run: str) -> None:

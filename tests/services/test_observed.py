@@ -19,6 +19,7 @@ from tests.fakes.observed import (
     evaluated,
     foul,
     observed,
+    refused,
     stalled,
     suite_loop,
 )
@@ -47,6 +48,7 @@ async def test_every_query_finds_something(
     async with observed(ground, own_prometheus[0], delay=0.02) as there, AsyncExitStack() as stack:
         stack.enter_context(suite_loop(ground))
         await foul(there)
+        await refused(there)
         asked = [*queries(), *variables()]
         asked.append(Asked("the alert on dead letters", FIRES, over_time=False))
         # The backlog is measured every 15 s: a run may begin and end in between.

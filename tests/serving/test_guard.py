@@ -29,6 +29,7 @@ from caliper.api.judge.v1 import judge_pb2
 from caliper.core import errors
 from caliper.core.errors import HANDLING, InvalidInput, UnknownName
 from caliper.pipeline.work.log_subject import subject_ids
+from caliper.serving.audit import Audit
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import MAX_RECEIVED, Service
 from caliper.serving.guard import Guard
@@ -241,6 +242,9 @@ class SlowWrite:
     def time_remaining(self) -> None:
         return None
 
+    def code(self) -> grpc.StatusCode:
+        return self.codes[-1]
+
     async def write(self, response: str) -> None:
         self.writing.set()
         await self.sent.wait()
@@ -259,7 +263,7 @@ async def test_a_response_that_is_being_sent_when_streams_end_is_sent() -> None:
     async def continuation(_: object) -> Any:
         return grpc.unary_stream_rpc_method_handler(watch)
 
-    guard, context = Guard(None, deadline=60.0), SlowWrite()
+    guard, context = Guard(None, 60.0, Audit()), SlowWrite()
     details = SimpleNamespace(method="/grpc.health.v1.Health/Watch", invocation_metadata=())
     handler: Any = await guard.intercept_service(continuation, details)  # type: ignore[arg-type]
     call = asyncio.ensure_future(handler.unary_stream(None, context))

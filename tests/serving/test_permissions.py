@@ -127,15 +127,13 @@ async def test_what_is_not_there_is_unimplemented_for_callers_who_are_known(
         assert await code_of(call) is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_a_refusal_names_caller_and_role_and_never_the_token(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_refusal_says_what_is_needed(tmp_path: Path) -> None:
     options = replace(OPTIONS, tokens=token_file(tmp_path))
     judge = "/caliper.api.judge.v1.JudgeService/Judge"
     async with calling(*unwritten(), options=options) as channel:
-        for token in (TOKENS["read"], "token-of-nobody"):
-            with pytest.raises(grpc.aio.AioRpcError):
+        for token, reason in (
+            (TOKENS["read"], "a-read has the role read; this needs evaluate"),
+            ("token-of-nobody", "a valid bearer token is needed"),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError, match=reason):
                 await channel.unary_unary(judge)(b"", metadata=bearer(token))
-    assert "a-read has the role read; this needs evaluate" in caplog.text
-    assert "a valid bearer token is needed" in caplog.text
-    assert not any(token in caplog.text for token in (*TOKENS.values(), "token-of-nobody"))

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.cli.audit_lines import audit_line
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
@@ -126,7 +127,10 @@ def replay_letters(
         logs: LogReader, stream: JobStream
     ) -> tuple[list[StoredLetter], list[StoredLetter]]:
         chosen = await find_letters(logs, which)
-        return await replay(stream, chosen), [kept for kept in chosen if kept.replayed]
+        with audit_line("dead-letters replay") as record:
+            record.object = " ".join(kept.letter.name for kept in chosen if not kept.replayed)
+            done = await replay(stream, chosen)
+        return done, [kept for kept in chosen if kept.replayed]
 
     done, before = asyncio.run(_with_kafka(kafka, replay_chosen))
     if json:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from caliper.cli.audit_lines import audit_line
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
@@ -105,12 +106,21 @@ async def _purge(
     clock, old = SystemClock(), list[OldRun]()
     store = PackedStore(store_at(place), clock)
     async for each in old_runs(store, retention, clock.now()):
-        if yes and not await delete_run(store, each):
+        if yes and not await _remove(store, each):
             continue
         old.append(each)
         if not quiet:
             OUT.print(_line(each), soft_wrap=True, highlight=False)
     return old
+
+
+async def _remove(store: PackedStore, old: OldRun) -> bool:
+    with audit_line("runs purge", old.run) as record:
+        removed = await delete_run(store, old)
+        if not removed:
+            # Started again: it stays.
+            record.outcome = "ABORTED"
+    return removed
 
 
 def _line(old: OldRun) -> str:

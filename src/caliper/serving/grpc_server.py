@@ -18,7 +18,9 @@ from grpc_reflection.v1alpha import reflection
 
 from caliper.adapters.wire.rpc import generic_handler
 from caliper.core.errors import InvalidInput
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
+from caliper.serving.audit import Audit
 from caliper.serving.guard import Guard
 from caliper.serving.health import Check, Health, follow
 from caliper.serving.tokens import TokenFile
@@ -85,10 +87,17 @@ class Service:
 
 
 class GrpcServer:
-    """Serves `services` until stopped. Ready while none of `checks` fails."""
+    """Serves `services` until stopped. Ready while none of `checks` fails.
+
+    `telemetry` counts refused calls.
+    """
 
     def __init__(
-        self, options: ServerOptions, services: Iterable[Service], checks: Mapping[str, Check]
+        self,
+        options: ServerOptions,
+        services: Iterable[Service],
+        checks: Mapping[str, Check],
+        telemetry: Telemetry = SILENT,
     ) -> None:
         """Raises InvalidInput for options that would give other machines open access, and for a
         token file that cannot be read.
@@ -97,11 +106,13 @@ class GrpcServer:
         self._options = options
         self._services = list(services)
         self._checks = dict(checks)
-        self._guard = Guard(TokenFile(options.tokens) if options.tokens else None, options.deadline)
+        self._audit = Audit(telemetry)
+        tokens = TokenFile(options.tokens) if options.tokens else None
+        self._guard = Guard(tokens, options.deadline, self._audit)
         self._health = Health(service.name for service in self._services)
         self._main: grpc.aio.Server | None = None
         self._probed: grpc.aio.Server | None = None
-        self._health_task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.address = options.listen
         self.health_address = options.health
 
@@ -142,7 +153,7 @@ class GrpcServer:
         await server.start()
         self._main = server
         checking = follow(self._health, self._checks, self._options.check_every)
-        self._health_task = asyncio.create_task(checking)
+        self._tasks = [asyncio.create_task(checking), asyncio.create_task(self._audit.run())]
 
     def drain(self) -> None:
         """Report not ready, so that no new callers are routed here; calls are still answered."""
@@ -155,11 +166,12 @@ class GrpcServer:
         """
         self.drain()
         self._guard.end_streams()
-        if self._health_task is not None:
-            self._health_task.cancel()
-            await asyncio.gather(self._health_task, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._main is not None:
             await self._main.stop(self._options.grace)
+        self._audit.refusals.end_minute()
         if self._probed is not None:
             await self._probed.stop(None)
 

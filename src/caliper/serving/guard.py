@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 
 from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.pipeline.work.log_subject import log_subject
+from caliper.serving.audit import Audit, AuditRecord
 from caliper.serving.calls import Context, begin
 from caliper.serving.permissions import RULES, Rule
 from caliper.serving.statuses import abort, status, status_of
@@ -45,20 +46,21 @@ _SHAPES: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
 class _RefusedError(Exception):
     """A call that is refused."""
 
-    def __init__(self, code: grpc.StatusCode, message: str) -> None:
-        self.code, self.message = code, message
+    def __init__(self, code: grpc.StatusCode, message: str, caller: Caller = _ANONYMOUS) -> None:
+        self.code, self.message, self.caller = code, message, caller
         super().__init__(message)
 
 
 class Guard(grpc.aio.ServerInterceptor):
     """Authorizes calls, bounds them per caller, enforces deadlines, and turns errors into statuses.
+    Changes and refusals go to `audit`.
 
     Without `tokens`, every caller may call every method that has a rule. `deadline` (seconds)
     applies to calls without one.
     """
 
-    def __init__(self, tokens: TokenFile | None, deadline: float) -> None:
-        self._tokens = tokens
+    def __init__(self, tokens: TokenFile | None, deadline: float, audit: Audit) -> None:
+        self._tokens, self._audit = tokens, audit
         self._deadline = deadline
         self._lasting: set[asyncio.Timeout] = set()
         self._in_flight: Counter[tuple[str, Rule]] = Counter()
@@ -77,40 +79,53 @@ class Guard(grpc.aio.ServerInterceptor):
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
         """The guarded handler of a call, or a handler that refuses it."""
+        method = handler_call_details.method
         try:
             caller, rule = self._authorize(handler_call_details)
         except _RefusedError as refusal:
-            _LOG.warning("refused %s: %s", handler_call_details.method, refusal)
-            return _refusing(refusal)
+            return self._refusing(method, refusal)
         handler = await continuation(handler_call_details)
         if handler is None:
             # gRPC answers UNIMPLEMENTED, which tells clients to fall back to an older API.
             return None
         if rule is None:
-            message = f"nobody may call {handler_call_details.method}"
-            _LOG.warning("refused %s: no role may call it", handler_call_details.method)
-            return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
-        return self._guarded(handler, rule, caller.name)
+            code, message = grpc.StatusCode.PERMISSION_DENIED, f"nobody may call {method}"
+            return self._refusing(method, _RefusedError(code, message, caller))
+        return self._guarded(handler, rule, method, caller)
 
     def _authorize(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
         caller = _ANONYMOUS if self._tokens is None else _caller(self._tokens, details)
         rule = RULES.get(details.method)
         if rule is not None and not caller.role.includes(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
-            raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
+            raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message, caller)
         return caller, rule
 
-    def _guarded(self, handler: Handler, rule: Rule, caller: str) -> Handler:
+    def _refusing(self, method: str, refusal: _RefusedError) -> Handler:
+        """A handler that refuses a call of any shape before reading its messages."""
+
+        async def refuse(_: Any, context: Context) -> None:
+            record = AuditRecord(method, refusal.caller)
+            record.refuse(refusal.code.name)
+            with self._audit.call(record, context):
+                await abort(context, status(refusal.code, refusal.message))
+
+        return grpc.stream_stream_rpc_method_handler(refuse)
+
+    def _guarded(self, handler: Handler, rule: Rule, method: str, caller: Caller) -> Handler:
         shape = bool(handler.request_streaming), bool(handler.response_streaming)
         name, make = _SHAPES[shape]
         behaviour: Behaviour = getattr(handler, name)
 
         async def answering(request: Any, context: Context) -> Any:
-            async with self._around(request, rule, caller, context):
-                return await behaviour(_checked(request), context)
+            record = AuditRecord(method, caller)
+            async with self._around(request, rule, record, context):
+                response = await behaviour(_checked(request), context)
+                record.name_object(response)
+                return response
 
         async def streaming(request: Any, context: Context) -> None:
-            async with self._around(request, rule, caller, context):
+            async with self._around(request, rule, AuditRecord(method, caller), context):
                 await _stream(behaviour(_checked(request), context), context)
 
         return make(
@@ -121,7 +136,7 @@ class Guard(grpc.aio.ServerInterceptor):
 
     @asynccontextmanager
     async def _around(
-        self, request: Any, rule: Rule, caller: str, context: Context
+        self, request: Any, rule: Rule, record: AuditRecord, context: Context
     ) -> AsyncIterator[None]:
         # None without a deadline, which gRPC's types omit.
         seconds: float | None = context.time_remaining()
@@ -129,11 +144,12 @@ class Guard(grpc.aio.ServerInterceptor):
             asked = self._deadline if seconds is None else seconds
             seconds = min(asked, max(_LONGEST, self._deadline))
         limit = asyncio.timeout(0 if rule.is_stream and self._stopping else seconds)
-        with log_subject(getattr(request, "run", "")):
+        record.name_object(request)
+        with self._audit.call(record, context), log_subject(getattr(request, "run", "")):
             try:
                 async with limit:
                     begin(limit.when())
-                    with self._tracked(limit, rule, caller):
+                    with self._tracked(limit, rule, record):
                         yield
             except grpc.aio.AbortError:
                 raise
@@ -141,11 +157,13 @@ class Guard(grpc.aio.ServerInterceptor):
                 await abort(context, self._status(error, rule, limit))
 
     @contextmanager
-    def _tracked(self, limit: asyncio.Timeout, rule: Rule, caller: str) -> Iterator[None]:
+    def _tracked(self, limit: asyncio.Timeout, rule: Rule, record: AuditRecord) -> Iterator[None]:
         """Count the call, and track the limit of a long-lived stream, so that `end_streams` can
         move it. Raises BackendOverloaded if the caller has too many such calls in flight.
         """
+        caller = record.caller.name
         if self._in_flight[caller, rule] >= rule.in_flight:
+            record.refuse(grpc.StatusCode.RESOURCE_EXHAUSTED.name)
             message = f"one caller may have {rule.in_flight} such calls in flight"
             raise BackendOverloaded(f"{message}; try again when one has ended")
         self._in_flight[caller, rule] += 1
@@ -176,15 +194,6 @@ def _caller(tokens: TokenFile, details: grpc.HandlerCallDetails) -> Caller:
         message = "a valid bearer token is needed (metadata authorization: Bearer TOKEN)"
         raise _RefusedError(grpc.StatusCode.UNAUTHENTICATED, message)
     return caller
-
-
-def _refusing(refusal: _RefusedError) -> Handler:
-    """A handler that refuses a call of any shape before reading its messages."""
-
-    async def refuse(_: Any, context: Context) -> None:
-        await abort(context, status(refusal.code, refusal.message))
-
-    return grpc.stream_stream_rpc_method_handler(refuse)
 
 
 def _safe_parser(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:

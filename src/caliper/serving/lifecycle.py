@@ -11,6 +11,7 @@ from typing import Any
 
 from caliper.pipeline.work.worker import Worker, first_failure
 from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
 
@@ -46,6 +47,7 @@ class TopicWork:
 class ServiceParts:
     """The parts of a service. When it stops, `workers` drains, `tasks` are cancelled, and `close`
     is called last. `later` opens further parts, while the service is live and not ready.
+    `telemetry` counts refused calls.
     """
 
     services: tuple[Service, ...]
@@ -54,6 +56,7 @@ class ServiceParts:
     checks: Mapping[str, Check] = field(default_factory=dict)
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
     later: tuple[Callable[[], Awaitable[ServiceParts]], ...] = ()
+    telemetry: Telemetry = SILENT
 
 
 def merge_parts(parts: Sequence[ServiceParts]) -> ServiceParts:
@@ -65,6 +68,7 @@ def merge_parts(parts: Sequence[ServiceParts]) -> ServiceParts:
         checks={name: check for part in parts for name, check in part.checks.items()},
         close=tuple(close for part in parts for close in part.close),
         later=tuple(later for part in parts for later in part.later),
+        telemetry=next((part.telemetry for part in parts if part.telemetry is not SILENT), SILENT),
     )
 
 
@@ -84,7 +88,7 @@ class ServiceRun:
 
     def __init__(self, options: ServerOptions, parts: ServiceParts) -> None:
         self._options, self._parts = options, parts
-        self.server = GrpcServer(options, (), {})
+        self.server = GrpcServer(options, (), {}, parts.telemetry)
         self.stopping = asyncio.Event()
         self.probed, self.started = asyncio.Event(), asyncio.Event()
         self._workers: list[TopicWork] = []

@@ -10,6 +10,7 @@ from typing import Literal
 
 from caliper.pipeline.work import worker
 from caliper.pipeline.work.log_subject import subject_ids
+from caliper.serving.audit import LOGGER, AuditLine
 from caliper.wiring.settings import Settings
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"
@@ -47,10 +48,20 @@ class LogSettings(Settings):
         )
 
 
+def log_audit_lines() -> None:
+    """Log the audit lines of a command to standard error, as JSON."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter())
+    log = logging.getLogger(LOGGER)
+    log.setLevel(logging.INFO)
+    log.handlers = [handler]
+
+
 class JsonFormatter(logging.Formatter):
     """One line of ASCII per record, whatever text it holds: the rest is escaped.
 
-    Nothing else that libraries attach to a record is written: it may hold secrets.
+    An audit line has fields of its own. Nothing else that libraries attach to a record is written:
+    it may hold secrets.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -58,9 +69,10 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
-            **subject_ids(),
         }
+        if isinstance(record.msg, AuditLine):
+            return json.dumps(fields | {"message": "audit"} | record.msg.fields())
+        fields |= {"message": record.getMessage(), **subject_ids()}
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)
         # A lone surrogate is no UTF-8, and strict readers refuse its escape.

@@ -138,6 +138,7 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
 def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) -> ServiceParts:
     """The service, with its metrics served at the address in its settings."""
     metrics = metrics_parts(ground.telemetry, settings.metrics(), settings.tls_certificate)
+    metrics = replace(metrics, telemetry=ground.telemetry)
     return merge_parts([parts, metrics, *peer_parts(settings, ground)])
 
 

@@ -22,6 +22,7 @@ from caliper.ports.telemetry import (
     AnchorsJudged,
     BacklogRead,
     CallEnded,
+    CallRefused,
     CertificateRead,
     CheckpointScored,
     DeadLetterSent,
@@ -106,6 +107,7 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         AnchorsJudged("judge", "captionqa", 0.98),
         BacklogRead("judge-jobs", Backlog(5, 2, 8.0)),
         CertificateRead("kafka", 9.0),
+        CallRefused("JudgeService/Judge", "permission_denied"),
     ]
     stage = telemetry.stage("judge")
     for event in of_stage:

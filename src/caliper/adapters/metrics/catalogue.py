@@ -164,6 +164,11 @@ PEER_CERTIFICATE = _gauge(
     "When the first of a peer's TLS certificates expires",
     ("peer",),
 )
+REFUSED = _counter(
+    "caliper_refused_calls_total",
+    "Calls refused for token, role or too many in flight",
+    ("method", "reason"),
+)
 
 STAGE_METRICS = (
     JOB_SECONDS,
@@ -194,6 +199,6 @@ SCORE_METRICS = (
     SNAPSHOT,
     ANCHOR,
 )
-SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE)
+SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE, REFUSED)
 SUITE_METRICS = (SUITE_SCORE, SUITE_STEP)
 METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS, *SUITE_METRICS)

@@ -81,16 +81,17 @@ LABELS = (
         "reason",
         tuple(str(reason) for reason in Reason if reason is not Reason.NOT_DRAWN),
         "of unscored verdicts; retries and dead letters have an error such as "
-        "`backend_overloaded`, or `internal` for a defect",
+        "`backend_overloaded`, or `internal` for a defect; refused calls a status such as "
+        "`permission_denied`",
     ),
     Label(
         "topic",
         (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS),
-        "dead letters: the job's topic; lag: the topic that is read (the aggregator reads the last "
-        "two)",
+        "dead letters: the job's topic; lag: the topic that is read",
         closed=True,
     ),
     Label("partition", (), "its number, from 0; for jobs those assigned to this process"),
+    Label("method", ("unknown",), "or `EvaluateService/StartEvaluation`"),
     Label("kind", ("prompt", "completion", "cached"), "", closed=True),
     Label("version", (), "as `caliper --version` prints it"),
 )

@@ -266,6 +266,9 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.CertificateRead: lambda to, _, event: to.gauge(
         catalogue.PEER_CERTIFICATE, event.peer
     ).set(event.time),
+    events.CallRefused: lambda to, _, event: to.counter(
+        catalogue.REFUSED, event.method, event.reason
+    ).inc(),
     events.CheckpointScored: _suite,
     events.SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
 }

@@ -1,0 +1,304 @@
+"""The audit trail: one line per change and per refused call, and none for reads."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from tests.fakes.grpc_serving import (
+    OPTIONS,
+    TOKENS,
+    bearer,
+    calling,
+    code_of,
+    forever,
+    judging,
+    stub_of,
+    token_file,
+)
+from tests.fakes.methods import CONTRACTS, methods, path_of
+from tests.fakes.telemetry import RecordedTelemetry, until
+
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.api.judge.v1 import judge_pb2
+from caliper.api.suites.v1 import suites_pb2
+from caliper.core.errors import NotFound
+from caliper.ports.telemetry import SILENT, CallRefused
+from caliper.serving.audit import (
+    CHANGES,
+    LOGGER,
+    Audit,
+    AuditLine,
+    AuditRecord,
+    RefusalLog,
+    peer_address,
+)
+from caliper.serving.grpc_server import Service
+from caliper.serving.lifecycle import ServiceParts, merge_parts
+from caliper.serving.permissions import RULES
+from caliper.serving.tokens import Caller, Role
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.logs import JsonFormatter
+from caliper.wiring.service_settings import JudgeSettings
+from caliper.wiring.startup import with_metrics
+
+RUN = "0123456789abcdef"
+EVALUATE = "/caliper.api.evaluate.v1.EvaluateService"
+JUDGE = "/caliper.api.judge.v1.JudgeService/Judge"
+MODEL_CALLS = {
+    "/caliper.api.captioner.v1.CaptionerService/Caption",
+    JUDGE,
+    "/caliper.api.qa_reader.v1.QaReaderService/Answer",
+}
+"""They leave nothing behind."""
+TEAM, READER = bearer(TOKENS["evaluate"]), bearer(TOKENS["read"])
+ANYBODY = Caller("", Role.ADMIN)
+LINE = AuditLine("", "10.0.0.1", JUDGE, "", "UNAUTHENTICATED")
+
+
+class Evaluating:
+    """EvaluateService with one run."""
+
+    def __init__(self) -> None:
+        self.starting = asyncio.Event()
+
+    async def StartEvaluation(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
+        if request.name == "slow":
+            self.starting.set()
+            await forever()
+        if not request.benchmarks:
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "used before")
+        return pb.StartEvaluationResponse(evaluation=pb.Evaluation(run=RUN))
+
+    async def CancelEvaluation(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
+        raise NotFound("no such run")
+
+    async def GetEvaluation(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
+        return pb.GetEvaluationResponse()
+
+    async def UploadCaptions(self, requests: Any, context: Any) -> Any:  # noqa: N802 - its name
+        assert [request async for request in requests]
+        return pb.UploadCaptionsResponse(captions="a" * 64)
+
+
+@pytest.fixture
+def servicer() -> Evaluating:
+    return Evaluating()
+
+
+@pytest.fixture
+async def stub(servicer: Evaluating, tmp_path: Path) -> AsyncIterator[Any]:
+    service = Service(CONTRACTS["EvaluateService"], servicer)
+    options = replace(OPTIONS, tokens=token_file(tmp_path))
+    async with calling(service, options=options) as channel:
+        yield stub_of("EvaluateService", channel)
+
+
+@pytest.fixture(autouse=True)
+def _every_level(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    with caplog.at_level(logging.INFO, LOGGER):
+        yield
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    return [json.loads(record.getMessage()) for record in caplog.records if record.name == LOGGER]
+
+
+def ends(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str, str]]:
+    """The method, object and outcome of each line."""
+    return [
+        (line["method"].removeprefix(f"{EVALUATE}/"), line["object"], line["outcome"])
+        for line in lines(caplog)
+    ]
+
+
+def test_every_method_that_needs_more_than_reading_is_audited() -> None:
+    changing = {path for path, rule in RULES.items() if rule.role is Role.EVALUATE}
+    assert changing == {*CHANGES, *MODEL_CALLS}
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_the_fields_that_name_an_object_exist(path: str) -> None:
+    (method,) = (method for method in methods() if path_of(method) == path)
+    for dotted in CHANGES[path]:
+        first, _, second = dotted.partition(".")
+        sides = (method.input_type, method.output_type)
+        (field,) = {side.fields_by_name.get(first) for side in sides} - {None}
+        assert not second or second in field.message_type.fields_by_name
+
+
+def test_a_checkpoint_without_a_name_is_its_revision() -> None:
+    record = AuditRecord("/caliper.api.suites.v1.CheckpointService/RegisterCheckpoint", ANYBODY)
+    checkpoint = suites_pb2.Checkpoint(revision="abc")
+    record.name_object(suites_pb2.RegisterCheckpointRequest(checkpoint=checkpoint))
+    assert record.object == "abc"
+
+
+async def test_changes_have_lines_and_reads_have_none(
+    stub: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    start = pb.StartEvaluationRequest(name="step-1\n000", benchmarks=[pb.BenchmarkRequest()])
+    await stub.StartEvaluation(start, metadata=TEAM)
+    start.ClearField("benchmarks")
+    await code_of(stub.StartEvaluation(start, metadata=TEAM))
+    await code_of(stub.CancelEvaluation(pb.CancelEvaluationRequest(run=RUN), metadata=TEAM))
+    await stub.GetEvaluation(pb.GetEvaluationRequest(run=RUN), metadata=TEAM)
+    caption = pb.UploadedCaption(sample="a", text="A text of somebody.")
+    upload = iter([pb.UploadCaptionsRequest(caption=caption)])
+    await stub.UploadCaptions(upload, metadata=TEAM)
+    assert ends(caplog) == [
+        ("StartEvaluation", RUN, "OK"),
+        ("StartEvaluation", "step-1\n000", "ALREADY_EXISTS"),
+        ("CancelEvaluation", RUN, "NOT_FOUND"),
+        ("UploadCaptions", "a" * 64, "OK"),
+    ]
+    assert {(line["caller"], line["peer"]) for line in lines(caplog)} == {
+        ("a-evaluate", "127.0.0.1")
+    }
+    assert caption.text not in caplog.text
+
+
+async def test_a_change_whose_caller_leaves(
+    stub: Any, servicer: Evaluating, caplog: pytest.LogCaptureFixture
+) -> None:
+    logged = asyncio.Event()
+
+    class Notice(logging.Filter):
+        def filter(self, record: logging.LogRecord) -> bool:
+            logged.set()
+            return True
+
+    with caplog.filtering(Notice()):
+        call = stub.StartEvaluation(pb.StartEvaluationRequest(name="slow"), metadata=TEAM)
+        await servicer.starting.wait()
+        call.cancel()
+        await logged.wait()
+    assert ends(caplog) == [("StartEvaluation", "slow", "CANCELLED")]
+
+
+async def test_refused_calls_have_lines_and_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(RULES, JUDGE, replace(RULES[JUDGE], in_flight=0))  # type: ignore[arg-type]
+    options, telemetry = replace(OPTIONS, tokens=token_file(tmp_path)), RecordedTelemetry()
+    async with calling(judging(forever), options=options, telemetry=telemetry) as channel:
+        judge, request = stub_of("JudgeService", channel).Judge, judge_pb2.JudgeRequest()
+        for metadata in (bearer("token-of-nobody"), READER, TEAM):
+            await code_of(judge(request, metadata=metadata))
+        await code_of(channel.unary_unary("/of.nobody/x")(b""))
+    assert [(line["caller"], line["method"], line["outcome"]) for line in lines(caplog)] == [
+        ("", JUDGE, "UNAUTHENTICATED"),
+        ("a-read", JUDGE, "PERMISSION_DENIED"),
+        ("a-evaluate", JUDGE, "RESOURCE_EXHAUSTED"),
+        ("", "/of.nobody/x", "UNAUTHENTICATED"),
+    ]
+    assert telemetry.of(CallRefused) == [
+        CallRefused("JudgeService/Judge", "unauthenticated"),
+        CallRefused("JudgeService/Judge", "permission_denied"),
+        CallRefused("JudgeService/Judge", "resource_exhausted"),
+        CallRefused("unknown", "unauthenticated"),
+    ]
+    tokens = (*TOKENS.values(), "token-of-nobody")
+    assert not any(token in caplog.text for token in tokens)
+
+
+async def test_wrong_tokens_of_an_address_lock_nobody_out(
+    stub: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(25):
+        call = stub.GetEvaluation(pb.GetEvaluationRequest(), metadata=bearer(f"no{number}"))
+        assert await code_of(call) is grpc.StatusCode.UNAUTHENTICATED
+    await stub.GetEvaluation(pb.GetEvaluationRequest(), metadata=READER)
+    assert len(lines(caplog)) == 20
+
+
+async def test_a_server_that_stops_tells_of_the_rest(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = replace(OPTIONS, tokens=token_file(tmp_path))
+    async with calling(judging(forever), options=options) as channel:
+        for _ in range(23):
+            await code_of(channel.unary_unary(JUDGE)(b""))
+    (*_, last) = lines(caplog)
+    assert (last["peer"], last["outcome"], last["calls"]) == ("127.0.0.1", "UNAUTHENTICATED", 3)
+
+
+def test_the_first_refusals_of_a_minute_and_the_number_of_the_rest(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log = RefusalLog(lines=2)
+    for method in ("/a", "/b", "/c", "/d"):
+        log.add(replace(LINE, method=method))
+    log.add(replace(LINE, peer="10.0.0.2"))
+    log.add(replace(LINE, caller="ours", outcome="PERMISSION_DENIED"))
+    log.end_minute()
+    log.add(LINE)
+    log.end_minute()
+    found = [(line["peer"], line["method"], line.get("calls")) for line in lines(caplog)]
+    assert found == [
+        ("10.0.0.1", "/a", None),
+        ("10.0.0.1", "/b", None),
+        ("10.0.0.2", JUDGE, None),
+        ("10.0.0.1", JUDGE, None),
+        ("10.0.0.1", "", 2),
+        ("10.0.0.1", JUDGE, None),
+    ]
+
+
+def test_it_counts_for_a_bounded_number_of_peers(caplog: pytest.LogCaptureFixture) -> None:
+    log = RefusalLog(lines=1, sources=2)
+    for peer in ("a", "b", "a", "a", "c", "d"):
+        log.add(replace(LINE, peer=peer))
+    # `b` had been quiet for longest when `c` came, and then `a`, of which two were not told.
+    found = [(line["peer"], line.get("calls", 1)) for line in lines(caplog)]
+    assert found == [("a", 1), ("b", 1), ("c", 1), ("d", 1), ("a", 2)]
+    log.add(replace(LINE, peer="b"))
+    assert len(lines(caplog)) == 6
+
+
+async def test_minutes_end_by_themselves(caplog: pytest.LogCaptureFixture) -> None:
+    audit = Audit()
+    for _ in range(21):
+        audit.refusals.add(LINE)
+    minutes = asyncio.create_task(audit.run(minute=0))
+    await until(lambda: len(lines(caplog)) == 21)
+    minutes.cancel()
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("ipv4:10.1.2.3:50051", "10.1.2.3"),
+        ("ipv6:%5B::1%5D:50051", "::1"),
+        ("ipv6:[fe80::1%25eth0]:1", "fe80::1%eth0"),
+        ("unix:/run/x", "unix:/run/x"),
+    ],
+)
+def test_the_address_of_a_peer(peer: str, address: str) -> None:
+    assert peer_address(peer) == address
+
+
+@pytest.mark.parametrize("formatter", [logging.Formatter("%(message)s"), JsonFormatter()])
+def test_what_a_caller_chooses_stays_in_its_field(formatter: logging.Formatter) -> None:
+    line = replace(LINE, object='x"\n\u2028\x1b[0m\ud800', method="/" + "m" * 5000)
+    fields = {"name": LOGGER, "msg": line, "created": 1.5, "levelname": "INFO"}
+    text = formatter.format(logging.makeLogRecord(fields))
+    assert text.isascii()
+    assert text.isprintable()
+    found = json.loads(text)
+    assert found["object"] == 'x"\n\u2028\x1b[0m?'
+    assert len(found["method"]) < 1100
+    if isinstance(formatter, JsonFormatter):
+        common = {"time": "1970-01-01T00:00:01.500+00:00", "level": "INFO", "logger": LOGGER}
+        assert found == common | {"message": "audit"} | line.fields()
+
+
+def test_a_service_counts_in_its_own_telemetry() -> None:
+    ground = replace(memory_ground(Any), telemetry=RecordedTelemetry())  # type: ignore[arg-type]
+    assert with_metrics(ServiceParts(()), ground, JudgeSettings()).telemetry is ground.telemetry
+    assert merge_parts([ServiceParts(()), ServiceParts(())]).telemetry is SILENT
