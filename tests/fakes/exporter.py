@@ -74,6 +74,7 @@ def samples(age: float, now: float) -> Iterator[Sample]:
     for peer in ("kafka", "store", "model"):
         ends = now + 200 * 24 * 3600
         yield "caliper_peer_certificate_expiry_timestamp_seconds", {"peer": peer}, ends
+    yield "caliper_unverified_replies_total", {"signature": "missing"}, 2
     for model, better in MODELS.items():
         yield "caliper_run_started_timestamp_seconds", {"model": model}, now - age + better
         for benchmark in FIGURES:

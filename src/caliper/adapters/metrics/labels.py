@@ -15,6 +15,7 @@ from caliper.pipeline.planning.publisher import (
     RUNS,
     VERDICTS,
 )
+from caliper.ports.signatures import Signature
 from caliper.ports.telemetry import JobEnd, Window
 
 
@@ -83,6 +84,7 @@ LABELS = (
         "of unscored verdicts; retries and dead letters have an error such as "
         "`backend_overloaded`, or `internal` for a defect",
     ),
+    Label("signature", tuple(map(str, Signature)), "", closed=True),
     Label(
         "topic",
         (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS),
