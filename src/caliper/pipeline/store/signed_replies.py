@@ -26,7 +26,7 @@ _FIELD, _END = b'{"mac":"', b'",'
 _FIRST, _LAST = len(_FIELD), len(_FIELD) + 64
 _REST = _LAST + len(_END)
 _RUNS = 1024
-"""Runs of which is known that they were logged: with more at once, some are logged again."""
+"""Runs that are remembered as logged: with more at once, some are logged again."""
 
 
 class SignedReplies(StoreView):
@@ -68,14 +68,16 @@ class SignedReplies(StoreView):
         # A damaged reply is empty.
         if not data or pack_key(key) is None:
             return data
-        if not data.startswith(_FIELD):
-            return self._refuse(key, Signature.MISSING)
         mac, content = data[_FIRST:_LAST], b"{" + data[_REST:]
-        if any(hmac.compare_digest(mac, _mac(each, key, content)) for each in self._keys):
+        if not data.startswith(_FIELD):
+            self._note(key, Signature.MISSING)
+        elif any(hmac.compare_digest(mac, _mac(each, key, content)) for each in self._keys):
             return content
-        return self._refuse(key, Signature.WRONG)
+        else:
+            self._note(key, Signature.WRONG)
+        return None
 
-    def _refuse(self, key: str, signature: Signature) -> None:
+    def _note(self, key: str, signature: Signature) -> None:
         self._telemetry.record(UnverifiedReply(signature))
         run = self._run_of_task()
         if run not in self._logged:
