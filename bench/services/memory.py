@@ -31,8 +31,8 @@ class Found:
 
 async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
     """Measure one judge with the stub at `url`."""
-    ground = memory_ground(DirectoryStore(folder / "store"))
     settings = SETTINGS[kind.role](model=f"bench:{url}", in_flight=size.in_flight)
+    ground = memory_ground(DirectoryStore(folder / "store")).with_reply_keys(settings.reply_keys())
     parts, answering = stage(kind.role, settings, ground)
     stages = LocalStages({kind.role: StageDescription(answering.identities, answering.pack.digest)})
     backlog = await plan_jobs(

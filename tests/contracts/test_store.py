@@ -21,9 +21,11 @@ from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
 from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.signed_replies import SignedReplies
 from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import DeletableStore, ObjectStore
+from caliper.ports.telemetry import SILENT
 
 
 class TestMemoryStore(DeletableStoreContract):
@@ -132,6 +134,14 @@ def test_a_directory_holds_what_was_put(
     found = asyncio.run(walk())
     assert found == objects
     assert list(found) == sorted(objects)
+
+
+class TestSignedReplies(StoreContract):
+    kind = SignedReplies
+
+    @pytest.fixture
+    def store(self) -> ObjectStore:
+        return SignedReplies(MemoryStore(), [b"key"], SILENT, str)
 
 
 class TestUnwrittenStore(StoreContract):

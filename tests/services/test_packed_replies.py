@@ -42,9 +42,11 @@ async def counts(store: ObjectStore) -> Mapping[str, int]:
     return Counter([key.partition("/")[0] async for key in store.list("")])
 
 
-def services(store: MemoryStore, model: str) -> AbstractAsyncContextManager[RemoteGateway]:
+def services(
+    store: MemoryStore, model: str, *keys: bytes
+) -> AbstractAsyncContextManager[RemoteGateway]:
     return installation(
-        memory_ground(store),
+        memory_ground(store).with_reply_keys(keys),
         JudgeSettings(model=model, anchors=False),
         QaReaderSettings(model=model, anchors=False),
         CaptionerSettings(model=model),
@@ -81,3 +83,15 @@ async def _purged(store: MemoryStore, captions: int) -> None:
     # The captioner's replies stay: other runs may use them.
     (name,) = [key for key in store.objects if key.startswith("packs/")]
     assert name.rpartition("-")[2] == f"{captions}.pack"
+
+
+async def test_with_a_key_replies_from_before_are_asked_again_once() -> None:
+    store, asked, rows = MemoryStore(), list[int](), []
+    async with ChatServer(otherwise=answer("A")) as chat:
+        for names, keys in {("before",): (), ("first", "second"): (b"key",)}.items():
+            async with services(store, f"tgi:{chat.url}", *keys) as gateway:
+                for name in names:
+                    rows.append(await rows_of(gateway, await evaluated(gateway, store, name)))
+                    asked.append(len(chat.requests))
+    assert asked == [asked[0], 2 * asked[0], 2 * asked[0]]
+    assert rows[0] == rows[1] == rows[2]

@@ -113,6 +113,7 @@ async def _serve(options: ServeOptions) -> None:
         ground = memory_ground(store)
     else:
         ground = kafka_ground(store, kafka_access(options.kafka, client, "--kafka"))
+    ground = ground.with_reply_keys(settings.reply_keys())
     captioner_settings = None
     if options.captioner is not None:
         captioner_settings = read_settings(CaptionerSettings, model=options.captioner)

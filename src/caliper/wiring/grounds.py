@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.signed_replies import SignedReplies
+from caliper.pipeline.work.log_subject import subject_ids
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -24,6 +26,7 @@ from caliper.ports.stream import JobStream, LogReader
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.endpoint_settings import ReplySettings
 from caliper.wiring.settings import variable
 
 if TYPE_CHECKING:
@@ -62,6 +65,18 @@ class Ground:
     def runs(self) -> RunBook:
         """The runs in the store, with a cache of their own."""
         return RunBook(self.store, self.clock)
+
+    def with_reply_keys(self, keys: Sequence[bytes]) -> Ground:
+        """The same infrastructure; in its `store`, replies are signed and verified if there are
+        keys.
+        """
+        if not keys:
+            return self
+        return replace(self, store=SignedReplies(self.store, keys, self.telemetry, _run_of_task))
+
+
+def _run_of_task() -> str:
+    return subject_ids().get("run", "")
 
 
 def open_store(settings: StoreSettings) -> DeletableStore:
@@ -162,4 +177,5 @@ def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
     if not stream.kafka:
         raise InvalidInput("bootstrap servers, host:port", file="environment", field=field)
     access = kafka_access(stream.kafka, stream, field, stream.kafka_session)
-    return kafka_ground(open_store(store), access)
+    keys = store.reply_keys() if isinstance(store, ReplySettings) else ()
+    return kafka_ground(open_store(store), access).with_reply_keys(keys)

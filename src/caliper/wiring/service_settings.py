@@ -18,7 +18,7 @@ from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, Ka
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.serving.addresses import Address, refuse_remote
-from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings, ReplySettings
 from caliper.wiring.logs import LogSettings
 from caliper.wiring.settings import (
     PREFIX,
@@ -246,7 +246,7 @@ class PeerSettings(Settings):
 
 
 class GatewaySettings(
-    PeerSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
+    ReplySettings, PeerSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The gateway: CALIPER_GATEWAY_...
 

@@ -17,6 +17,7 @@ from caliper.adapters.metrics.page import PAGE, metrics_application
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
+from caliper.ports.signatures import Signature, UnverifiedReply
 from caliper.ports.stream import Backlog
 from caliper.ports.telemetry import (
     AnchorsJudged,
@@ -92,6 +93,7 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         DeadLetterSent("judge-jobs", ValueError("defect")),
         ReplyReceived(cached=True),
         ReplyReceived(cached=False),
+        UnverifiedReply(Signature.WRONG),
         GroupJoined("judge-jobs", Member({0: 7}, 2)),
     ]
     others: list[Event] = [

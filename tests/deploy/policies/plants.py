@@ -40,6 +40,7 @@ _OTHERS = [{"maxSkew": 1, "labelSelector": {"matchLabels": {COMPONENT: "kafka"}}
 _BROKER = {COMPONENT: "broker"}
 _DIGEST = "sha256:" + "0a" * 32
 _MODELS = {"name": "key", "secret": {"secretName": "caliper-models"}}
+_REPLIES = {"name": "key", "secret": {"secretName": "caliper-replies"}}
 _MODELS_MOUNTED = {"name": "key", "mountPath": "/run/caliper/key"}
 
 PLANTS = (
@@ -142,6 +143,8 @@ PLANTS = (
     Plant("no_secrets_in_commands", container("kafka", "args", ["--x", "API_KEY=x"]), "tells a"),
     Plant("key_of_models_for_callers", pod("captioner", "volumes +", _MODELS), "captioner holds"),
     Plant("key_of_models_for_callers", _mount_key, "tgi-judge model holds"),
+    Plant("key_of_replies_for_services", pod("aggregator", "volumes +", _REPLIES), "aggregator"),
+    Plant("key_of_replies_for_services", pod("judge", "volumes", []), "judge"),
     Plant("requests_and_limits", container("judge", "resources limits cpu", None), "limits.cpu"),
     Plant(
         "requests_and_limits",

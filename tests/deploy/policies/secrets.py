@@ -29,6 +29,7 @@ _KEY_HOLDERS = {
     "tgi-judge": "proxy",
     "tgi-reader": "proxy",
 }
+_SIGNERS = {"gateway", "captioner", "judge", "qa-reader", "suites"}
 
 
 def no_secrets(objects: Sequence[Object]) -> Iterator[str]:
@@ -80,6 +81,14 @@ def key_of_models_for_callers(objects: Sequence[Object]) -> Iterator[str]:
             mounted = {each["name"] for each in container.get("volumeMounts", [])}
             if held & mounted and container["name"] != _KEY_HOLDERS.get(pod.component):
                 yield f"{pod.name} {container['name']} holds the key of the model servers"
+
+
+def key_of_replies_for_services(objects: Sequence[Object]) -> Iterator[str]:
+    """Who asks models signs their replies, who shows them verifies them; nobody else could."""
+    for pod in pods(objects):
+        secrets = [volume.get("secret", {}).get("secretName") for volume in pod.volumes.values()]
+        if ("caliper-replies" in secrets) != (pod.component in _SIGNERS):
+            yield f"{pod.name} holds the key of replies, or lacks it"
 
 
 def _tells(name: str, value: str) -> bool:

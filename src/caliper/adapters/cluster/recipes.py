@@ -93,6 +93,7 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
         _random("caliper-kafka", "password", "broker-password", user="caliper"),
         _random("caliper-minio", "secret-key", **{"access-key": "caliper"}),
         _random("caliper-models", "token"),
+        _random("caliper-replies", "key"),
         _random("caliper-grafana", "password", user="admin"),
     )
 

@@ -79,7 +79,7 @@ APPLIED = _gauge(
 SNAPSHOT = _gauge("caliper_snapshot_timestamp_seconds", "When the aggregator last wrote a snapshot")
 RETRIES = _counter(
     "caliper_retries_total",
-    "Retried calls, and retried jobs (endpoint empty), by error",
+    "Retried calls, and retried jobs (endpoint empty)",
     ("stage", "endpoint", "reason"),
 )
 TOKENS = _counter(
@@ -90,15 +90,18 @@ TOKENS = _counter(
 CACHED = _counter("caliper_cached_replies_total", "Replies taken from the store", ("stage",))
 ASKED = _counter(
     "caliper_asked_replies_total",
-    "Replies requested from a model because the store had none",
+    "Replies requested from a model",
     ("stage",),
 )
-DEAD_LETTERS = _counter(
-    "caliper_dead_letters_total", "Jobs set aside, by topic and error", ("topic", "reason")
+UNVERIFIED = _counter(
+    "caliper_unverified_replies_total",
+    "Stored replies not used because of their signature, by object",
+    ("signature",),
 )
+DEAD_LETTERS = _counter("caliper_dead_letters_total", "Jobs set aside", ("topic", "reason"))
 REBALANCES = _counter(
     "caliper_rebalances_total",
-    "Times that partitions were assigned to a worker of the stage or revoked",
+    "Times that a worker's partitions were assigned or revoked",
     ("stage",),
 )
 JOB_SECONDS = _histogram(
@@ -110,7 +113,7 @@ JOB_SECONDS = _histogram(
 )
 BACKEND_SECONDS = _histogram(
     "caliper_backend_seconds",
-    "Duration of one call to a model's endpoint, by ok or error",
+    "Duration of one call to a model's endpoint",
     ("stage", "endpoint", "outcome"),
     _DURATION_BUCKETS,
 )
@@ -119,12 +122,12 @@ JOBS_IN_FLIGHT = _gauge(
 )
 LAG = _gauge(
     "caliper_consumer_lag",
-    "Messages of a partition that the stage has not finished, as far as it knows",
+    "Messages of a partition that the stage has not finished",
     ("stage", "topic", "partition"),
 )
 BACKLOG = _gauge(
     "caliper_backlog_jobs",
-    "Unfinished jobs of a topic, as the broker tells",
+    "Unfinished jobs of a topic",
     ("topic",),
 )
 BACKLOG_OLDEST = _gauge(
@@ -134,12 +137,12 @@ BACKLOG_OLDEST = _gauge(
 )
 SETTLED = _counter(
     "caliper_settled_jobs_total",
-    "Finished jobs of a topic, as the broker tells",
+    "Finished jobs of a topic",
     ("topic",),
 )
 GATE_LIMIT = _gauge(
     "caliper_gate_limit",
-    "Calls that an endpoint's gate allows at once; 0 while it sends only single probes",
+    "Calls that an endpoint's gate allows at once; 0 while it only probes",
     ("endpoint",),
 )
 GATE_IN_FLIGHT = _gauge("caliper_gate_in_flight", "Calls in flight to an endpoint", ("endpoint",))
@@ -177,6 +180,7 @@ STAGE_METRICS = (
     TOKENS,
     CACHED,
     ASKED,
+    UNVERIFIED,
     DEAD_LETTERS,
     REBALANCES,
     JOBS_IN_FLIGHT,

@@ -15,6 +15,7 @@ from caliper.pipeline.planning.publisher import (
     RUNS,
     VERDICTS,
 )
+from caliper.ports.signatures import Signature
 from caliper.ports.telemetry import JobEnd, Window
 
 
@@ -84,6 +85,7 @@ LABELS = (
         "`backend_overloaded`, or `internal` for a defect; refused calls a status such as "
         "`permission_denied`",
     ),
+    Label("signature", tuple(map(str, Signature)), "", closed=True),
     Label(
         "topic",
         (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, VERDICTS, RUNS),

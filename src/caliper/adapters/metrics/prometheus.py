@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
 from caliper.ports import telemetry as events
+from caliper.ports.signatures import UnverifiedReply
 from caliper.ports.telemetry import Event, JobEnd, Window, reason_of
 from caliper.version import __version__
 
@@ -250,6 +251,9 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.JobLeft: _job_left,
     events.DeadLetterSent: _dead_letter,
     events.ReplyReceived: _reply,
+    UnverifiedReply: lambda to, _, event: to.counter(
+        catalogue.UNVERIFIED, str(event.signature)
+    ).inc(),
     events.VerdictsEntered: _verdicts,
     events.QuestionsCounted: _questions,
     events.RunStarted: lambda to, _, event: to.gauge(catalogue.RUN_STARTED, event.model).set(

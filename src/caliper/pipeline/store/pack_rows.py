@@ -10,6 +10,7 @@ from dataclasses import dataclass
 SIGNATURE = b"caliper-pack-01\n"
 _ROW = struct.Struct(">16sIII")
 ROW_BYTES = _ROW.size
+LAST_GENERATION = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from caliper.pipeline.store.group_commit import GroupCommit
 from caliper.pipeline.store.marks import Marks, folder_of_marks
-from caliper.pipeline.store.pack_rows import Frame
+from caliper.pipeline.store.pack_rows import LAST_GENERATION, Frame
 from caliper.pipeline.store.packs import Packs, pack_key
 from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.clock import Clock
@@ -48,7 +48,8 @@ class PackedStore(StoreView):
             await self.whole.put(key, data)
             return
         place = await self.packs.find(packed)
-        generation = 0 if place is None else place[1].generation + 1
+        # Whoever wrote the last number, the newest pack counts.
+        generation = 0 if place is None else min(place[1].generation + 1, LAST_GENERATION)
         content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
         await self._frames.add(Frame.of(packed, generation, content))
 

@@ -1,0 +1,95 @@
+"""Signed replies: whoever can write to the store still cannot say what a model replied.
+
+    {"mac":"<HMAC-SHA-256 of the object's key and the rest, hexadecimal>",...}
+
+An object under another job's key does not match either. Processes without a key ignore the field.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cachetools import LRUCache
+
+from caliper.pipeline.store.packs import pack_key
+from caliper.pipeline.store.store_view import StoreView
+from caliper.ports.signatures import Signature, UnverifiedReply
+from caliper.ports.storage import ObjectStore
+from caliper.ports.telemetry import Telemetry
+
+_LOG = logging.getLogger(__name__)
+_FIELD, _END = b'{"mac":"', b'",'
+_FIRST, _LAST = len(_FIELD), len(_FIELD) + 64
+_REST = _LAST + len(_END)
+_RUNS = 1024
+"""Runs that are remembered as logged: with more at once, some are logged again."""
+
+
+class SignedReplies(StoreView):
+    """A view of `store` in which replies without a valid signature do not exist.
+
+    The first of `keys` signs, and all verify. `run_of_task` gives the run that the current task
+    works on. Replies are JSON objects, which are only put and got.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        keys: Sequence[bytes],
+        telemetry: Telemetry,
+        run_of_task: Callable[[], str],
+    ) -> None:
+        self._store, self._keys = store, tuple(keys)
+        self._telemetry, self._run_of_task = telemetry, run_of_task
+        self._logged: LRUCache[str, None] = LRUCache(_RUNS)
+
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self._store, key
+
+    async def put(self, key: str, data: bytes | Path) -> None:
+        """Store bytes or the content of a file, signed if it is a reply. Raises StoreUnavailable
+        or StoreFull.
+        """
+        if pack_key(key) is not None:
+            content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
+            mac = _mac(self._keys[0], key, content)
+            data = b"".join((_FIELD, mac, _END, content[1:]))
+        await self._store.put(key, data)
+
+    async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
+        """Read at most `max_bytes` bytes under `key`; None also for a reply whose signature is
+        missing or wrong. Raises what the port raises.
+        """
+        data = await self._store.get(key, max_bytes)
+        # A damaged reply is empty.
+        if not data or pack_key(key) is None:
+            return data
+        mac, content = data[_FIRST:_LAST], b"{" + data[_REST:]
+        if not data.startswith(_FIELD):
+            self._note(key, Signature.MISSING)
+        elif any(hmac.compare_digest(mac, _mac(each, key, content)) for each in self._keys):
+            return content
+        else:
+            self._note(key, Signature.WRONG)
+        return None
+
+    def _note(self, key: str, signature: Signature) -> None:
+        self._telemetry.record(UnverifiedReply(signature))
+        run = self._run_of_task()
+        if run not in self._logged:
+            _LOG.warning(
+                "%s: signature %s, so its replies are not used; more of run %s are only counted",
+                key,
+                signature,
+                run or "(none)",
+            )
+        self._logged[run] = None
+
+
+def _mac(secret: bytes, key: str, content: bytes) -> bytes:
+    # A key of the store holds no zero byte.
+    return hmac.digest(secret, key.encode() + b"\0" + content, "sha256").hex().encode()

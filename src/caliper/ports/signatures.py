@@ -1,0 +1,22 @@
+"""Signatures of stored replies, as telemetry counts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from caliper.ports.telemetry import Event
+
+
+class Signature(StrEnum):
+    """Why a stored reply is not used."""
+
+    MISSING = "missing"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class UnverifiedReply(Event):
+    """Stored replies were not used because of their signature."""
+
+    signature: Signature
