@@ -90,7 +90,7 @@ class Guard(grpc.aio.ServerInterceptor):
             message = f"nobody may call {handler_call_details.method}"
             _LOG.warning("refused %s: no role may call it", handler_call_details.method)
             return _refusing(_RefusedError(grpc.StatusCode.PERMISSION_DENIED, message))
-        return self._guarded(handler, rule, caller.name)
+        return self._guarded(handler, rule, caller)
 
     def _authorize(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
         caller = _ANONYMOUS if self._tokens is None else _caller(self._tokens, details)
@@ -100,7 +100,7 @@ class Guard(grpc.aio.ServerInterceptor):
             raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message)
         return caller, rule
 
-    def _guarded(self, handler: Handler, rule: Rule, caller: str) -> Handler:
+    def _guarded(self, handler: Handler, rule: Rule, caller: Caller) -> Handler:
         shape = bool(handler.request_streaming), bool(handler.response_streaming)
         name, make = _SHAPES[shape]
         behaviour: Behaviour = getattr(handler, name)
@@ -121,7 +121,7 @@ class Guard(grpc.aio.ServerInterceptor):
 
     @asynccontextmanager
     async def _around(
-        self, request: Any, rule: Rule, caller: str, context: Context
+        self, request: Any, rule: Rule, caller: Caller, context: Context
     ) -> AsyncIterator[None]:
         # None without a deadline, which gRPC's types omit.
         seconds: float | None = context.time_remaining()
@@ -132,8 +132,8 @@ class Guard(grpc.aio.ServerInterceptor):
         with log_subject(getattr(request, "run", "")):
             try:
                 async with limit:
-                    begin(limit.when())
-                    with self._tracked(limit, rule, caller):
+                    begin(limit.when(), caller)
+                    with self._tracked(limit, rule, caller.name):
                         yield
             except grpc.aio.AbortError:
                 raise
