@@ -13,7 +13,8 @@ from caliper.core.report import BenchmarkReport, Coverage
 from caliper.core.run import Identity, RunState
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
-from caliper.pipeline.store.runs import RunBook, write_json
+from caliper.pipeline.store.owners import OwnedRuns, Ownership
+from caliper.pipeline.store.runs import write_json
 from caliper.ports.stages import Scores, StageDescription
 
 READER = Identity("lexical", "lexical", "1")
@@ -82,6 +83,7 @@ class Front:
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
     stream: MemoryStream = field(default_factory=MemoryStream)
+    ownership: Ownership = field(default_factory=Ownership)
 
     @property
     def asked(self) -> EvaluationRequest:
@@ -95,11 +97,12 @@ class Front:
             self.stream,
             ProtobufCodec(),
             self.clock,
-            supplies(self.store),
+            supplies(self.store, self.ownership),
             Stages(),
             self.board,
+            self.ownership,
         )
-        return Gateway(outside, RunBook(self.store, self.clock))
+        return Gateway(outside, OwnedRuns(self.store, self.clock, self.ownership))
 
     async def start_run(self) -> tuple[Gateway, str]:
         """The gateway, and the id of a run that it began."""

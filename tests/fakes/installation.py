@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.local.config import RunConfig
@@ -23,9 +25,9 @@ from caliper.wiring.startup import all_services
 
 
 @asynccontextmanager
-async def listening(parts: ServiceParts) -> AsyncIterator[str]:
+async def listening(parts: ServiceParts, tokens: Path | None = None) -> AsyncIterator[str]:
     """Serve services of one process on loopback; yields their address."""
-    running = ServiceRun(ServerOptions(Address("127.0.0.1", 0), grace=5), parts)
+    running = ServiceRun(ServerOptions(Address("127.0.0.1", 0), tokens=tokens, grace=5), parts)
     ready = asyncio.Event()
     task = asyncio.create_task(run_all([running], ready))
     starting = asyncio.create_task(running.started.wait())
@@ -45,14 +47,19 @@ async def installation(
     judge: JudgeSettings | None = None,
     reader: QaReaderSettings | None = None,
     captioner: CaptionerSettings | None = None,
+    caller: tuple[Path, SecretStr] | None = None,
 ) -> AsyncIterator[RemoteGateway]:
     """The gateway of an installation. Without settings, judge and reader are lexical and nobody
-    captions.
+    captions. `caller` is a token file, and the token of who calls the gateway.
     """
+    tokens, token = caller or (None, None)
     parts = await all_services(
         ground, judge or JudgeSettings(), reader or QaReaderSettings(), captioner
     )
-    async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
+    async with (
+        listening(parts, tokens) as address,
+        RemoteGateway(Target(address, token)) as gateway,
+    ):
         yield gateway
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pydantic import SecretStr
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.installation import installation
 from tests.fakes.suite_folders import suite as written
@@ -93,11 +94,12 @@ async def installed(
     examiner: JudgeSettings | None = None,
     served: tuple[str, ...] = (),
     prices: Prices = _FREE,
+    caller: tuple[Path, SecretStr] | None = None,
 ) -> AsyncIterator[Installed]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda _: bucket)
-    async with installation(ground, examiner, captioner=captioner) as gateway:
+    async with installation(ground, examiner, None, captioner, caller) as gateway:
         clock, decoders = SystemClock(), Decoders(DecoderOptions(workers=1))
         assert ground.whole is not None
         serving = CheckpointServing(

@@ -8,6 +8,7 @@ from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.keys import check_key, check_prefix, check_size
 from caliper.core.errors import StoreFull, StoreUnavailable
 from caliper.core.outcome import Verdict
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.ports.storage import ObjectStore
 
@@ -142,5 +143,5 @@ class MemoryLog:
         return {place: self.verdicts[place] for place in places}
 
 
-def supplies(store: ObjectStore) -> StoredSupplies:
-    return StoredSupplies(store, DatasetFiles)
+def supplies(store: ObjectStore, ownership: Ownership | None = None) -> StoredSupplies:
+    return StoredSupplies(store, DatasetFiles, ownership)

@@ -1,6 +1,7 @@
 """Checkpoints of suites that an installation evaluates: decided as in a folder of one's own."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
@@ -25,6 +27,8 @@ from caliper.core.run import RunState
 from caliper.core.spending import Spending
 from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
+from caliper.pipeline.store.owners import suite_owners
+from caliper.pipeline.store.runs import read_json, write_json
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
@@ -64,6 +68,20 @@ async def test_decided_as_in_a_folder(there: Installed, tmp_path: Path) -> None:
         assert set(installed_one.figures) == set(local.figures)
         for name in ("version", "state", "is_complete", "findings", "reason", "asked", "calls"):
             assert getattr(installed_one, name) == getattr(local, name), name
+
+
+async def test_runs_of_a_suite_belong_to_its_owners_too(tmp_path: Path) -> None:
+    tokens, ours = tmp_path / "tokens", {"name": "ours", "team": "red"}
+    digest = hashlib.sha256(b"secret").hexdigest()
+    tokens.write_text(f"suites evaluate {digest} machines\n", "utf-8")
+    async with installed(tmp_path, caller=(tokens, SecretStr("secret"))) as there:
+        suite = await there.applied(tmp_path)
+        await write_json(there.ground.store, suite_owners(suite.name), owners=[ours])
+        checkpoint = there.bucket.deliver(100, CAPTIONS / "careful")
+        run = (await there.one(suite, checkpoint)).fields["run"]
+        found = await read_json(there.ground.store, f"runs/{run}/owners.json")
+    assert found is not None
+    assert found["owners"] == [{"name": "suites", "team": "machines"}, ours]
 
 
 async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path) -> None:

@@ -202,3 +202,10 @@ async def test_the_same_captions_are_the_same_set(stub: Stub, store: DirectorySt
     first = await stub.UploadCaptions(iter(parts))
     again = await stub.UploadCaptions(iter([parts[0], parts[2], parts[1]]))
     assert (first.captions, first.count) == (again.captions, 2)
+
+
+async def test_without_tokens_nothing_has_owners(stub: Stub, store: DirectoryStore) -> None:
+    await stub.UploadCaptions(iter([HEADER, caption("a")]))
+    await stub.StartEvaluation(await whole(store))
+    assert [key async for key in store.list("runs/")]
+    assert not [key async for key in store.list("") if key.endswith("owners.json")]

@@ -52,13 +52,21 @@ def test_two_tokens_of_one_name(tmp_path: Path) -> None:
     assert tokens.caller("next") == Caller("team", Role.EVALUATE)
 
 
+def test_a_caller_is_of_the_team_in_its_line(tmp_path: Path) -> None:
+    tokens = TokenFile(written(tmp_path, f"ours evaluate {DIGEST} vision-2\n"))
+    assert tokens.caller("secret") == Caller("ours", Role.EVALUATE, "vision-2")
+    tokens = TokenFile(written(tmp_path, f"ours evaluate {DIGEST}\n"))
+    assert tokens.caller("secret") == Caller("ours", Role.EVALUATE, "default")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "tokens: the file holds no tokens"),
         ("# nobody\n", "tokens: the file holds no tokens"),
         (f"team read\nx admin {DIGEST}", "tokens:1: expected name, role and"),
-        (f"# x\nteam read {DIGEST} more", "tokens:2: expected name, role and"),
+        (f"# x\nus read {DIGEST} team more", "tokens:2: expected name, role and"),
+        (f"us read {DIGEST} te/am", "tokens:1: team: a team is 1 to 64"),
         (f"te/am read {DIGEST}", "tokens:1: name: a name is 1 to 64"),
         (f"team root {DIGEST}", "tokens:1: role: a role is read, evaluate, admin"),
         (f"team read {DIGEST[:-1]}", "tokens:1: sha256: not a SHA-256"),

@@ -14,6 +14,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
 from caliper.serving.lifecycle import ServiceRun
 from caliper.wiring.client_settings import ClientSettings
+from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
@@ -122,8 +123,7 @@ async def _serve(options: ServeOptions) -> None:
         read_settings(JudgeSettings, model=options.judge),
         read_settings(QaReaderSettings, model=options.reader),
         captioner_settings,
-        settings.page(),
-        settings.media_limits(),
+        GatewayOptions.of(settings),
     )
     await serve_parts(settings.server(), with_metrics(parts, ground, settings), _show_address)
 

@@ -29,6 +29,7 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.store.owners import share_run, suite_owners
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
@@ -181,6 +182,7 @@ class GatewayEvaluator:
         start = partial(self.gateway.start, run_request(config, config.label, parts))
         started, is_new = await self._patient.call(start)
         again = started.spec.run_id
+        await share_run(self.store, again, suite_owners(suite.name))
         if is_new:
             await self.costs.begin_again(entry, again)
         self.costs.check(suite, started.spec)
@@ -226,6 +228,7 @@ class GatewayEvaluator:
             # In full, so that the next one has a baseline.
             started, is_new = await self._patient.call(lambda: self.gateway.start(request))
         run = started.spec.run_id
+        await share_run(self.store, run, suite_owners(suite.name))
         if foreign := made.foreign(started.spec, entry.checkpoint):
             if is_new:
                 await self.gateway.cancel(run)

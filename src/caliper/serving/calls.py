@@ -1,4 +1,4 @@
-"""What the methods of services share: their context, deadlines, and intervals of updates."""
+"""What the methods of services share: context, caller, deadline, and intervals of updates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any, TypeAlias
 
 import grpc
 
+from caliper.core.owners import Owner, Viewer
+from caliper.serving.tokens import Caller, Role
+
 # A string, because the class is generic only in its type stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 """What gRPC passes to a method beside the request."""
@@ -16,6 +19,7 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _DEFAULT_INTERVAL, _LEAST_INTERVAL = 1000, 50
 
 _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
+_CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 def remaining_seconds() -> float | None:
@@ -26,12 +30,21 @@ def remaining_seconds() -> float | None:
     return None if deadline is None else max(0.0, deadline - asyncio.get_running_loop().time())
 
 
-def begin(deadline: float | None) -> None:
-    """Set the deadline of the call that this task answers, in the event loop's time.
+def viewer() -> Viewer | None:
+    """The caller whose call this task answers. None if tokens are off, and outside of a call."""
+    caller = _CALLER.get()
+    if caller is None or not caller.name:
+        return None
+    return Viewer(Owner(caller.name, caller.team), caller.role is Role.ADMIN)
 
-    None for a long-lived stream.
+
+def begin(deadline: float | None, caller: Caller) -> None:
+    """Set the caller and the deadline of the call that this task answers, in the event loop's time.
+
+    A long-lived stream has no deadline.
     """
     _DEADLINE.set(deadline)
+    _CALLER.set(caller)
 
 
 def seconds(interval_ms: int) -> float:

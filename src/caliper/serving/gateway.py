@@ -17,6 +17,7 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.disk_spill import temporary_files
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, Step, StepEnded, Telemetry
@@ -38,10 +39,12 @@ class GatewayServicer:
         comparers: tuple[Comparer, Looks],
         store: ObjectStore,
         telemetry: Telemetry = SILENT,
+        ownership: Ownership | None = None,
     ) -> None:
         self._gateway, self._reader = gateway, reader
         self._comparer, self._looks = comparers
         self._store, self._uploads, self._telemetry = store, Uploads(), telemetry
+        self._ownership = ownership
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: Context
@@ -142,5 +145,5 @@ class GatewayServicer:
         """Store a set of captions."""
         with temporary_files():
             async with self._uploads.receive(request_iterator) as captions:
-                digest = await put_captions(self._store, captions)
+                digest = await put_captions(self._store, captions, ownership=self._ownership)
                 return pb.UploadCaptionsResponse(captions=digest, count=len(captions))

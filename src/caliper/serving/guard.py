@@ -148,7 +148,7 @@ class Guard(grpc.aio.ServerInterceptor):
         with self._audit.call(record, context), log_subject(getattr(request, "run", "")):
             try:
                 async with limit:
-                    begin(limit.when())
+                    begin(limit.when(), record.caller)
                     with self._tracked(limit, rule, record):
                         yield
             except grpc.aio.AbortError:

@@ -1,8 +1,9 @@
 """Bearer tokens: authenticate callers and determine their roles.
 
-A token file has one line per token, `name role sha256`: the caller's name, one of the roles
-below, and the SHA-256 of the token as 64 hexadecimal digits. Empty lines and lines that begin
-with `#` are skipped. Two tokens may share a name, so that a token can be rotated without downtime.
+A token file has one line per token, `name role sha256 [team]`: the caller's name, one of the roles
+below, the SHA-256 of the token as 64 hexadecimal digits, and the caller's team. Empty lines and
+lines that begin with `#` are skipped. Two tokens may share a name, so that a token can be rotated
+without downtime.
 The file contains only hashes, so reading it gives no access; tokens must be random (`openssl rand
 -hex 32`), because the hashes are not salted.
 """
@@ -18,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from caliper.core.errors import InvalidInput
+from caliper.core.owners import DEFAULT_TEAM
 
 _LOG = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
@@ -43,6 +45,7 @@ class Caller:
 
     name: str
     role: Role
+    team: str = DEFAULT_TEAM
 
 
 class TokenFile:
@@ -102,24 +105,32 @@ def _read(path: Path) -> dict[bytes, Caller]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        # Errors do not quote the line: it may contain a token by mistake.
-        parts = line.split()
-        if len(parts) != 3:
-            message = "expected name, role and the token's SHA-256"
-            raise InvalidInput(message, file=str(path), line=number)
-        name, role, digest = parts
-        if not _NAME.fullmatch(name):
-            message = "a name is 1 to 64 letters, digits, dots, hyphens and underscores"
-            raise InvalidInput(message, file=str(path), line=number, field="name")
-        if role not in list(Role):
-            message = f"a role is {', '.join(Role)}"
-            raise InvalidInput(message, file=str(path), line=number, field="role")
-        if not _DIGEST.fullmatch(digest):
-            message = "not a SHA-256: 64 hexadecimal digits in small letters"
-            raise InvalidInput(message, file=str(path), line=number, field="sha256")
-        if bytes.fromhex(digest) in callers:
+        digest, caller = _parsed(line, path, number)
+        if digest in callers:
             raise InvalidInput("the same token as above", file=str(path), line=number)
-        callers[bytes.fromhex(digest)] = Caller(name, Role(role))
+        callers[digest] = caller
     if not callers:
         raise InvalidInput("the file holds no tokens", file=str(path))
     return callers
+
+
+def _parsed(line: str, path: Path, number: int) -> tuple[bytes, Caller]:
+    """The SHA-256 of the token in a line, and its caller."""
+
+    # Errors do not quote the line: it may contain a token by mistake.
+    def wrong(message: str, field: str = "") -> InvalidInput:
+        return InvalidInput(message, file=str(path), line=number, field=field)
+
+    parts = line.split()
+    if not 3 <= len(parts) <= 4:
+        raise wrong("expected name, role and the token's SHA-256, and perhaps a team")
+    name, role, digest, team = (*parts, DEFAULT_TEAM)[:4]
+    for field, text in (("name", name), ("team", team)):
+        if not _NAME.fullmatch(text):
+            message = f"a {field} is 1 to 64 letters, digits, dots, hyphens and underscores"
+            raise wrong(message, field)
+    if role not in list(Role):
+        raise wrong(f"a role is {', '.join(Role)}", "role")
+    if not _DIGEST.fullmatch(digest):
+        raise wrong("not a SHA-256: 64 hexadecimal digits in small letters", "sha256")
+    return bytes.fromhex(digest), Caller(name, Role(role), team)

@@ -27,6 +27,7 @@ from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.media_index import MediaIndex
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.plan import Captions
 from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
@@ -48,10 +49,11 @@ _LOG = logging.getLogger(__name__)
 
 
 def aggregator_parts(
-    ground: Ground, media_limits: MediaLimits | None = None
+    ground: Ground, media_limits: MediaLimits | None = None, ownership: Ownership | None = None
 ) -> tuple[ServiceParts, ScoreBoard]:
     """The aggregator and its score board. Several in an installation share the runs.
-    `media_limits` are those of the media in reports.
+    `media_limits` are those of the media in reports. Without `ownership`, every caller sees the
+    scores of every run, as the gateway has to.
     """
     clock, telemetry = ground.clock, ground.telemetry
     files, outlets = _report_files(ground, media_limits or MediaLimits()), _outlets(ground)
@@ -88,10 +90,10 @@ def aggregator_parts(
         gauges = Gauges(outlets.live, telemetry, clock, _LOG.warning, scope)
         tasks += [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
     scores = SlotBoard(index, boards)
+    permits = partial((ownership or Ownership()).permits_run, ground.store)
+    servicer = aggregator.AggregatorServicer(scores, permits)
     parts = ServiceParts(
-        services=(
-            Service(aggregator.AggregatorServicer.contract, aggregator.AggregatorServicer(scores)),
-        ),
+        services=(Service(servicer.contract, servicer),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": check_topics},
         close=ground.close,

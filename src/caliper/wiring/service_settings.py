@@ -16,6 +16,7 @@ from pydantic_settings import SettingsConfigDict
 
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
+from caliper.core.owners import Sharing
 from caliper.lazy import lazy_module
 from caliper.serving.addresses import Address, refuse_remote
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings, ReplySettings
@@ -252,7 +253,7 @@ class GatewaySettings(
 
     An unset stage does not exist. With `stages_sleep` a stage that scaled to zero is taken for what
     it was. `page_address`, a loopback host:port, serves pages without TLS or tokens. Runs that
-    ended `retention_days` ago go.
+    ended `retention_days` ago go. `sharing` says who else sees what a caller owns.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -264,6 +265,7 @@ class GatewaySettings(
     stages_sleep: bool = False
     page_address: str = ""
     retention_days: int | None = Field(default=None, ge=1)
+    sharing: Sharing = Sharing.TEAM
 
     def page(self) -> Address | None:
         """The address that serves pages.

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from caliper.adapters.datasets.files import DatasetFiles
-from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
 from caliper.adapters.packs.files import folder_pack, shipped_pack
@@ -36,24 +35,25 @@ from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.media_index import MediaIndex
+from caliper.pipeline.store.owners import OwnedRuns
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.suites.administration import Administration
-from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.owned_suites import OwnedSuites
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.serving import adhoc, captioner, gateway, suites
-from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
 from caliper.serving.page_sources import PageSources
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.pictures import StoredPictures
@@ -196,22 +196,21 @@ def gateway_parts(
     ground: Ground,
     stages: StageDirectory,
     scores: ScoreBoard,
-    page: Address | None = None,
-    media_limits: MediaLimits | None = None,
+    options: GatewayOptions | None = None,
 ) -> ServiceParts:
-    """The gateway with the planner, and with web pages if `page` gives an address.
-    `media_limits` are those of the media in pictures.
-    """
-    runs = ground.runs
-    supplies = StoredSupplies(ground.store, DatasetFiles)
+    """The gateway with the planner, and with web pages if the options give them an address."""
+    options = options or GatewayOptions()
+    ownership = options.ownership
+    runs = OwnedRuns(ground.store, ground.clock, ownership)
+    supplies = StoredSupplies(ground.store, DatasetFiles, ownership)
     outside = Outside(
-        ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores
+        ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores, ownership
     )
     stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
     telemetry = ground.telemetry
     meter = BacklogMeter(ground.stream, ground.clock, telemetry)
     index = MediaIndex(ground.store, ground.clock)
-    pictures = StoredPictures(ground.store, index, media_limits or MediaLimits())
+    pictures = StoredPictures(ground.store, index, options.media_limits)
 
     def file_of(spec: RunSpec, texts: Captions, file: str) -> Sequence[ReportSink]:
         return sink_of(file, texts, pictures(spec))
@@ -221,8 +220,8 @@ def gateway_parts(
     core = Gateway(outside, runs)
     starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
     comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
-    servicer = gateway.GatewayServicer(core, reader, comparers, ground.store, ground.telemetry)
-    administration = Administration(SuiteRegistry(ground.store, ground.clock))
+    servicer = gateway.GatewayServicer(core, reader, comparers, ground.store, telemetry, ownership)
+    administration = Administration(OwnedSuites(ground.store, ground.clock, ownership))
     tasks = [starts.run]
     if ground.whole is not None:
         tasks.append(Packer(ground.whole, ground.clock).run)
@@ -235,11 +234,11 @@ def gateway_parts(
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
-    if page is None:
+    if options.page is None:
         return parts
     captions = CaptionBook(ground.store)
     sources = PageSources(core, reader, comparer, runs, ground.store, captions, index.has, pictures)
-    return merge_parts([parts, pages.page_parts(page, sources)])
+    return merge_parts([parts, pages.page_parts(options.page, sources)])
 
 
 def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:

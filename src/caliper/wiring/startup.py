@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import uvloop
 
-from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.models.retries import RETRYABLE
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.adapters.trust import tls_context
@@ -28,6 +27,7 @@ from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run
 from caliper.serving.metrics import metrics_parts
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.aggregators import aggregator_parts
+from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
@@ -128,7 +128,7 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
     if settings.stages_sleep:
         directory = sleeping = SleepingStages(stages, ground.store)
         closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
-    parts = [gateway_parts(ground, directory, scores, settings.page(), settings.media_limits())]
+    parts = [gateway_parts(ground, directory, scores, GatewayOptions.of(settings))]
     if (days := settings.retention_days) is not None and ground.whole is not None:
         cleaning = partial(purge_daily, ground.whole, days, ground.clock)
         parts.append(ServiceParts((), tasks=(cleaning,)))
@@ -186,14 +186,13 @@ async def all_services(
     judge: JudgeSettings,
     qa_reader: QaReaderSettings,
     captioner: CaptionerSettings | None,
-    page: Address | None = None,
-    media_limits: MediaLimits | None = None,
+    options: GatewayOptions | None = None,
 ) -> ServiceParts:
-    """All services in one process, behind one port, with web pages at `page` if given.
-    `media_limits` are those of the media in reports and pages.
+    """All services in one process, behind one port, with the options of the gateway.
 
     Raises what opening their models raises.
     """
+    options = options or GatewayOptions()
     language = (judge.tagger, judge.embedder)
     judge_parts, judge_description = await open_answerer_parts("judge", judge, ground, language)
     reader_parts, reader_description = await open_answerer_parts("reader", qa_reader, ground)
@@ -202,8 +201,8 @@ async def all_services(
     if captioner is not None:
         captioner_part, descriptions["captioner"] = await captioner_parts(captioner, ground)
         parts.append(captioner_part)
-    aggregator_part, board = aggregator_parts(ground, media_limits)
-    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, page, media_limits)
+    aggregator_part, board = aggregator_parts(ground, options.media_limits, options.ownership)
+    gateway_part = gateway_parts(ground, LocalStages(descriptions), board, options)
     return merge_parts([*parts, aggregator_part, gateway_part])
 
 

@@ -3,7 +3,8 @@
 Persistent state is in the store:
 
     runs/<id>/spec.json  runs/<id>/judging.json  runs/<id>/started.json  runs/<id>/cancelled.json
-    client-keys/<sha256>.json
+    runs/<id>/owners.json
+    client-keys/<sha256>.json  client-keys/<sha256>-<team>.json
     run-index/<milliseconds until the year 9999>-<id>.json   so that keys list the newest run first
 """
 
@@ -13,7 +14,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from caliper.core.envelopes import Message
@@ -26,6 +27,7 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
+from caliper.core.owners import DEFAULT_TEAM
 from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
@@ -35,6 +37,7 @@ from caliper.pipeline.ledger.stop_criterion import write_criterion
 from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
     CANCELLED,
@@ -46,6 +49,7 @@ from caliper.pipeline.store.runs import (
     note_cancel,
     note_start,
     read_replaceable,
+    read_spec,
     replace_unreadable,
     run_store,
     write_json,
@@ -81,13 +85,17 @@ class Outside:
     supplies: Supplies
     stages: StageDirectory
     scores: ScoreBoard
+    ownership: Ownership = field(default_factory=Ownership)
 
 
 class Gateway:
-    """Starts, reads and cancels the evaluations of an installation."""
+    """Starts, reads and cancels the evaluations of an installation, those that the caller may see.
+    A run that is started again by another caller belongs to both.
+    """
 
     def __init__(self, outside: Outside, runs: RunBook) -> None:
         self._outside, self._runs = outside, runs
+        self._ownership = outside.ownership
         self._starting = asyncio.Lock()
         self._relays = Relays(outside.scores, outside.clock)
 
@@ -102,7 +110,7 @@ class Gateway:
             check_criterion(request, request.judging)
         spec = await resolve(request, self._outside.supplies, self._outside.stages)
         if request.judging is not None:
-            await check_baseline(request.judging, spec, store)
+            await check_baseline(request.judging, spec, store, self._ownership)
             # Before the spec, which has its digest.
             await write_criterion(run_store(store, spec.run_id), request.judging)
         return await self.begin(spec, request.terms, request.client_key)
@@ -116,6 +124,8 @@ class Gateway:
         complete = await self._complete(own_store, spec)
         async with self._starting:
             await self._claim_key(client_key, spec.run_id)
+            # Before the spec, so that the run never belongs to everybody meanwhile.
+            await self._ownership.claim_run(store, spec.run_id)
             stored, text = await own_store.get(SPEC), canonical_json(spec.to_json())
             created = stored is None
             if stored != text:
@@ -179,13 +189,17 @@ class Gateway:
             if len(evaluations) == limit or read == _LARGEST_PAGE:
                 return Page(tuple(evaluations), last)
             run = key.rpartition("-")[2].removesuffix(".json")
+            last, read = key, read + 1
+            if not await self._ownership.permits_run(self._outside.store, run):
+                # A token names no run that the caller may not see.
+                last = f"{key.removesuffix(run + '.json')}{run[:4]}~"
+                continue
             try:
                 spec = await self._runs.spec(run)
                 if name in ("", spec.name):
                     evaluations.append(await self._evaluation(spec))
             except (InvalidInput, NotFound) as error:
                 _LOG.warning("run %s is not listed: %s", run, error)
-            last, read = key, read + 1
         return Page(tuple(evaluations), "")
 
     async def cancel(self, run: str) -> Evaluation:
@@ -206,10 +220,13 @@ class Gateway:
         if not key:
             return
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        path = f"client-keys/{name}.json"
+        team = self._ownership.team
+        path = f"client-keys/{name}{'' if team == DEFAULT_TEAM else f'-{team}'}.json"
         claim = await read_replaceable(self._outside.store, path)
         if claim and claim["run"] != run:
-            raise AlreadyExists(f"the client key stands for run {claim['run']}")
+            known = await self._ownership.permits_run(self._outside.store, claim["run"])
+            other = f"run {claim['run']}" if known else "another run"
+            raise AlreadyExists(f"the client key stands for {other}")
         if not claim:
             await write_json(self._outside.store, path, run=run)
 
@@ -218,7 +235,12 @@ class Gateway:
         if (await read_record(own_store, spec)).status().state not in WHOLE_STATES:
             return None
         try:
-            evaluation = await self.get(spec.run_id)
+            # Not by `get`: the caller may not own the run yet.
+            stored = await read_spec(self._outside.store, spec.run_id)
+            if stored is None:
+                return None
+            scores = await self._outside.scores.scores(spec.run_id)
+            evaluation = await self._evaluation(stored, scores)
             # The aggregator may hold what the store has lost since.
             await check_segments(own_store)
         except (DataLoss, NotFound):

@@ -12,24 +12,36 @@ from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.planning.resolution import EvaluationRequest
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import is_run_id, read_spec, run_store
 from caliper.ports.storage import ObjectStore
 
 _MOST_LEVEL = 0.5
-_ENDED = (RunState.COMPLETE, RunState.FINISHED)
 
 
-async def check_baseline(criterion: StopCriterion, spec: RunSpec, store: ObjectStore) -> None:
+async def check_baseline(
+    criterion: StopCriterion, spec: RunSpec, store: ObjectStore, ownership: Ownership
+) -> None:
     """Check the runs with which a run of this spec is to be compared.
 
-    Raises InvalidInput for unknown runs, NotReady if the baseline was not judged in full,
-    NotComparable, StoreUnavailable.
+    Raises InvalidInput for runs that the caller cannot see, NotReady if the baseline was not judged
+    in full, NotComparable, StoreUnavailable.
     """
-    base = await _ended_run(criterion.base, "judging.base", store, (RunState.COMPLETE,))
-    check_alike(base, spec)
+
+    async def ended(run: str, field: str, *states: RunState) -> RunSpec:
+        exists = is_run_id(run) and await ownership.permits_run(store, run)
+        found = await read_spec(store, run) if exists else None
+        if found is None:
+            raise InvalidInput(f"no run {run!r:.40}", field=field)
+        state = (await read_record(run_store(store, run), found)).status().state
+        if state not in states:
+            raise NotReady(f"{field}: run {run} is {state}, not {states[0]}")
+        return found
+
+    check_alike(await ended(criterion.base, "judging.base", RunState.COMPLETE), spec)
     if criterion.repeats:
-        await _ended_run(criterion.repeats, "judging.repeats", store, _ENDED)
+        await ended(criterion.repeats, "judging.repeats", RunState.COMPLETE, RunState.FINISHED)
 
 
 def check_alike(base: RunSpec, spec: RunSpec) -> None:
@@ -75,15 +87,3 @@ def check_criterion(request: EvaluationRequest, criterion: StopCriterion) -> Non
         raise InvalidInput(message, field="judging")
     if criterion.policy is not None:
         check_policy(criterion.policy)
-
-
-async def _ended_run(
-    run: str, field: str, store: ObjectStore, states: tuple[RunState, ...]
-) -> RunSpec:
-    spec = await read_spec(store, run) if is_run_id(run) else None
-    if spec is None:
-        raise InvalidInput(f"no run {run!r:.40}", field=field)
-    state = (await read_record(run_store(store, run), spec)).status().state
-    if state not in states:
-        raise NotReady(f"{field}: run {run} is {state}, not {states[0]}")
-    return spec

@@ -14,6 +14,7 @@ from caliper.core.layout import Layout
 from caliper.core.question import Failure
 from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.disk_spill import temporary_folder
+from caliper.pipeline.store.owners import Ownership, caption_owners
 from caliper.pipeline.store.supplies import (
     fetch_dataset,
     has_captions,
@@ -34,16 +35,25 @@ def without_folder(text: str) -> str:
 
 
 class StoredSupplies:
-    """ports.storage.Supplies over a store. `open_dataset` opens a dataset's file or folder."""
+    """ports.storage.Supplies over a store. `open_dataset` opens a dataset's file or folder.
+    Captions that the caller may not see by `ownership` do not exist.
+    """
 
-    def __init__(self, store: ObjectStore, open_dataset: Callable[[Path], Dataset]) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        open_dataset: Callable[[Path], Dataset],
+        ownership: Ownership | None = None,
+    ) -> None:
         self._store, self._open = store, open_dataset
+        self._ownership = ownership or Ownership()
 
     async def has_dataset(self, digest: str) -> bool:
         return await has_dataset(self._store, digest)
 
     async def has_captions(self, digest: str) -> bool:
-        return await has_captions(self._store, digest)
+        permitted = await self._ownership.permits(self._store, caption_owners(digest))
+        return permitted and await has_captions(self._store, digest)
 
     @asynccontextmanager
     async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:

@@ -5,6 +5,7 @@
 `media/<sha256>`                    a picture or clip
 `supplied/<digest>.jsonl.gz`        uploaded captions, one row per sample
 `supplied/<digest>.lacking.json`    why samples have none of them
+`supplied/<digest>.owners.json`     who uploaded them
 `runs/<id>/captions/<benchmark>/..` captions that a model wrote for a run
 """
 
@@ -25,6 +26,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Failure
 from caliper.pipeline.store.caption_archive import UNREADABLE, read_archive, write_archive
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
+from caliper.pipeline.store.owners import Ownership, caption_owners
 from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
 from caliper.ports.storage import ObjectStore
 
@@ -133,10 +135,13 @@ async def has_captions(store: ObjectStore, name: str) -> bool:
 
 
 async def put_captions(
-    store: ObjectStore, captions: Mapping[str, str], lacking: Mapping[str, Failure] = _NONE
+    store: ObjectStore,
+    captions: Mapping[str, str],
+    lacking: Mapping[str, Failure] = _NONE,
+    ownership: Ownership | None = None,
 ) -> str:
     """Store captions by sample, and why samples are `lacking` one. Returns the digest of both.
-    Raises StoreUnavailable or StoreFull.
+    With `ownership` they belong to the caller. Raises StoreUnavailable or StoreFull.
     """
     with temporary_folder("caliper-captions-") as folder:
         archive = folder / "captions"
@@ -147,6 +152,8 @@ async def put_captions(
             told = {sample: [each.reason, each.detail] for sample, each in lacking.items()}
             # First: where captions are, it is known which are not.
             await write_json(store, _lacking_key(name), samples=told)
+        if ownership is not None:
+            await ownership.claim(store, caption_owners(name), _captions_key(name))
         # Written even if it is there: so a broken upload heals.
         await store.put(_captions_key(name), archive)
     return name

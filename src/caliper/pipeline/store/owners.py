@@ -1,0 +1,127 @@
+"""The owners of runs, uploaded captions and suites, beside what they own.
+
+    runs/<id>/owners.json
+    supplied/<digest>.owners.json
+    suites/<name>/owners.json
+
+Whoever starts the same run or uploads the same captions becomes one more owner. What was stored
+without owners, by an earlier release or without tokens, belongs to everybody and stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.owners import DEFAULT_TEAM, Owner, Sharing, Viewer
+from caliper.core.run import RunSpec
+from caliper.pipeline.store.changes import Fields, change_json
+from caliper.pipeline.store.runs import SPEC, RunBook, is_run_id, read_json, read_replaceable
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+
+class Ownership:
+    """Notes the owners of what is started or uploaded, and decides who may see it. `viewer` gives
+    the present caller; None, as outside of calls and without tokens, owns nothing and sees all.
+    """
+
+    def __init__(
+        self, viewer: Callable[[], Viewer | None] = lambda: None, sharing: Sharing = Sharing.TEAM
+    ) -> None:
+        self._viewer, self._sharing = viewer, sharing
+
+    @property
+    def team(self) -> str:
+        """The team of the present caller."""
+        viewer = self._viewer()
+        return DEFAULT_TEAM if viewer is None else viewer.owner.team
+
+    async def claim_run(self, store: ObjectStore, run: str) -> None:
+        """Make the caller an owner of a run that it starts, before its spec is stored. Raises
+        StoreUnavailable or StoreFull.
+        """
+        await self.claim(store, _run_key(run), f"runs/{run}/{SPEC}")
+
+    async def claim(self, store: ObjectStore, key: str, content: str) -> None:
+        """Add the caller to the owners under `key`, before their `content` is stored. Raises
+        StoreUnavailable or StoreFull.
+        """
+        viewer = self._viewer()
+        if viewer is None:
+            return
+        if await store.version(key) is None and await store.version(content) is not None:
+            return
+        await change_json(store, key, lambda fields: _with_owners(fields, [viewer.owner]))
+
+    async def permits_run(self, store: ObjectStore, run: str) -> bool:
+        """Whether the caller may see and change a run, if there is one. Raises StoreUnavailable."""
+        return not is_run_id(run) or await self.permits(store, _run_key(run))
+
+    async def permits(self, store: ObjectStore, key: str) -> bool:
+        """Whether the caller may see and change what has the owners under `key`; where they cannot
+        be read, only an administrator may. Raises StoreUnavailable.
+        """
+        viewer = self._viewer()
+        if viewer is None or self._sharing.permits((), viewer):
+            return True
+        try:
+            fields = await read_json(store, key)
+        except InvalidInput:
+            return False
+        return fields is None or self._sharing.permits(_owners(fields), viewer)
+
+
+class OwnedRuns(RunBook):
+    """The runs that the present caller may see: every use case of the gateway reads a run's spec
+    first. A run that it may not see does not exist.
+    """
+
+    def __init__(self, store: ObjectStore, clock: Clock, ownership: Ownership) -> None:
+        super().__init__(store, clock)
+        self._ownership = ownership
+
+    async def spec(self, run: str) -> RunSpec:
+        """The spec of a run. Raises what the spec of any `RunBook` raises."""
+        if not await self._ownership.permits_run(self._store, run):
+            raise NotFound(f"no run {run}")
+        return await super().spec(run)
+
+
+def caption_owners(digest: str) -> str:
+    """The key of the owners of uploaded captions."""
+    return f"supplied/{digest}.owners.json"
+
+
+def suite_owners(name: str) -> str:
+    """The key of the owners of a suite."""
+    return f"suites/{name}/owners.json"
+
+
+async def share_run(store: ObjectStore, run: str, key: str) -> None:
+    """Add the owners under a key to those of a run, unless it belongs to everybody. Raises
+    StoreUnavailable or StoreFull.
+    """
+    owners = list(_owners(await read_replaceable(store, key)))
+    if owners and await store.version(_run_key(run)) is not None:
+        await change_json(store, _run_key(run), lambda fields: _with_owners(fields, owners))
+
+
+def _run_key(run: str) -> str:
+    return f"runs/{run}/owners.json"
+
+
+def _owners(fields: Mapping[str, Any]) -> Iterator[Owner]:
+    known = fields.get("owners")
+    for each in known if isinstance(known, list) else ():
+        if isinstance(each, dict):
+            yield Owner(str(each.get("name", "")), str(each.get("team", "")))
+
+
+def _with_owners(fields: Fields, more: Sequence[Owner]) -> Fields:
+    before = dict.fromkeys(_owners(fields))
+    owners = before | dict.fromkeys(more)
+    if owners == before:
+        return fields
+    return {**fields, "owners": [{"name": each.name, "team": each.team} for each in owners]}

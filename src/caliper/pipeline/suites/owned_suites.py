@@ -1,0 +1,41 @@
+"""The suites of a store that the present caller may see, as those that it or its team applied."""
+
+from __future__ import annotations
+
+from caliper.core.errors import AlreadyExists, UnknownName
+from caliper.core.suites import Suite, SuiteRecord
+from caliper.pipeline.store.owners import Ownership, suite_owners
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.ports.clock import Clock
+from caliper.ports.storage import ObjectStore
+
+
+class OwnedSuites(SuiteRegistry):
+    """As `SuiteRegistry`; a suite that the caller may not see does not exist. Its owners are those
+    that applied it.
+    """
+
+    def __init__(self, store: ObjectStore, clock: Clock, ownership: Ownership) -> None:
+        super().__init__(store, clock)
+        self._ownership = ownership
+
+    async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
+        """As that of any registry. Raises AlreadyExists if another team's suite has its name."""
+        owners = suite_owners(suite.name)
+        if not await self._ownership.permits(self.store, owners):
+            raise AlreadyExists(f"there is another suite {suite.name}: choose another name")
+        await self._ownership.claim(self.store, owners, f"suites/{suite.name}/suite.json")
+        return await super().apply(suite)
+
+    async def names(self) -> list[str]:
+        """The names of the suites that the caller may see."""
+        names = await super().names()
+        return [
+            each for each in names if await self._ownership.permits(self.store, suite_owners(each))
+        ]
+
+    async def _suite_key(self, name: str) -> str:
+        key = await super()._suite_key(name)
+        if not await self._ownership.permits(self.store, suite_owners(name)):
+            raise UnknownName("suite", name, tuple(await self.names()))
+        return key

@@ -1,0 +1,149 @@
+"""Three teams at one gateway at once: what each of their callers sees."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+from google.protobuf.message_factory import GetMessageClass
+from tests.fakes.grpc_serving import bearer, refusal, stub_of
+from tests.fakes.installation import listening
+from tests.fakes.methods import methods, path_of
+from tests.fakes.sources import EXAMPLES
+
+from caliper.adapters.stores.directory import DirectoryStore
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.core.owners import Sharing
+from caliper.local.submission import parcel_at
+from caliper.pipeline.store.supplies import push_dataset
+from caliper.wiring.gateway_options import GatewayOptions
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import GatewaySettings, JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import all_services
+
+CALLERS = {
+    "ana": "evaluate red",
+    "ben": "evaluate red",
+    "cleo": "evaluate blue",
+    "dora": "evaluate green",
+    "root": "admin",
+}
+RUNS = {"ana": "first", "cleo": "second", "dora": "third"}
+ALL = {"first", "second", "third"}
+SEEN = {
+    Sharing.PRIVATE: [{"first"}, set(), {"second"}, {"third"}, ALL],
+    Sharing.TEAM: [{"first"}, {"first"}, {"second"}, {"third"}, ALL],
+    Sharing.ALL: [ALL] * 5,
+}
+"""The runs that each of the callers sees."""
+NOBODYS = "0" * 16
+ABOUT_RUNS = [
+    method for method in methods() if {"run", "runs"} & {*method.input_type.fields_by_name}
+]
+QUESTIONS = parcel_at("captionqa", EXAMPLES / "captionqa/questions.json", None)
+
+
+def tokens(folder: Path) -> Path:
+    file = folder / "tokens"
+    lines = []
+    for name, known in CALLERS.items():
+        role, *team = known.split()
+        lines.append(" ".join((name, role, hashlib.sha256(name.encode()).hexdigest(), *team)))
+    file.write_text("\n".join(lines), "utf-8")
+    return file
+
+
+@asynccontextmanager
+async def gateway(store: DirectoryStore, folder: Path, sharing: Sharing) -> AsyncIterator[Any]:
+    """A channel to all services in one process. A caller's token is its name."""
+    options = GatewayOptions.of(GatewaySettings(sharing=sharing))
+    ground = memory_ground(store)
+    parts = await all_services(ground, JudgeSettings(), QaReaderSettings(), None, options)
+    async with (
+        listening(parts, tokens(folder)) as address,
+        grpc.aio.insecure_channel(address) as channel,
+    ):
+        yield channel
+
+
+async def evaluated(channel: grpc.aio.Channel, caller: str) -> str:
+    """The id of a complete run that a caller started, with captions that it uploaded."""
+    stub, metadata = stub_of("EvaluateService", channel), bearer(caller)
+    header = pb.UploadHeader(benchmark="captionqa")
+    caption = pb.UploadedCaption(sample="nat_000", text=f"A dog that {caller} saw.")
+    sent = [pb.UploadCaptionsRequest(header=header), pb.UploadCaptionsRequest(caption=caption)]
+    captions = (await stub.UploadCaptions(iter(sent), metadata=metadata)).captions
+    part = pb.BenchmarkRequest(name="captionqa", data=QUESTIONS.digest, captions=captions)
+    request = pb.StartEvaluationRequest(name=RUNS[caller], benchmarks=[part])
+    run = (await stub.StartEvaluation(request, metadata=metadata)).evaluation.run
+    async for _ in stub.WatchEvaluation(pb.WatchEvaluationRequest(run=run), metadata=metadata):
+        pass
+    return str(run)
+
+
+async def listed(channel: grpc.aio.Channel, caller: str) -> set[str]:
+    page = await stub_of("EvaluateService", channel).ListEvaluations(
+        pb.ListEvaluationsRequest(), metadata=bearer(caller)
+    )
+    return {each.spec.name for each in page.evaluations}
+
+
+async def absence(channel: grpc.aio.Channel, method: Any, caller: str, run: str) -> str:
+    """What a method says if there is no such run, with `RUN` for its id; empty if there is one."""
+    request = GetMessageClass(method.input_type)()
+    for field in {"run", "base"} & {*method.input_type.fields_by_name}:
+        setattr(request, field, run)
+    if "runs" in method.input_type.fields_by_name:
+        request.runs.extend([run, run])  # type: ignore[attr-defined]
+    data = request.SerializeToString()
+    try:
+        await channel.unary_stream(path_of(method))(data, metadata=bearer(caller)).read()
+    except grpc.aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.NOT_FOUND:
+            return str(error.details()).replace(run, "RUN")
+    return ""
+
+
+async def test_three_teams_at_once(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "store")
+    await push_dataset(store, QUESTIONS)
+    async with gateway(store, tmp_path, Sharing.TEAM) as channel:
+        ids = await asyncio.gather(*(evaluated(channel, caller) for caller in RUNS))
+    runs = dict(zip(RUNS.values(), ids, strict=True))
+    assert len({path_of(method) for method in ABOUT_RUNS}) >= 9
+    for sharing, sights in SEEN.items():
+        async with gateway(store, tmp_path, sharing) as channel:
+            for caller, seen in zip(CALLERS, sights, strict=True):
+                assert await listed(channel, caller) == seen, (sharing, caller)
+                for method in ABOUT_RUNS:
+                    absent = await absence(channel, method, caller, NOBODYS)
+                    told = {
+                        name: await absence(channel, method, caller, runs[name]) for name in ALL
+                    }
+                    expected = {name: "" if name in seen else absent for name in ALL}
+                    assert absent, method.name
+                    assert told == expected, (sharing, caller, method.name)
+
+
+async def test_captions_belong_to_a_team_and_no_report_names_it(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "store")
+    await push_dataset(store, QUESTIONS)
+    async with gateway(store, tmp_path, Sharing.TEAM) as channel:
+        run, stub = await evaluated(channel, "ana"), stub_of("EvaluateService", channel)
+        get = pb.GetEvaluationRequest(run=run)
+        spec = (await stub.GetEvaluation(get, metadata=bearer("ben"))).evaluation.spec
+        part = pb.BenchmarkRequest(
+            name="captionqa", data=QUESTIONS.digest, captions=spec.benchmarks[0].captions
+        )
+        request = pb.StartEvaluationRequest(name="first", benchmarks=[part])
+        refused = await refusal(stub.StartEvaluation(request, metadata=bearer("cleo")))
+        again = await stub.StartEvaluation(request, metadata=bearer("ben"))
+    assert refused[0] == ["benchmarks[0].captions"]
+    assert (again.evaluation.run, again.created) == (run, False)
+    for file in ("spec.json", "report.json"):
+        kept = await store.get(f"runs/{run}/{file}") or await store.get(f"runs/{run}/report/{file}")
+        assert kept
+        assert not any(word in kept for word in (b'"ana"', b'"red"', b"owners"))
