@@ -82,7 +82,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     async with ChatServer(otherwise=meter) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         async with installation(ground, judging) as gateway:
-            found = Running(gateway, await send(config, gateway, store), meter, clock)
+            found = Running(gateway, await send(config, gateway), meter, clock)
             yield found
             meter.allow()
             await over(gateway, found.run)

@@ -48,6 +48,8 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "CompareEvaluations": _READ_MUCH,
         "GetLook": _READ_MUCH,
         "UploadCaptions": _UPLOAD,
+        "UploadDataset": _UPLOAD,
+        "ListDatasets": _READ_MUCH,
     },
     "caliper.api.aggregator.v1.AggregatorService": {
         "GetScores": _RELAY,
