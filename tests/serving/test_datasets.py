@@ -205,6 +205,8 @@ def of_file(**changes: str) -> pb.UploadDatasetRequest:
         ("header.folder", [header(files=[pb.DatasetFile(**FILE), pb.DatasetFile(name="a")])]),
         ("header.files.name", [header(files=[pb.DatasetFile(**FILE)] * 2)]),
         ("header.files.name", [of_file(name="../questions.json")]),
+        ("header.files.name", [of_file(name="..")]),
+        ("header.files.name", [of_file(name="a\0b")]),
         ("header.files.name", [of_file(name="x" * 201)]),
         ("header.files.sha256", [of_file(sha256="../../runs")]),
         ("medium.name", [header(), medium("", b"")]),

@@ -31,7 +31,7 @@ class UploadRoom:
         uploads = self._uploads
         self._size, uploads.held = self._size + length, uploads.held + length
         if self._size > uploads.each:
-            raise InvalidInput(f"more than {uploads.each} bytes", field=field)
+            raise InvalidInput(f"more than {uploads.each} bytes in all", field=field)
         if uploads.held > uploads.together:
             raise BackendOverloaded("too much is being uploaded; try again later")
 

@@ -13,6 +13,7 @@ from caliper.core.errors import AlreadyExists, InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA
 from caliper.pipeline.store.runs import read_as
+from caliper.pipeline.store.supplies import check_digest
 from caliper.ports.storage import ObjectStore
 
 _PREFIX = "datasets/names/"
@@ -67,7 +68,8 @@ async def find_dataset(store: ObjectStore, name: str) -> NamedDataset | None:
     """The dataset of that name; None if there is none. Raises DataLoss, StoreUnavailable."""
 
     def decode(fields: dict[str, Any]) -> NamedDataset:
-        return NamedDataset(name, str(fields["dataset"]), str(fields["benchmark"]))
+        dataset = check_digest(str(fields.get("dataset")), "dataset")
+        return NamedDataset(name, dataset, str(fields.get("benchmark")))
 
     return await read_as(store, _key(name), decode)
 
@@ -75,9 +77,12 @@ async def find_dataset(store: ObjectStore, name: str) -> NamedDataset | None:
 async def list_datasets(
     store: ObjectStore, size: int = 0, token: str = ""
 ) -> tuple[list[NamedDataset], str]:
-    """A page of the datasets with names, and the token of the next page, empty on the last. Raises
-    DataLoss, StoreUnavailable.
+    """A page of the datasets with names, and the token of the next page, empty on the last.
+
+    Raises InvalidInput for an invalid token, DataLoss, StoreUnavailable.
     """
+    if token and not token.startswith(_PREFIX):
+        raise InvalidInput("not a valid page token", field="page_token")
     limit = min(size or _PAGE, _LARGEST_PAGE)
     found: list[NamedDataset] = []
     last = ""

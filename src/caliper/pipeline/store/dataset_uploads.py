@@ -19,7 +19,7 @@ from caliper.pipeline.store.runs import read_replaceable, write_json
 from caliper.pipeline.store.supplies import check_digest, file_key, has_dataset, is_stored
 from caliper.ports.storage import ObjectStore
 
-MOST_FILES, MOST_MEDIA, LONGEST_PATH, LONGEST_NAME = 1_000, 100_000, 1_000, 200
+_MOST_FILES, _MOST_MEDIA, _LONGEST_PATH, _LONGEST_NAME = 1_000, 100_000, 1_000, 200
 _FEW = 20
 """So many objects are looked for one by one; for more, all media are listed once."""
 
@@ -38,8 +38,8 @@ class DatasetManifest:
 
     def __post_init__(self) -> None:
         """Raises InvalidInput naming the field."""
-        if not 1 <= len(self.files) <= MOST_FILES:
-            raise InvalidInput(f"expected 1 to {MOST_FILES:,} files", field="files")
+        if not 1 <= len(self.files) <= _MOST_FILES:
+            raise InvalidInput(f"expected 1 to {_MOST_FILES:,} files", field="files")
         if len(self.files) > 1 and not self.folder:
             raise InvalidInput("several files lie in a folder", field="folder")
         for name, sha256 in self.files.items():
@@ -72,12 +72,12 @@ class DatasetUpload:
 
     def announce(self, path: str, sha256: str) -> None:
         """Name a medium. Raises InvalidInput naming the field."""
-        if not 1 <= len(path) <= LONGEST_PATH:
-            raise InvalidInput(f"expected 1 to {LONGEST_PATH:,} characters", field="name")
+        if not 1 <= len(path) <= _LONGEST_PATH:
+            raise InvalidInput(f"expected 1 to {_LONGEST_PATH:,} characters", field="name")
         if self._media.setdefault(path, check_digest(sha256, "sha256")) != sha256:
             raise InvalidInput(f"two media with the path {path!r:.100}", field="name")
-        if len(self._media) > MOST_MEDIA:
-            raise InvalidInput(f"more than {MOST_MEDIA:,} media", field="name")
+        if len(self._media) > _MOST_MEDIA:
+            raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field="name")
         self._named.add(sha256)
 
     def keys(self, sha256: str) -> list[str]:
@@ -120,8 +120,8 @@ class DatasetUpload:
         def with_present(fields: Fields) -> Fields:
             before = fields.get("media", {})
             self._check_paths(before)
-            if len(media := {**before, **present}) > MOST_MEDIA:
-                raise InvalidInput(f"more than {MOST_MEDIA:,} media", field="medium")
+            if len(media := {**before, **present}) > _MOST_MEDIA:
+                raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field="medium")
             return {**fields, "media": media}
 
         if present:
@@ -163,7 +163,9 @@ def _check_file_name(name: str) -> None:
         size = len(name.encode())
     except UnicodeEncodeError:
         size = 0
-    if not (0 < size <= LONGEST_NAME and PurePosixPath(name).name == name and "\0" not in name):
+    # Hidden files are in no dataset.
+    is_plain = PurePosixPath(name).name == name and not name.startswith(".") and "\0" not in name
+    if not (is_plain and 0 < size <= _LONGEST_NAME):
         raise InvalidInput(f"not the plain name of a file: {name!r:.100}", field="files.name")
 
 
@@ -171,4 +173,5 @@ async def _stored_media(store: ObjectStore, wanted: Collection[str]) -> set[str]
     """Those of the digests whose media are in the store."""
     if len(wanted) <= _FEW:
         return {each for each in wanted if await is_stored(store, f"media/{each}")}
-    return {name async for key in store.list("media/") if (name := key[6:]) in wanted}
+    stored = store.list("media/")
+    return {name async for key in stored if (name := key.removeprefix("media/")) in wanted}
