@@ -232,8 +232,9 @@ def is_installed(path: Path, folder: Path = Path()) -> bool:
 
 
 def _under(folder: Path, path: Path | Literal[True] | None) -> Path | Literal[True] | None:
-    is_path = isinstance(path, Path) and data_name(path) is None and not is_installed(path, folder)
-    return folder / path if is_path else path
+    if not isinstance(path, Path) or data_name(path) is not None or is_installed(path, folder):
+        return path
+    return folder / path
 
 
 def _spec_under(folder: Path, spec: str | None) -> str | None:

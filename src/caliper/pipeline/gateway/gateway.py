@@ -15,6 +15,7 @@ import logging
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from caliper.core.envelopes import Message
 from caliper.core.errors import (
@@ -255,9 +256,10 @@ async def _by_digest(store: ObjectStore, request: EvaluationRequest) -> Evaluati
     parts = []
     for place, part in enumerate(request.benchmarks):
         try:
-            found = {
-                field: await dataset_digest(store, getattr(part, field), field)
+            found: dict[str, Any] = {
+                field: await dataset_digest(store, text, field)
                 for field in ("data", "qa_data", "qa_replies")
+                if (text := getattr(part, field)) is not None
             }
         except InvalidInput as error:
             raise within(f"benchmarks[{place}]", error) from error

@@ -99,12 +99,12 @@ async def list_datasets(
     return found, ""
 
 
-async def dataset_digest(store: ObjectStore, text: str | None, field: str) -> str | None:
+async def dataset_digest(store: ObjectStore, text: str, field: str) -> str:
     """The digest of the dataset that a request names; the text itself if that is no name.
 
     Raises InvalidInput naming `field` for a name that no dataset has, DataLoss, StoreUnavailable.
     """
-    if text is None or "@" not in text:
+    if "@" not in text:
         return text
     found = await find_dataset(store, check_dataset_name(text, field))
     if found is None:
