@@ -135,20 +135,19 @@ def test_data_that_cannot_be_planned_are_refused_here(
 def test_why_a_run_failed_is_told_however_little_is_shown(
     server: str, caliper: Command, tmp_path: Path
 ) -> None:
-    caliper("data", "push", "captionqa", "--data", EXAMPLES / "captionqa" / "questions.json")
+    caliper("data", "push", "captionqa", QUESTIONS, "--server", server, code=0)
     (kept,) = (tmp_path / "there" / "datasets").rglob("questions.json")
     kept.write_text("[{}]")
     captions = EXAMPLES / "captions" / "careful" / "captionqa.json"
-    data = ("--data", EXAMPLES / "captionqa" / "questions.json", "--captions", captions)
-    pushed = Command(tmp_path)
+    data = ("--data", QUESTIONS, "--captions", captions)
     for flag in ("--json", "--quiet"):
-        ended = pushed("evaluate", "captionqa", *data, "--server", server, flag, code=1)
+        ended = caliper("evaluate", "captionqa", *data, "--server", server, flag, code=1)
         assert "The run failed: " in ended.err
         assert "not the files that were pushed" in ended.err
         assert ended.out == ""
-    (listed,) = pushed("runs", "--server", server, "--json").told
+    (listed,) = caliper("runs", "--server", server, "--json").told
     for command in ("watch", "report"):
-        ended = pushed(command, listed["run"], "--server", server, "--quiet", code=1)
+        ended = caliper(command, listed["run"], "--server", server, "--quiet", code=1)
         assert listed["error"] in ended.err
 
 
