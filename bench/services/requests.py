@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.datasets import push_dataset
+
 from bench.services.model import DELAY_SECONDS, body_of
 from bench.synthetic import write_capability, write_captionqa
 from caliper.adapters.datasets.files import DatasetFiles
@@ -27,7 +29,7 @@ from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest, resolve
 from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.store.store_supplies import StoredSupplies
-from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.stages import StageDirectory
 from caliper.ports.storage import ObjectStore
 from caliper.wiring.grounds import Ground

@@ -21,7 +21,7 @@ def mentions(tmp_path: Path, caliper: Command) -> Command:
     """The command in the folder of the package, which is installed, as is a backend."""
     folder = tmp_path / "package"
     caliper("new", "benchmark", "mentions", "--out", folder, code=0)
-    return Command(folder, {**install(folder), "CALIPER_STORE": "there"})
+    return Command(folder, install(folder))
 
 
 def module(mentions: Command) -> Path:

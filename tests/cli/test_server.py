@@ -22,33 +22,28 @@ def server(caliper: Command) -> Iterator[str]:
     assert end(process, signal.SIGTERM).code == 0
 
 
-@pytest.fixture
-def pushing(tmp_path: Path) -> Command:
-    return Command(tmp_path, {"CALIPER_STORE": "there"})
-
-
 def test_a_run_over_there_has_the_report_of_one_here(
-    server: str, pushing: Command, tmp_path: Path
+    server: str, caliper: Command, tmp_path: Path
 ) -> None:
     wanted = (*EVALUATE, "--recipe", "published")
-    here = pushing(*wanted, "--out", "here", "--json")
-    there = pushing(*wanted, "--server", server, "--out", "elsewhere", "--json")
+    here = caliper(*wanted, "--out", "here", "--json")
+    there = caliper(*wanted, "--server", server, "--out", "elsewhere", "--json")
     assert there.out == here.out, there.err
     assert "published figures were judged by GPT-4-Turbo" in there.err
     assert there.told["benchmarks"]["comprecap"]["settings"]["weights"] == "table2"
     assert there.code == here.code
     written = (tmp_path / "elsewhere" / "report.json").read_text("utf-8")
     assert written == here.out
-    (listed,) = pushing("runs", "--server", server, "--json", code=0).told
+    (listed,) = caliper("runs", "--server", server, "--json", code=0).told
     told = json.loads(here.out)
     assert listed["state"] == told["state"]
-    watched = pushing("watch", listed["run"], "--server", server)
+    watched = caliper("watch", listed["run"], "--server", server)
     assert watched.code == there.code
     assert listed["run"] in watched.out
-    assert pushing("cancel", listed["run"], "--server", server, code=0).out.count(told["state"])
+    assert caliper("cancel", listed["run"], "--server", server, code=0).out.count(told["state"])
     report = ("report", listed["run"], "--server", server)
-    assert pushing(*report, "--json").out == here.out
-    shown = pushing(*report, "--out", "files")
+    assert caliper(*report, "--json").out == here.out
+    shown = caliper(*report, "--out", "files")
     assert shown.code == there.code
     assert "CaptionQA" in shown.out
     names = {file.name for file in (tmp_path / "elsewhere").iterdir()}
@@ -57,126 +52,125 @@ def test_a_run_over_there_has_the_report_of_one_here(
 
 
 def test_a_run_judged_in_part_over_there_has_the_report_of_one_here(
-    server: str, pushing: Command
+    server: str, caliper: Command
 ) -> None:
     part = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--judge-share", "0.3", "--json")
-    here = pushing(*part, "--out", "here", code=0)
-    there = pushing(*part, "--server", server, code=0)
+    here = caliper(*part, "--out", "here", code=0)
+    there = caliper(*part, "--server", server, code=0)
     assert there.out == here.out, there.err
     assert there.told["benchmarks"]["captionqa"]["coverage"]["unscored"]["not_drawn"] > 0
-    assert "complete, judged in part" in pushing("runs", "--server", server, code=0).out
+    assert "complete, judged in part" in caliper("runs", "--server", server, code=0).out
 
 
-def test_a_complete_run_over_there_says_since_when(server: str, pushing: Command) -> None:
+def test_a_complete_run_over_there_says_since_when(server: str, caliper: Command) -> None:
     asked = (*EVALUATE, "--coverage-floor", 0, "--server", server)
-    first = pushing(*asked, "--json", code=0).told
-    again = pushing(*asked, "--json", code=0).told
+    first = caliper(*asked, "--json", code=0).told
+    again = caliper(*asked, "--json", code=0).told
     since = again.pop("already_ended")
     assert again == first
     told = f"Already complete since {since[:10]} {since[11:16]} UTC; nothing was asked."
-    assert told in pushing(*asked, code=0).out
-    assert pushing(*asked, "--quiet", code=0).out == ""
+    assert told in caliper(*asked, code=0).out
+    assert caliper(*asked, "--quiet", code=0).out == ""
 
 
 def test_runs_over_there_are_compared_and_gated_as_they_are_here(
-    server: str, pushing: Command, tmp_path: Path
+    server: str, caliper: Command, tmp_path: Path
 ) -> None:
     strict = (*EVALUATE, "--set", "reply_reading=strict")
     careless = ("evaluate", "--config", EXAMPLES / "careless.yaml", "--limit", 2)
     there = []
     for number, command in enumerate((careless, EVALUATE, strict)):
-        pushing(*command, "--out", f"here-{number}", "--quiet")
-        pushing(*command, "--server", server, "--quiet")
-        known = [run["run"] for run in pushing("runs", "--server", server, "--json").told]
+        caliper(*command, "--out", f"here-{number}", "--quiet")
+        caliper(*command, "--server", server, "--quiet")
+        known = [run["run"] for run in caliper("runs", "--server", server, "--json").told]
         there += [run for run in known if run not in there]
     here = [f"here-{number}" for number in range(3)]
     over_there = ("--server", server)
-    told = pushing("compare", *there, *over_there, "--anyway", "--json", code=0)
-    assert told.out == pushing("compare", *here, "--anyway", "--json", code=0).out
+    told = caliper("compare", *there, *over_there, "--anyway", "--json", code=0)
+    assert told.out == caliper("compare", *here, "--anyway", "--json", code=0).out
     assert "capability setting reply_reading: lenient / strict" in told.err
-    assert pushing("compare", *there[:2], *over_there, code=0).out.count("CaptionQA") == 2
-    refused = pushing("compare", *there, *over_there, code=2)
-    assert refused.err == pushing("compare", *here, code=2).err
+    assert caliper("compare", *there[:2], *over_there, code=0).out.count("CaptionQA") == 2
+    refused = caliper("compare", *there, *over_there, code=2)
+    assert refused.err == caliper("compare", *here, code=2).err
     assert "setting reply_reading: lenient / strict" in refused.err
     ranked = ("leaderboard", "--anyway", "--json")
-    board = pushing(*ranked, *there, *over_there, code=0)
-    assert board == pushing(*ranked, *here, code=0)
+    board = caliper(*ranked, *there, *over_there, code=0)
+    assert board == caliper(*ranked, *here, code=0)
     assert {row["name"] for row in board.told[0]["rows"]} >= {f"careful ({there[1]})"}
-    assert "named" in pushing("leaderboard", *over_there, code=2).err
-    assert "no run" in pushing("leaderboard", "0" * 16, *over_there, code=2).err
+    assert "named" in caliper("leaderboard", *over_there, code=2).err
+    assert "no run" in caliper("leaderboard", "0" * 16, *over_there, code=2).err
     page = ("compare", *there[:2], *over_there, "--html", "there.html", "--quiet")
-    pushing(*page, code=0)
+    caliper(*page, code=0)
     assert "verdicts got better" in (tmp_path / "there.html").read_text()
     check = {"benchmark": "captionqa", "figure": "overall.score", "max_drop": 1.0}
     (tmp_path / "policy.yaml").write_text(json.dumps({"checks": [check]}))
     gate = ("gate", "--policy", "policy.yaml", "--json")
-    decided = pushing(*gate, *there[:2], *over_there)
-    assert decided == pushing(*gate, *here[:2])
+    decided = caliper(*gate, *there[:2], *over_there)
+    assert decided == caliper(*gate, *here[:2])
     assert decided.told["decision"] in ("passed", "inconclusive")
 
 
-def test_a_run_that_nobody_started_is_bad_input(server: str, pushing: Command) -> None:
+def test_a_run_that_nobody_started_is_bad_input(server: str, caliper: Command) -> None:
     for command in ("watch", "report"):
-        ended = pushing(command, "0" * 16, "--server", server, code=2)
+        ended = caliper(command, "0" * 16, "--server", server, code=2)
         assert "no run" in ended.err
 
 
 def test_data_that_cannot_be_planned_are_refused_here(
-    server: str, pushing: Command, tmp_path: Path
+    server: str, caliper: Command, tmp_path: Path
 ) -> None:
     rows = json.loads((EXAMPLES / "captionqa" / "questions.json").read_text("utf-8"))
     del rows[3]["id"]
     (tmp_path / "broken.json").write_text(json.dumps(rows, indent=0))
     captions = EXAMPLES / "captions" / "careful" / "captionqa.json"
     command = ("evaluate", "captionqa", "--data", "broken.json", "--captions", captions, "--json")
-    here = pushing(*command, code=2)
-    there = pushing(*command, "--server", server, code=2)
+    here = caliper(*command, code=2)
+    there = caliper(*command, "--server", server, code=2)
     assert there.err == here.err
     assert "broken.json:4: id: missing" in there.err
     assert not (tmp_path / "there" / "datasets").exists()
-    assert pushing("runs", "--server", server, "--json").told == []
+    assert caliper("runs", "--server", server, "--json").told == []
 
 
 def test_why_a_run_failed_is_told_however_little_is_shown(
-    server: str, pushing: Command, tmp_path: Path
+    server: str, caliper: Command, tmp_path: Path
 ) -> None:
-    pushing("data", "push", "captionqa", "--data", EXAMPLES / "captionqa" / "questions.json")
+    caliper("data", "push", "captionqa", QUESTIONS, "--server", server, code=0)
     (kept,) = (tmp_path / "there" / "datasets").rglob("questions.json")
     kept.write_text("[{}]")
     captions = EXAMPLES / "captions" / "careful" / "captionqa.json"
-    data = ("--data", EXAMPLES / "captionqa" / "questions.json", "--captions", captions)
-    pushed = Command(tmp_path)
+    data = ("--data", QUESTIONS, "--captions", captions)
     for flag in ("--json", "--quiet"):
-        ended = pushed("evaluate", "captionqa", *data, "--server", server, flag, code=1)
+        ended = caliper("evaluate", "captionqa", *data, "--server", server, flag, code=1)
         assert "The run failed: " in ended.err
         assert "not the files that were pushed" in ended.err
         assert ended.out == ""
-    (listed,) = pushed("runs", "--server", server, "--json").told
+    (listed,) = caliper("runs", "--server", server, "--json").told
     for command in ("watch", "report"):
-        ended = pushed(command, listed["run"], "--server", server, "--quiet", code=1)
+        ended = caliper(command, listed["run"], "--server", server, "--quiet", code=1)
         assert listed["error"] in ended.err
 
 
 def test_a_run_over_there_that_is_not_complete_says_so_when_quiet(
-    server: str, pushing: Command, tmp_path: Path
+    server: str, caliper: Command, tmp_path: Path
 ) -> None:
     captions = json.loads((EXAMPLES / "captions" / "careful" / "captionqa.json").read_text("utf-8"))
     (tmp_path / "some.json").write_text(json.dumps(dict(list(captions.items())[1:])), "utf-8")
     data = ("captionqa", "--data", QUESTIONS, "--captions", "some.json", "--coverage-floor", 1)
-    ended = pushing("evaluate", *data, "--server", server, "--quiet", code=1)
-    (listed,) = pushing("runs", "--server", server, "--json").told
+    ended = caliper("evaluate", *data, "--server", server, "--quiet", code=1)
+    (listed,) = caliper("runs", "--server", server, "--json").told
     assert ended.out == ""
     assert ended.err == f"Run {listed['run']} is finished, not complete.\n"
 
 
-def test_what_an_installation_decides_by_itself_is_refused(pushing: Command) -> None:
+def test_what_an_installation_decides_by_itself_is_refused(caliper: Command) -> None:
     for flag in ("--store", "--pack"):
-        ended = pushing(*EVALUATE, "--server", "127.0.0.1:1", flag, "mine", code=2)
+        ended = caliper(*EVALUATE, "--server", "127.0.0.1:1", flag, "mine", code=2)
         assert f"Error: {flag[2:]}: an installation " in ended.err
 
 
-def test_a_checkpoint_over_there_needs_a_name(pushing: Command) -> None:
-    told = pushing(*CAPTIONED, "--server", "127.0.0.1:1", code=2).err
+def test_a_checkpoint_over_there_needs_a_name(caliper: Command) -> None:
+    told = caliper(*CAPTIONED, "--server", "127.0.0.1:1", code=2).err
     assert "Error: name: an installation's captioner stands for any checkpoint" in told
     assert "--name" in told
     # As in one process, the name of other captions is none of the checkpoint's.
@@ -186,13 +180,13 @@ def test_a_checkpoint_over_there_needs_a_name(pushing: Command) -> None:
         part.update({key: str(EXAMPLES / part[key]) for key in ("data", "media", "captions")})
     del config["benchmarks"]["captionqa"]["captions"]
     config["benchmarks"]["captionqa"]["captioner"] = "step"
-    (pushing.folder / "mixed.yaml").write_text(yaml.safe_dump(config))
-    mixed = pushing("evaluate", "--config", "mixed.yaml", "--server", "127.0.0.1:1", code=2)
+    (caliper.folder / "mixed.yaml").write_text(yaml.safe_dump(config))
+    mixed = caliper("evaluate", "--config", "mixed.yaml", "--server", "127.0.0.1:1", code=2)
     assert "Error: name: an installation's captioner" in mixed.err
 
 
-def test_a_gateway_that_is_not_there_is_trouble_outside(pushing: Command) -> None:
-    pushing(*EVALUATE, "--server", "127.0.0.1:1", code=4)
+def test_a_gateway_that_is_not_there_is_trouble_outside(caliper: Command) -> None:
+    caliper(*EVALUATE, "--server", "127.0.0.1:1", code=4)
 
 
 def test_the_doctor_finds_it_well(server: str, caliper: Command) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.datasets import push_dataset
 from tests.fakes.runs import part, spec
 from tests.fakes.stores import MemoryStore, supplies
 
@@ -14,7 +15,7 @@ from caliper.core.keys import digest
 from caliper.core.run import RunSpec
 from caliper.local.submission import parcel_at
 from caliper.local.supplies import FileSupplies
-from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import Sources, Supplies
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "examples" / "captionqa" / "questions.json"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.datasets import push_dataset
 from tests.fakes.serving import FakeServer, World
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suite_folders import suite as written
@@ -83,7 +85,8 @@ class Place:
         part = {"data": str(self.folder / "data"), "captioner": captioner}
         serve = {"endpoint": self.chat.url}
         values = {"benchmarks": {"capability": part}, "serve": serve, **more}
-        return await push_suite(read_suite(written(self.folder, **values)), self.ground.store)
+        suite = read_suite(written(self.folder, **values))
+        return await push_suite(suite, partial(push_dataset, self.ground.store))
 
     def pay(self, cost: Spending) -> None:
         self.paid += cost

@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import SecretStr
 from tests.fakes.caption_buckets import MemoryBucket
+from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import installation
 from tests.fakes.suite_folders import suite as written
 
@@ -56,7 +58,8 @@ class Installed:
     note: Callable[[], dict[str, Any]] = dict
 
     async def applied(self, folder: Path, **more: Any) -> Suite:
-        suite = await push_suite(read_suite(written(folder, **more)), self.ground.store)
+        push = partial(push_dataset, self.ground.store)
+        suite = await push_suite(read_suite(written(folder, **more)), push)
         await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
         return suite
 

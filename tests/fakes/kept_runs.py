@@ -181,9 +181,9 @@ async def _served(work: Path) -> None:
     config = served(work / "data")
     whole, part = (work / store for store in STORES)
     async with ChatServer(otherwise=by_words) as chat, installation(whole, chat) as gateway:
-        await over(gateway, (await send(config, gateway, DirectoryStore(whole))).spec.run_id)
+        await over(gateway, (await send(config, gateway)).spec.run_id)
     async with ChatServer(otherwise=_without_phrases) as chat, installation(part, chat) as gateway:
-        run = (await send(config, gateway, DirectoryStore(part))).spec.run_id
+        run = (await send(config, gateway)).spec.run_id
         async for found in gateway.watch(run, 0.1):
             told = {one.name: one.coverage for one in found.benchmarks}
             ended = [told.get(name) for name in ("capability", "captionqa")]

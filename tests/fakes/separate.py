@@ -148,7 +148,7 @@ class Installation:
     ports: dict[str, int] = field(default_factory=dict)
 
     async def begin(self, config: RunConfig) -> str:
-        return (await send(config, self.gateway, self.store)).spec.run_id
+        return (await send(config, self.gateway)).spec.run_id
 
     async def asked(self, kind: str, count: int) -> None:
         """Wait until the model of a stage was called this often."""

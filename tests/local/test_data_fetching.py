@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import signal
 import threading
 from collections.abc import Iterator
 from datetime import date
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 from tests.fakes import tiny
-from tests.fakes.command import Command
+from tests.fakes.command import Command, end, wait_for
 from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 
 import caliper
@@ -279,7 +280,10 @@ def test_commands_take_names(hub: HubServer, tmp_path: Path) -> None:
     name = f"hf:Borise/CaptionQA@{COMMIT}"
     checked = shell("validate", name, "--json")
     assert checked.told["summary"] == "captionqa data: 2 items, 5 questions"
-    pushed = shell("data", "push", "captionqa", "--data", name, "--store", "there", "--json")
+    process = shell.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
+    _, server = wait_for(process, r"Serving on (\S+)")
+    pushed = shell("data", "push", "captionqa", name, "--server", server, "--json")
+    assert end(process, signal.SIGTERM).code == 0
     assert (pushed.told["media"], pushed.told["lacking"]) == (2, 0)
     offline = Command(tmp_path, {**shell.environment, "HF_HUB_OFFLINE": "1"})
     flags = ("--data", name, "--captions", "captions/captionqa.json", "--json")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.clock import FakeClock
+from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import over
 from tests.fakes.installed_suites import installed
 from tests.fakes.opinions import steadfast
@@ -130,7 +132,8 @@ async def test_a_suite_that_cannot_pay_ends_only_a_run_of_its_own(
     gateway: Any = _Gateway()
     store, clock = MemoryStore(), FakeClock()
     run, spent = ENDED.spec.run_id, {"budget": {"tokens": 9, "month": {"money": 5}}}
-    suite = await push_suite(read_suite(written(tmp_path, **spent)), store)
+    suite = read_suite(written(tmp_path, **spent))
+    suite = await push_suite(suite, partial(push_dataset, store))
     entry = CheckpointEntry.new(suite.name, suite.version, ENTRY.checkpoint, "now")
     costs = RunCosts(store, {})
     if is_own:

@@ -27,12 +27,14 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput, NotFound
+from caliper.local.submission import parcel_at
 from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.serving.tokens import Role
 
 EVALUATE = ("evaluate", "--config", ROOT / "examples" / "careful.yaml", "--limit", 1)
+QUESTIONS = ROOT / "examples" / "captionqa" / "questions.json"
 
 
 NOBODY = "0" * 16
@@ -59,7 +61,7 @@ class Place:
         return Target(self.address, token, self.ca)
 
     def command(self, role: str | None, **environment: str) -> Command:
-        found = {"CALIPER_SERVER_CA": str(self.ca), "CALIPER_STORE": str(self.folder / "store")}
+        found = {"CALIPER_SERVER_CA": str(self.ca)}
         if role is not None:
             file = self.folder / f"token-{role}"
             file.write_text(TOKENS.get(role, role) + "\n", "utf-8")
@@ -103,6 +105,11 @@ CALLS: dict[str, tuple[Role, Call]] = {
         lambda there: there.compare([NOBODY, NOBODY], ComparisonRequest()),
     ),
     "GetLook": (Role.READ, lambda there: there.look(NOBODY, NOBODY)),
+    "ListDatasets": (Role.READ, lambda there: there.datasets()),
+    "UploadDataset": (
+        Role.EVALUATE,
+        lambda there: there.push(parcel_at("captionqa", QUESTIONS, None)),
+    ),
     "StartEvaluation": (Role.EVALUATE, lambda there: there.start(EvaluationRequest("ours", ()))),
     "UploadCaptions": (Role.EVALUATE, lambda there: there.upload("captionqa", {"1": "A dog."})),
     "CancelEvaluation": (Role.EVALUATE, lambda there: there.cancel(NOBODY)),

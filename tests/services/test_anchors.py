@@ -31,7 +31,7 @@ def test_the_agreement_is_shown_where_it_is_wanted(tmp_path: Path, wanted: bool)
         "serve", "--listen", "127.0.0.1:0", "--store", "there"
     )
     _, address, metrics = wait_for(served, r"Serving on (\S+)", r"metrics on (\S+)")
-    caliper = Command(tmp_path, {"CALIPER_STORE": "there"})
+    caliper = Command(tmp_path)
     evaluate = ("evaluate", "--config", CONFIG, "--json")
     there = caliper(*evaluate, "--server", address, "--out", "fetched", code=0)
     alone = caliper(*evaluate, "--out", "alone", code=0)

@@ -43,7 +43,7 @@ async def evaluated(
         "captioner": MODEL,
     }
     config = {"name": name, "benchmarks": {"captionqa": part}, "coverage_floor": 0.5, "limit": 1}
-    begun = await send(check_config({**config, **more}), gateway, store)
+    begun = await send(check_config({**config, **more}), gateway)
     async with asyncio.timeout(PATIENCE):
         ended = await over(gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")

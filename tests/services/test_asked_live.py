@@ -72,7 +72,7 @@ async def there(tmp_path: Path) -> AsyncIterator[There]:
 
 
 async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -> None:
-    begun = await send(asked_live(NAME), there.gateway, there.ground.store)
+    begun = await send(asked_live(NAME), there.gateway)
     ended = await over(there.gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")
     found = {file: await there.gateway.report(begun.spec.run_id, file) for file in FILES}
@@ -91,7 +91,7 @@ async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -
 async def test_replies_are_put_in_packs_and_asked_for_nowhere_else(there: There) -> None:
     config = only(asked_live(NAME, limit=4), "captionqa")
     captioner = there.store
-    begun = await send(config, there.gateway, there.ground.store)
+    begun = await send(config, there.gateway)
     await over(there.gateway, begun.spec.run_id)
     rows, _ = await there.gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
     samples = {row.sample for row in rows}
@@ -110,7 +110,7 @@ async def test_smaller_pictures_are_shown_and_asked_about_anew(
     small = only(asked_live(NAME), "captionqa", preparation={"longest": "64"})
     counts, runs = [], []
     for config in (whole, small):
-        begun = await send(config, there.gateway, there.ground.store)
+        begun = await send(config, there.gateway)
         assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
         runs.append(begun.spec.run_id)
         counts.append(there.questions)
@@ -122,11 +122,11 @@ async def test_smaller_pictures_are_shown_and_asked_about_anew(
 
 async def test_the_same_questions_are_asked_once(there: There) -> None:
     config = asked_live(NAME)
-    first = await send(config, there.gateway, there.ground.store)
+    first = await send(config, there.gateway)
     await over(there.gateway, first.spec.run_id)
     before = len(there.checkpoint.requests)
     other = config.model_copy(update={"name": "by another name"})
-    again = await send(other, there.gateway, there.ground.store)
+    again = await send(other, there.gateway)
     assert (await over(there.gateway, again.spec.run_id)).state is RunState.COMPLETE
     assert first.spec != again.spec
     assert len(there.checkpoint.requests) == before
@@ -138,7 +138,7 @@ async def test_a_picture_that_was_not_pushed_costs_its_questions_only(
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     part = only(asked_live(NAME), "captionqa", media=nothing)
-    begun = await send(part, there.gateway, there.ground.store)
+    begun = await send(part, there.gateway)
     ended = await over(there.gateway, begun.spec.run_id)
     rows, _ = await there.gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
     assert ended.state is RunState.FINISHED
@@ -147,7 +147,7 @@ async def test_a_picture_that_was_not_pushed_costs_its_questions_only(
     assert there.checkpoint.requests == []
     # Pushed by now, and asked in the same run; what was missing is not looked for all the time.
     there.clock.ahead += 60
-    whole = await send(only(asked_live(NAME), "captionqa"), there.gateway, there.ground.store)
+    whole = await send(only(asked_live(NAME), "captionqa"), there.gateway)
     assert whole.spec == begun.spec
     assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
 
@@ -162,14 +162,14 @@ async def test_trouble_of_the_checkpoint_is_no_wrong_answer(tmp_path: Path) -> N
     async with installed(tmp_path, retry_budget=0.2) as there:
         there.checkpoint.from_now_on(failing)
         config = only(asked_live(NAME, coverage_floor=0.9), "captionqa")
-        begun = await send(config, there.gateway, there.ground.store)
+        begun = await send(config, there.gateway)
         ended = await over(there.gateway, begun.spec.run_id)
         rows, _ = await there.gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))
         assert ended.state is RunState.FINISHED
         reasons = {row.reason for row in rows if row.item.startswith("qa/")}
         assert reasons == {"backend"}
         there.checkpoint.from_now_on(seeing)
-        await send(config, there.gateway, None)
+        await send(config, there.gateway)
         assert (await over(there.gateway, begun.spec.run_id)).state is RunState.COMPLETE
         report = await there.gateway.report(begun.spec.run_id)
         own = only(asked_live(there.model, coverage_floor=0.9), "captionqa")
@@ -178,7 +178,7 @@ async def test_trouble_of_the_checkpoint_is_no_wrong_answer(tmp_path: Path) -> N
 
 async def test_another_model_is_not_asked(there: There) -> None:
     config = only(asked_live(NAME), "captionqa")
-    await send(config, there.gateway, there.ground.store)
+    await send(config, there.gateway)
     digest = parcel_of("captionqa", config.benchmarks["captionqa"]).digest
     captions = await there.gateway.upload("captionqa", {"nat_000": "A dog."})
     for given, message in (

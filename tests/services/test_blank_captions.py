@@ -48,7 +48,7 @@ def by_picture() -> Step:
 
 async def report_of(gateway: RemoteGateway, config: RunConfig, folder: Path) -> Any:
     """report.json of a run in services, whose every file is that of the run in `folder`."""
-    begun = await send(config, gateway, DirectoryStore(folder / "store"))
+    begun = await send(config, gateway)
     ended = await over(gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")
     for file in FILES:

@@ -77,7 +77,7 @@ async def run(counted: Counted, config: RunConfig) -> int:
     ):
         for store in counted.stores.values():
             store.calls.clear()
-        begun = await send(config, gateway, counted.ground.store)
+        begun = await send(config, gateway)
         ended = await over(gateway, begun.spec.run_id)
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
         rows, _ = await gateway.verdicts(begun.spec.run_id, VerdictQuery(size=1000))

@@ -48,7 +48,7 @@ class There:
     folder: Path
 
     async def run(self, config: RunConfig) -> Evaluation:
-        begun = await send(config, self.gateway, self.ground.store)
+        begun = await send(config, self.gateway)
         # The limit only ends a test that would hang.
         async with asyncio.timeout(PATIENCE):
             return await over(self.gateway, begun.spec.run_id)

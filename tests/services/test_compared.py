@@ -8,6 +8,7 @@ import grpc
 import pytest
 import pytest_asyncio
 from tests.fakes.clock import PATIENCE
+from tests.fakes.datasets import push_dataset
 from tests.fakes.grpc_serving import failure, stub_of
 from tests.fakes.installation import alone, listening, over
 from tests.fakes.sources import EXAMPLES
@@ -27,7 +28,6 @@ from caliper.local.directory import RunDirectory
 from caliper.local.reports import media_of
 from caliper.local.submission import parcel_at, send
 from caliper.pipeline.comparing.comparison import ComparisonRequest, compare_runs
-from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.sinks import folder_thumbnails
@@ -92,7 +92,7 @@ async def both(
     for name in names:
         for benchmark, part in config(name).benchmarks.items():
             await push_dataset(ground.store, parcel_at(benchmark, part.data, part.media_root))
-        begun = await send(config(name), there, ground.store)
+        begun = await send(config(name), there)
         ids.append(begun.spec.run_id)
         await over(there, ids[-1])
         await alone(config(name), WarningWatcher(), folder / name)
@@ -133,10 +133,7 @@ async def test_signs_of_stuffing_are_told(
     ground: Ground, there: RemoteGateway, tmp_path: Path
 ) -> None:
     stuffed = read_config(stuff(tmp_path, everything_stated())).model_copy(update={"limit": 4})
-    ids = [
-        (await send(each, there, ground.store)).spec.run_id
-        for each in (config("careless"), stuffed)
-    ]
+    ids = [(await send(each, there)).spec.run_id for each in (config("careless"), stuffed)]
     for run in ids:
         await over(there, run)
     found, _ = await there.compare(ids, ComparisonRequest(flips=0))

@@ -34,7 +34,7 @@ async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
         model = f"tgi:{chat.url}"
         reading = QaReaderSettings(model=model, retry_budget=0, in_flight=2)
         async with installation(ground, reader=reading) as gateway:
-            run = (await send(config, gateway, store)).spec.run_id
+            run = (await send(config, gateway)).spec.run_id
             ended = await over(gateway, run)
             assert ended.state is RunState.FINISHED
             lost = ended.benchmarks[0].coverage

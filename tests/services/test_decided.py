@@ -53,9 +53,9 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
         parts = await all_services(ground, settings, QaReaderSettings(), None)
         async with listening(parts) as address, RemoteGateway(Target(address)) as gateway:
             for config in (base, again):
-                await over(gateway, (await send(config, gateway, store)).spec.run_id)
+                await over(gateway, (await send(config, gateway)).spec.run_id)
             chat.requests.clear()
-            begun = await send(worse, gateway, store, plan.criterion)
+            begun = await send(worse, gateway, plan.criterion)
             ended = await over(gateway, begun.spec.run_id)
             assert (ended.state, ended.spec) == (RunState.DECIDED, second.read_spec())
             assert shown(chat) == drawn
@@ -70,7 +70,7 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
             caliper = Command(tmp_path)
             there = await asyncio.to_thread(caliper, *gate, *runs, "--server", address, code=1)
             # Started again, it is what it was.
-            assert (await send(worse, gateway, store, plan.criterion)).state is RunState.DECIDED
+            assert (await send(worse, gateway, plan.criterion)).state is RunState.DECIDED
         here = await asyncio.to_thread(caliper, *gate, first.path, second.path, code=1)
         assert there.out == here.out
 

@@ -39,7 +39,7 @@ async def test_killed_services_change_no_byte_and_ask_nothing_else(
         drawn, (scenes, colors) = shown(chat), shown_by_task(chat)
         await there.over(await there.begin(base))
         chat.requests.clear()
-        run = (await send(worse, there.gateway, there.store, plan.criterion)).spec.run_id
+        run = (await send(worse, there.gateway, plan.criterion)).spec.run_id
         # In the middle of the first block that asks about colors only, and near the end.
         for asked, killed in (
             (2 * scenes + BLOCK // 2, ("aggregator", "judge")),

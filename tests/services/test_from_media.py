@@ -30,7 +30,7 @@ def config(tmp_path: Path) -> RunConfig:
 async def test_the_report_is_that_of_one_process(
     gateway: RemoteGateway, store: DirectoryStore, config: RunConfig, tmp_path: Path
 ) -> None:
-    begun = await send(config, gateway, store)
+    begun = await send(config, gateway)
     ended = await over(gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")
     report = await gateway.report(begun.spec.run_id)
@@ -56,14 +56,14 @@ async def test_questions_of_another_form_are_refused(
         part = config.benchmarks[name].model_copy(update={"qa": qa})
         other = config.model_copy(update={"benchmarks": {name: part}})
         with pytest.raises(InvalidInput, match=message):
-            await send(other, gateway, store)
+            await send(other, gateway)
     assert [key async for key in store.list("datasets/")] == []
 
 
 async def test_other_recordings_than_the_runs_answer_nothing(
     gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
 ) -> None:
-    begun = await send(config, gateway, store)
+    begun = await send(config, gateway)
     await over(gateway, begun.spec.run_id)
     spec: RunSpec = begun.spec
     found = await Recordings(store).answerer(spec, "capability")
@@ -81,7 +81,7 @@ async def test_other_recordings_than_the_runs_answer_nothing(
 async def test_the_last_recordings_are_read_once(
     gateway: RemoteGateway, store: DirectoryStore, config: RunConfig
 ) -> None:
-    begun = await send(config, gateway, store)
+    begun = await send(config, gateway)
     await over(gateway, begun.spec.run_id)
     recordings = Recordings(store, capacity=2)
     names = list(config.benchmarks)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer, answer
+from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import alone, installation, over
 from tests.fakes.sources import EXAMPLES
 
@@ -18,7 +19,6 @@ from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import parcel_at, send
 from caliper.pipeline.reports.run_reader import FILES
-from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.anchors import anchors_of
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import QaReaderSettings
@@ -83,7 +83,7 @@ async def test_every_file_is_that_of_one_process(
     reading = QaReaderSettings(model=f"tgi:{chat.url}")
     installed = installation(memory_ground(store), reader=reading)
     async with asyncio.timeout(PATIENCE), installed as gateway:
-        run = (await send(config, gateway, store)).spec.run_id
+        run = (await send(config, gateway)).spec.run_id
         ended = await over(gateway, run)
         assert (ended.state, ended.error) == (RunState.COMPLETE, "")
         for file in FILES:

@@ -9,7 +9,6 @@ from tests.fakes.installation import over
 from tests.fakes.kept_runs import FIGURES, KEPT, by_words, installation, replies, served, unpacked
 
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
 from caliper.local.submission import send
@@ -45,7 +44,7 @@ async def test_an_ended_run_is_shown_and_asks_nothing(config: RunConfig, tmp_pat
         report = json.loads((KEPT / "judged" / "report.json").read_text())
         planned = sum(part["coverage"]["planned"] for part in report["benchmarks"].values())
         assert len(rows) == planned
-        again = await send(config, gateway, DirectoryStore(store))
+        again = await send(config, gateway)
         assert (again.spec, again.state) == (listed.spec, RunState.COMPLETE)
         await assert_figures(gateway, run)
         assert chat.requests == []
@@ -58,7 +57,7 @@ async def test_a_run_that_was_stopped_in_its_middle_ends_and_asks_nothing_again(
     known = replies(store)
     assert 0 < known < CALLS
     async with ChatServer(otherwise=by_words) as chat, installation(store, chat) as gateway:
-        run = (await send(config, gateway, DirectoryStore(store))).spec.run_id
+        run = (await send(config, gateway)).spec.run_id
         assert (await over(gateway, run)).state is RunState.COMPLETE
         await assert_figures(gateway, run)
         assert len(chat.requests) == CALLS - known

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.clock import AheadClock
+from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import listening, over
 from tests.fakes.sources import EXAMPLES
 
@@ -30,7 +31,7 @@ from caliper.local.submission import parcel_of
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.runs import REFUSED
-from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services

@@ -72,7 +72,7 @@ def documented() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def test_a_run_shows_in_the_metrics_and_these_in_the_page(served: Served, tmp_path: Path) -> None:
     assert served.metrics.startswith("http://127.0.0.1:")
-    caliper = Command(tmp_path, {"CALIPER_STORE": "there"})
+    caliper = Command(tmp_path)
     evaluate = ("evaluate", "--config", CONFIG, "--json")
     there = caliper(*evaluate, "--server", served.address, "--out", "there-report", code=0)
     alone = caliper(*evaluate, "--out", "alone", code=0)

@@ -45,9 +45,7 @@ async def test_a_run_whose_models_are_reached_by_tls(
         part["media"] = str(EXAMPLES / "media")
         described = {"name": "ours", "benchmarks": {"captionqa": part}, "coverage_floor": 0.5}
         async with installation(ground, *settings) as gateway:
-            run = (
-                await send(check_config(described | {"limit": 2}), gateway, ground.store)
-            ).spec.run_id
+            run = (await send(check_config(described | {"limit": 2}), gateway)).spec.run_id
             async with asyncio.timeout(PATIENCE):
                 assert (await over(gateway, run)).state is RunState.COMPLETE
     assert len(chat.requests) > 1

@@ -26,7 +26,7 @@ def careful() -> RunConfig:
 async def test_the_report_is_that_of_one_process_without_services(
     gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig, tmp_path: Path
 ) -> None:
-    begun = await send(careful, gateway, store)
+    begun = await send(careful, gateway)
     ended = await over(gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")
     report = await gateway.report(begun.spec.run_id)
@@ -41,11 +41,11 @@ async def test_the_same_spec_is_the_same_run(
     gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
 ) -> None:
     limited = careful.model_copy(update={"limit": 1})
-    first = await send(limited, gateway, store)
-    again = await send(limited, gateway, None)
+    first = await send(limited, gateway)
+    again = await send(limited, gateway)
     assert first.spec == again.spec
     await over(gateway, first.spec.run_id)
-    once_more = await send(limited, gateway, None)
+    once_more = await send(limited, gateway)
     assert once_more.state is RunState.COMPLETE
     assert len((await gateway.list()).evaluations) == 1
 
@@ -53,7 +53,7 @@ async def test_the_same_spec_is_the_same_run(
 async def test_verdicts_come_in_pages(
     gateway: RemoteGateway, store: DirectoryStore, careful: RunConfig
 ) -> None:
-    run = (await send(careful, gateway, store)).spec.run_id
+    run = (await send(careful, gateway)).spec.run_id
     await over(gateway, run)
     whole, token = await gateway.verdicts(run, VerdictQuery(size=1000))
     assert token == ""
@@ -73,7 +73,7 @@ async def test_a_process_on_the_store_of_another_does_new_runs(
 ) -> None:
     for limit in (2, 1):
         async with installation(memory_ground(store)) as gateway:
-            begun = await send(careful.model_copy(update={"limit": limit}), gateway, store)
+            begun = await send(careful.model_copy(update={"limit": limit}), gateway)
             async with asyncio.timeout(PATIENCE):
                 ended = await over(gateway, begun.spec.run_id)
         assert ended.state is RunState.COMPLETE

@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import installation, over
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import parcel_at, send
-from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.grounds import Ground, memory_ground
 
 PICTURE = b"data:image/jpeg;base64,"
@@ -36,7 +36,7 @@ async def test_media_that_were_not_pushed_have_no_picture(
     ground: Ground, careful: RunConfig
 ) -> None:
     async with installation(ground) as gateway:
-        begun = await send(careful, gateway, ground.store)
+        begun = await send(careful, gateway)
         await over(gateway, begun.spec.run_id)
         page = await gateway.report(begun.spec.run_id, "report.html")
     assert page.count(PICTURE) == 0
@@ -47,7 +47,7 @@ async def test_many_reports_are_computed_without_holding_each_other_up(
 ) -> None:
     await push_media(ground, careful)
     async with installation(ground) as gateway:
-        begun = await send(careful, gateway, ground.store)
+        begun = await send(careful, gateway)
         run = begun.spec.run_id
         await over(gateway, run)
         whole = await gateway.report(run, "report.html")

@@ -119,7 +119,7 @@ async def test_the_report_survives_a_judge_that_is_killed(
         target = Target(f"127.0.0.1:{processes.ports['gateway']}")
         store = MinioStore(access_to(minio, bucket))
         async with RemoteGateway(target) as gateway:
-            begun = await send(capability, gateway, store)
+            begun = await send(capability, gateway)
             await reached.wait()
             await asyncio.to_thread(doomed.kill)
             await asyncio.to_thread(processes.start, "judge", "judge-2", **judging)
@@ -147,11 +147,11 @@ async def test_a_run_begins_while_the_judge_is_asleep(
     await asyncio.to_thread(processes.start, "gateway", stages_sleep=True, **peers)
     store = MinioStore(access_to(minio, bucket))
     async with RemoteGateway(Target(f"127.0.0.1:{processes.ports['gateway']}")) as gateway:
-        first = await send(capability, gateway, store)
+        first = await send(capability, gateway)
         await over(gateway, first.spec.run_id)
         await asyncio.to_thread(judge.stop)
         later = capability.model_copy(update={"name": "later"})
-        begun = await send(later, gateway, store)
+        begun = await send(later, gateway)
         # As where it is scaled: its jobs are what wakes it.
         await asyncio.to_thread(processes.start, "judge", "judge-2")
         ended = await over(gateway, begun.spec.run_id)

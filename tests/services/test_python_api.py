@@ -15,7 +15,6 @@ async def test_the_verbs_are_those_of_this_machine(
     gateway: RemoteGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CALIPER_STORE", str(tmp_path / "store"))
     there = caliper.connect(str(gateway._target.address))
     data = {"captionqa": EXAMPLES / "captionqa" / "questions.json"}
     captions = EXAMPLES / "captions"

@@ -82,7 +82,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
     async with ChatServer(otherwise=meter) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         async with installation(ground, judging) as gateway:
-            found = Running(gateway, await send(config, gateway, store), meter, clock)
+            found = Running(gateway, await send(config, gateway), meter, clock)
             yield found
             meter.allow()
             await over(gateway, found.run)
@@ -164,7 +164,7 @@ async def test_a_partial_report_tells_how_far_it_goes(going: Running) -> None:
 
 async def test_whoever_loses_the_gateway_is_told_how_to_go_on(tmp_path: Path) -> None:
     ground = memory_ground(DirectoryStore(tmp_path / "store"))
-    caliper = Command(tmp_path, {"CALIPER_STORE": str(tmp_path / "store")})
+    caliper = Command(tmp_path)
     async with ChatServer(otherwise=Meter(FIRST_CALLS)) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=4, anchors=False)
         parts = await all_services(ground, judging, QaReaderSettings(), None)

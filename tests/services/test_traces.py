@@ -42,7 +42,7 @@ async def traced(folder: Path) -> tuple[str, list[ReadableSpan]]:
         installation(ground, JudgeSettings(model=f"tgi:{chat.url}")) as gateway,
     ):
         config = read_config(EXAMPLES / "careful.yaml")
-        run = (await send(config, gateway, ground.store)).spec.run_id
+        run = (await send(config, gateway)).spec.run_id
         await over(gateway, run)
     spans.close()
     return run, list(exporter.get_finished_spans())

@@ -30,7 +30,7 @@ async def test_the_report_is_that_of_one_process(triton: str, tmp_path: Path) ->
     judging, captioning = JudgeSettings(embedder=embedder), CaptionerSettings(model=captioner)
     async with installation(ground, judging, captioner=captioning) as gateway:
         # An installation knows its captioner by the model's name.
-        begun = await send(configuration("captioner", "ngram"), gateway, ground.store)
+        begun = await send(configuration("captioner", "ngram"), gateway)
         ended = await over(gateway, begun.spec.run_id)
         report = await gateway.report(begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")

@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 import pytest
 from tests.fakes import runs
+from tests.fakes.datasets import push_dataset
 from tests.fakes.grpc_serving import failure, forever, serving, stub_of
 from tests.fakes.installation import listening
 
@@ -20,7 +21,7 @@ from caliper.api.qa_reader.v1 import qa_reader_pb2
 from caliper.core.keys import canonical_json
 from caliper.local.submission import parcel_at
 from caliper.pipeline.store.runs import run_store
-from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.serving import adhoc, aggregator
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import Service

@@ -5,6 +5,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
+from tests.fakes.datasets import push_dataset
 from tests.fakes.grpc_serving import failure, refusal, stub_of
 from tests.fakes.installation import listening
 from tests.fakes.sources import EXAMPLES
@@ -13,7 +14,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.types.v1.run_pb2 import Preparation, TaxonomyOfDomain
 from caliper.local.submission import parcel_at
-from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services

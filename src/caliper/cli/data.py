@@ -1,10 +1,10 @@
-"""`caliper data push`: pushes a dataset and its media to the store of an installation."""
+"""`caliper data`: pushes a dataset with its media to an installation, and lists those there."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,21 +13,32 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.console import ERR, OUT, write_json
 from caliper.cli.data_progress import with_data
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Data
-from caliper.cli.installation import InstalledStore
+from caliper.cli.flags import Json
+from caliper.cli.installation import Server
 from caliper.cli.options import OutputOptions, command_taking
+from caliper.core.keys import fields_of
 from caliper.local.config import check_config
-from caliper.local.installation import store_at
+from caliper.local.installation import open_gateway
 from caliper.local.submission import parcel_of, parcels_from_media
-from caliper.pipeline.store.supplies import Parcel, push_dataset
-from caliper.ports.storage import ObjectStore
+from caliper.pipeline.store.dataset_names import NamedDataset, check_dataset_name
+from caliper.pipeline.store.supplies import Parcel
 
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME[@VERSION]",
+        help="Its name; without VERSION, its digest only.",
+    ),
+]
+Place = Annotated[
+    Path, typer.Argument(metavar="PATH", help="A path, or a name as in docs/data.md.")
+]
 Benchmark = Annotated[
-    str, typer.Argument(metavar="BENCHMARK", help=f"One of {', '.join(benchmark_names())}.")
+    str | None,
+    typer.Option("--benchmark", help="Its benchmark, if not NAME."),
 ]
 MediaRoot = Annotated[
     Path | None,
@@ -44,50 +55,46 @@ Qa = Annotated[
     ),
 ]
 
-HELP = """Push a dataset to the store, with its media as far as they are here.
+HELP = """Push a dataset to an installation, with its media.
 
 Prints the digest that names the dataset in evaluations and, with --qa, the digest of the
-questions on a second line. Identical media are stored once. After an interruption the same
-command resumes: nothing is sent twice.
+questions on a second line. What NAME@VERSION stands for never changes. Identical media are
+stored once. After an interruption the same command resumes: nothing is sent twice.
 """
 
 _MOST_NAMED = 5
 """The most missing media to name; their number is always shown."""
 
-app = typer.Typer(help="Datasets in the store of an installation.", no_args_is_help=True)
-
-
-# A group with one command would otherwise be that command.
-@app.callback()
-def _group() -> None:
-    pass
+app = typer.Typer(help="Datasets of an installation.", no_args_is_help=True)
 
 
 @dataclass(frozen=True, slots=True)
 class PushOptions:
     """What to push, and where to."""
 
-    benchmark: Benchmark
-    data: Data
+    name: Name
+    data: Place
+    server: Server
+    benchmark: Benchmark = None
     media: MediaRoot = None
     qa: Qa = None
-    store: InstalledStore = None
 
     def parcels(self, *, quiet: bool) -> dict[str, Parcel]:
         """Everything that a run with a captioner needs, fetched if it is named. Raises what
         `fetch_data` raises.
         """
+        if "@" in self.name:
+            check_dataset_name(self.name, "NAME[@VERSION]")
+        name = self.benchmark or self.name.partition("@")[0]
         values = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
-        named = check_config({"benchmarks": {self.benchmark: values}}, file="command line")
-        config = with_data(named, quiet=quiet)
-        part = config.benchmarks[self.benchmark]
-        dataset = parcel_of(self.benchmark, part)
-        return {"dataset": dataset, **parcels_from_media(self.benchmark, part)}
+        named = check_config({"benchmarks": {name: values}}, file="command line")
+        part = with_data(named, quiet=quiet).benchmarks[name]
+        return {"dataset": parcel_of(name, part), **parcels_from_media(name, part)}
 
 
 def push(options: PushOptions, output: OutputOptions) -> int:
-    """Push a dataset to the store."""
-    parcels, store = options.parcels(quiet=output.quiet), store_at(options.store)
+    """Push a dataset."""
+    parcels = options.parcels(quiet=output.quiet)
     size = sum(parcel.size for parcel in parcels.values())
     bar = Progress(
         TextColumn("{task.description}"),
@@ -99,7 +106,7 @@ def push(options: PushOptions, output: OutputOptions) -> int:
     )
     with bar:
         task = bar.add_task("pushing", total=size)
-        asyncio.run(_push(store, parcels.values(), lambda sent: bar.advance(task, sent)))
+        asyncio.run(_push(options, parcels, lambda sent: bar.advance(task, sent)))
     lacking = parcels["dataset"].missing
     if lacking:
         names = ", ".join(lacking[:_MOST_NAMED]) + (", ..." if len(lacking) > _MOST_NAMED else "")
@@ -124,7 +131,27 @@ app.command("push", help=HELP)(command_taking(push, PushOptions, OutputOptions))
 
 
 async def _push(
-    store: ObjectStore, parcels: Iterable[Parcel], advance: Callable[[int], None]
+    options: PushOptions, parcels: Mapping[str, Parcel], advance: Callable[[int], None]
 ) -> None:
-    for parcel in parcels:
-        await push_dataset(store, parcel, advance)
+    async with open_gateway(options.server) as gateway:
+        for field, parcel in parcels.items():
+            name = options.name if field == "dataset" and "@" in options.name else ""
+            await gateway.push(parcel, name, advance)
+
+
+@app.command("list")
+def list_named(server: Server, json: Json = False) -> int:
+    """List the datasets that have a name."""
+
+    async def listed() -> list[NamedDataset]:
+        async with open_gateway(server) as gateway:
+            return await gateway.datasets()
+
+    found = asyncio.run(listed())
+    if json:
+        write_json([fields_of(each) for each in found])
+        return Exit.DONE
+    for each in found:
+        line = f"{each.name}  {each.benchmark}  {each.dataset}"
+        OUT.print(line, soft_wrap=True, highlight=False)
+    return Exit.DONE

@@ -23,7 +23,7 @@ from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.local.exports import export_installed
-from caliper.local.installation import open_gateway, open_store
+from caliper.local.installation import open_gateway
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
 
@@ -45,10 +45,9 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
 
     Raises what `send` and `RemoteGateway.watch` raise.
     """
-    store = open_store()
     async with open_gateway(server) as gateway:
         notes: list[str] = []
-        started = await sending.send(config, gateway, store, note=notes.append)
+        started = await sending.send(config, gateway, note=notes.append)
         # Any other run is resumed.
         already_complete = started.state is RunState.COMPLETE
         show_gaps(config, started.spec, output)

@@ -21,7 +21,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.lazy import lazy_module
-from caliper.local.installation import open_store
+from caliper.local.installation import open_gateway
 from caliper.local.registration import administration
 from caliper.local.strict import line_of
 from caliper.local.suite_config import read_suite, without_revision
@@ -71,12 +71,12 @@ async def applied(file: Path, server: str | None = None) -> tuple[SuiteRecord, b
             soft_wrap=True,
         )
     if server is not None:
-        suite = await _installed(suite, file)
+        suite = await _installed(suite, file, server)
     async with administration(server) as suites:
         return await suites.apply(suite)
 
 
-async def _installed(suite: Suite, file: Path) -> Suite:
+async def _installed(suite: Suite, file: Path, server: str) -> Suite:
     """The suite of a file as an installation keeps it. Errors name file and line."""
     root, values = read_document(file)
     try:
@@ -84,7 +84,8 @@ async def _installed(suite: Suite, file: Path) -> Suite:
             for field in ("url", "secret"):
                 check_absolute(target.get(field, ""), f"notify.{name}.{field}")
         _check_installable(values)
-        return await sending.push_suite(suite, open_store())
+        async with open_gateway(server) as gateway:
+            return await sending.push_suite(suite, gateway.push)
     except InvalidInput as error:
         if error.file not in ("", f"suite {suite.name}"):
             raise

@@ -94,7 +94,7 @@ class NotFound(CaliperError):
 
 
 class AlreadyExists(CaliperError):
-    """The caller's own key was already used for another spec."""
+    """A key or name of the caller's already stands for something else."""
 
 
 class NotReady(CaliperError):

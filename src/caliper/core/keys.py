@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -40,6 +40,16 @@ def digest(value: Any) -> str:
 def text_digest(text: str) -> str:
     """SHA-256 of a text, 64 hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def files_digest(files: Mapping[str, bytes]) -> str:
+    """SHA-256 of the names and contents of files, whose own SHA-256 are by name."""
+    whole = hashlib.sha256()
+    for name, inner in sorted(files.items()):
+        # Names contain no zero byte and digests have a fixed length, so no two sets of files give
+        # the same bytes. What is no UTF-8 in a name comes as a lone surrogate.
+        whole.update(name.encode("utf-8", "surrogateescape") + b"\0" + inner)
+    return whole.hexdigest()
 
 
 def run_id(fingerprint: str) -> str:

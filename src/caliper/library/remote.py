@@ -14,7 +14,7 @@ from caliper.library.run import Run
 from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import run_blocking
 from caliper.local.exports import export_installed
-from caliper.local.installation import open_gateway, open_store
+from caliper.local.installation import open_gateway
 from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
 
@@ -42,7 +42,7 @@ class RemoteRuns:
             )
         async with open_gateway(self.server) as gateway:
             notes: list[str] = []
-            started = await send(config, gateway, open_store(), note=notes.append)
+            started = await send(config, gateway, note=notes.append)
             for text in notes if progress else ():
                 note(text)
             run = started.spec.run_id

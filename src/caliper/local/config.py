@@ -27,6 +27,7 @@ from caliper.local.recipes import recipe_values
 from caliper.local.strict import Strict, first_problem
 from caliper.local.yaml_text import read_document
 from caliper.pipeline.reports.judge_check import should_check
+from caliper.pipeline.store.dataset_names import is_dataset_name
 from caliper.wiring.data_sources import data_name
 from caliper.wiring.export_sinks import check_target, target_under
 
@@ -229,8 +230,15 @@ _SPECS = ("judge", "reader", "captioner", "embedder")
 _WITH_FOLDER = ("replay", "minilm")
 
 
+def is_installed(path: Path, folder: Path = Path()) -> bool:
+    """Whether a path is the name of data that an installation has, and not a file of `folder`."""
+    return is_dataset_name(str(path)) and not (folder / path).exists()
+
+
 def _under(folder: Path, path: Path | Literal[True] | None) -> Path | Literal[True] | None:
-    return folder / path if isinstance(path, Path) and data_name(path) is None else path
+    if not isinstance(path, Path) or data_name(path) is not None or is_installed(path, folder):
+        return path
+    return folder / path
 
 
 def _spec_under(folder: Path, spec: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from caliper.lazy import lazy_module
-from caliper.ports.storage import DeletableStore, ObjectStore
+from caliper.ports.storage import DeletableStore
 
 if TYPE_CHECKING:
     from caliper.adapters.remote import gateway
@@ -21,12 +21,6 @@ def open_gateway(server: str) -> gateway.RemoteGateway:
     """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
     client = settings.read_settings(client_settings.ClientSettings)
     return gateway.RemoteGateway(client.gateway(server))
-
-
-def open_store() -> ObjectStore | None:
-    """The store that CALIPER_STORE names, or None. Raises as `store_at`."""
-    client = settings.read_settings(client_settings.ClientSettings)
-    return grounds.open_store(client) if client.store else None
 
 
 def store_at(place: str | None) -> DeletableStore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,44 +21,38 @@ from caliper.core.rows import Row
 from caliper.core.run import check_name
 from caliper.core.suites import Suite
 from caliper.local.benchmark_config import BenchmarkConfig
-from caliper.local.config import RunConfig, check_config
+from caliper.local.config import RunConfig, check_config, is_installed
 from caliper.local.data_fetching import fetch_data
 from caliper.local.installation_requests import check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources
+from caliper.local.supplied_captions import captions_as_named
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.plan import qa_layout
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.pipeline.store.supplies import Parcel, push_dataset
-from caliper.ports.storage import ObjectStore
+from caliper.pipeline.store.supplies import Parcel
 from caliper.wiring.models import ModelRoom
 
 
 async def send(
     config: RunConfig,
     gateway: RemoteGateway,
-    store: ObjectStore | None,
     judging: StopCriterion | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
     """Push data and captions, and start the run. `note` is as for `open_sources`.
 
-    `store` is the installation's store; None if it already has the datasets. `judging` ends the run
-    once the answer is sure. Models are those of
-    the installation: a captioner, judge or reader is named as it is configured there. Raises
-    InvalidInput naming file, line and field of rows that cannot be planned, and what the gateway
-    and the store raise.
+    `judging` ends the run once the answer is sure. Models are those of the installation: a
+    captioner, judge or reader is named as it is configured there. So may be data that it has, as
+    NAME@VERSION. Raises InvalidInput naming file, line and field of rows that cannot be planned,
+    and what the gateway raises.
     """
     if config.pack is not None:
         raise InvalidInput("an installation has its own prompts", field="pack")
     if config.store is not None:
-        raise InvalidInput(
-            "an installation keeps replies in its own store; data are pushed to the store that "
-            "CALIPER_STORE names",
-            field="store",
-        )
+        raise InvalidInput("an installation keeps data and replies in its own store", field="store")
     if config.anchors is not None:
         raise InvalidInput(
             "whether anchors are judged, an installation's judges are told by its own settings",
@@ -73,23 +67,25 @@ async def send(
     check_name(config.label)
     config = await fetch_data(config)
     # Plan everything before sending anything: errors are raised here, not at the installation.
-    supplies = {name: _supplies(config, name, note) for name in config.benchmarks}
+    supplies = {
+        name: _installed(name, part) if is_installed(part.data) else _supplies(config, name, note)
+        for name, part in config.benchmarks.items()
+    }
     parts = []
     for name, part in config.benchmarks.items():
-        if store is not None:
-            for parcel in supplies[name].parcels.values():
-                await push_dataset(store, parcel)
+        for parcel in supplies[name].parcels.values():
+            await gateway.push(parcel)
         parts.append(await _part_request(name, part, supplies[name], gateway))
     request = replace(run_request(config, config.label, parts), judging=judging)
     evaluation, _ = await gateway.start(request)
     return evaluation
 
 
-async def push_suite(suite: Suite, store: ObjectStore | None) -> Suite:
-    """The suite as an installation keeps it: its data are pushed, and named by digest.
+async def push_suite(suite: Suite, push: Callable[[Parcel], Awaitable[None]]) -> Suite:
+    """The suite as an installation keeps it: its data are named by digest, after `push`.
 
-    `store` is as for `send`. Raises InvalidInput for what an installation cannot evaluate, and for
-    rows that cannot be planned; and what the store raises.
+    Raises InvalidInput for what an installation cannot evaluate, and for rows that cannot be
+    planned; and what `push` raises.
     """
     check_installed(suite)
     config = await fetch_data(check_config(suite.values["run"], file=f"suite {suite.name}"))
@@ -108,18 +104,25 @@ async def push_suite(suite: Suite, store: ObjectStore | None) -> Suite:
         if "captions" in part:
             # A placeholder, without the folder of the file.
             part["captions"] = Path(part["captions"]).name
-        if store is not None:
-            for parcel in found.parcels.values():
-                await push_dataset(store, parcel)
+        for parcel in found.parcels.values():
+            await push(parcel)
     return replace(suite, values={**stored, "taxonomies": taxonomies})
 
 
 @dataclass(frozen=True, slots=True)
 class _Supplies:
-    """The data of a benchmark to send: parcels by field of the request, and captions."""
+    """The data of a benchmark to send: parcels by field of the request, and captions. `data` is the
+    name of data that the installation has.
+    """
 
     parcels: Mapping[str, Parcel]
     captions: Mapping[str, str] | None
+    data: str = ""
+
+
+def _installed(name: str, part: BenchmarkConfig) -> _Supplies:
+    captions = None if part.captions is None else captions_as_named(name, part.captions)
+    return _Supplies(parcels_from_media(name, part), captions, str(part.data))
 
 
 def _supplies(
@@ -168,12 +171,13 @@ def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
     path = _qa_path(part)
     layout = qa_layout(name, path=path is not None)
     if layout is not None and path is not None:
-        parcels["qa_data"] = _parcel(path, layout)
+        parcels["qa_data"] = _parcel(name, path, layout)
     if part.qa_replies is not None:
         revision = ModelRoom.replay(name, part.qa_replies, Source.MEDIA).identity.revision
         replies = benchmark(name).qa_replies
         assert replies is not None  # noqa: S101 - ModelRoom.replay has read them
-        parcels["qa_replies"] = replace(_parcel(part.qa_replies, replies), digest=revision)
+        recorded = _parcel(name, part.qa_replies, replies)
+        parcels["qa_replies"] = replace(recorded, digest=revision, replies=True)
     return parcels
 
 
@@ -181,9 +185,9 @@ def _qa_path(part: BenchmarkConfig) -> Path | None:
     return part.qa if isinstance(part.qa, Path) else None
 
 
-def _parcel(data: Path, layout: Layout) -> Parcel:
+def _parcel(name: str, data: Path, layout: Layout) -> Parcel:
     files = DatasetFiles(data)
-    return Parcel(files.digest(layout), tuple(files.files(layout)), data.is_dir(), {})
+    return Parcel(name, files.digest(layout), tuple(files.files(layout)), data.is_dir(), {})
 
 
 def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = None) -> Parcel:
@@ -192,7 +196,7 @@ def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = 
     `qa` is the dataset in question form, whose media are included. Raises InvalidInput for files
     that do not match the benchmark's layout.
     """
-    parcel = _parcel(data, benchmark(name).data)
+    parcel = _parcel(name, data, benchmark(name).data)
     if media_root is None:
         return parcel
     media, lacking = _media(name, data, qa, media_root)
@@ -231,7 +235,8 @@ async def _part_request(
     captions = None
     if supplies.captions is not None:
         captions = await gateway.upload(name, supplies.captions)
-    digests = {field: parcel.digest for field, parcel in supplies.parcels.items()}
+    digests = {"data": supplies.data}
+    digests |= {field: parcel.digest for field, parcel in supplies.parcels.items()}
     specs = {"judge": part.judge, "reader": part.reader}
     answerers = {role: spec for role, spec in specs.items() if spec is not None}
     return part_request(name, part, {**digests, "captions": captions}, part.captioner, answerers)

@@ -8,6 +8,7 @@ from contextlib import aclosing
 
 from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
+from caliper.adapters.wire.fields import encode_fields
 from caliper.adapters.wire.judging import decode_policy, encode_look
 from caliper.adapters.wire.outcomes import encode_row
 from caliper.adapters.wire.text import from_wire
@@ -16,12 +17,14 @@ from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.store.dataset_names import list_datasets
 from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, Step, StepEnded, Telemetry
 from caliper.serving.calls import Context, seconds
+from caliper.serving.dataset_uploads import receive_dataset
 from caliper.serving.uploads import Uploads
 
 _CHUNK = 1024 * 1024
@@ -147,3 +150,19 @@ class GatewayServicer:
             async with self._uploads.receive(request_iterator) as captions:
                 digest = await put_captions(self._store, captions, ownership=self._ownership)
                 return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
+
+    async def UploadDataset(  # noqa: N802 - named in the contract
+        self, request_iterator: AsyncIterator[pb.UploadDatasetRequest], _: Context
+    ) -> pb.UploadDatasetResponse:
+        """Store a dataset, or a part of one."""
+        return await receive_dataset(self._store, self._uploads, request_iterator)
+
+    async def ListDatasets(  # noqa: N802 - named in the contract
+        self, request: pb.ListDatasetsRequest, _: Context
+    ) -> pb.ListDatasetsResponse:
+        """A page of the datasets with names."""
+        found, token = await list_datasets(self._store, request.page_size, request.page_token)
+        return pb.ListDatasetsResponse(
+            datasets=[encode_fields(pb.NamedDataset, each) for each in found],
+            next_page_token=token,
+        )

@@ -32,6 +32,8 @@ _WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
 _READ_MUCH = Rule(Role.READ, in_flight=8)
 _CHANGE = Rule(Role.EVALUATE, in_flight=8)
 _UPLOAD = Rule(Role.EVALUATE, in_flight=2)
+# Data may take minutes, and are not to hold up captions.
+_PUSH = Rule(Role.EVALUATE, in_flight=4)
 # The gateway is one caller of the other services, for all of its own callers.
 _RELAY = Rule(Role.READ, in_flight=400)
 _RELAYED_WATCH = Rule(Role.READ, is_stream=True, in_flight=300)
@@ -48,6 +50,8 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "CompareEvaluations": _READ_MUCH,
         "GetLook": _READ_MUCH,
         "UploadCaptions": _UPLOAD,
+        "UploadDataset": _PUSH,
+        "ListDatasets": _READ_MUCH,
     },
     "caliper.api.aggregator.v1.AggregatorService": {
         "GetScores": _RELAY,

@@ -1,9 +1,9 @@
-"""Receives uploads of captions, which wait on disk until they are complete."""
+"""Receives uploads of captions and datasets, which wait on disk until they are complete."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -18,12 +18,46 @@ ALL_UPLOADS_BYTES = 3 << 29
 """The most bytes of all uploads being received: more than one caller may have in flight."""
 
 
+class UploadRoom:
+    """The bytes that one upload has on disk."""
+
+    def __init__(self, uploads: Uploads) -> None:
+        self._uploads, self._size = uploads, 0
+
+    def add(self, length: int, field: str) -> None:
+        """Take room for more bytes. Raises InvalidInput naming `field` if they are too many,
+        BackendOverloaded if other uploads leave no room.
+        """
+        uploads = self._uploads
+        self._size, uploads.held = self._size + length, uploads.held + length
+        if self._size > uploads.each:
+            raise InvalidInput(f"more than {uploads.each} bytes in all", field=field)
+        if uploads.held > uploads.together:
+            raise BackendOverloaded("too much is being uploaded; try again later")
+
+    def clear(self) -> None:
+        """Give the room back."""
+        self._uploads.held -= self._size
+        self._size = 0
+
+
 class Uploads:
-    """The uploads of a service: `each` of them, and `together` all, have so many bytes at most."""
+    """The uploads of a service: `each` has, and `together` all have so many bytes on disk at most;
+    `held` are those that they have.
+    """
 
     def __init__(self, each: int = UPLOAD_BYTES, together: int = ALL_UPLOADS_BYTES) -> None:
-        self._each, self._together = each, together
-        self._held = 0
+        self.each, self.together = each, together
+        self.held = 0
+
+    @contextmanager
+    def room(self) -> Iterator[UploadRoom]:
+        """The room of one upload, which is given back at the end of the context."""
+        room = UploadRoom(self)
+        try:
+            yield room
+        finally:
+            room.clear()
 
     @asynccontextmanager
     async def receive(
@@ -34,26 +68,19 @@ class Uploads:
         Raises InvalidInput naming the request's field, BackendOverloaded if other uploads leave no
         room.
         """
-        captions, size = SpilledTexts(), 0
-        try:
+        captions = SpilledTexts()
+        with self.room() as room:
             async for request in _captions(requests):
                 sample, text = _caption(request.caption)
                 if sample in captions:
                     raise InvalidInput(
                         f"a second caption of {sample!r:.100}", field="caption.sample"
                     )
-                length = request.ByteSize()
-                size, self._held = size + length, self._held + length
-                if size > self._each:
-                    raise InvalidInput(f"more than {self._each} bytes in all", field="caption")
-                if self._held > self._together:
-                    raise BackendOverloaded("too many captions are being uploaded; try again later")
+                room.add(request.ByteSize(), "caption")
                 captions.update([(sample, text)])
             if not captions:
                 raise InvalidInput("no captions", field="caption")
             yield captions
-        finally:
-            self._held -= size
 
 
 async def _captions(

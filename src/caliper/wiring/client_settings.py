@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ClientSettings(KafkaSettings, StoreSettings):
     """How the command line reaches an installation.
 
-    CALIPER_STORE... is the store that data are pushed to; CALIPER_KAFKA_... configures the
+    CALIPER_STORE... is the store, for those who look after it; CALIPER_KAFKA_... configures the
     connection to the brokers that --kafka names; CALIPER_SERVER_TOKEN is the bearer token,
     CALIPER_SERVER_CA a PEM file of certificates to trust instead of this machine's: with it, calls
     use TLS, as they do for https://host:port. A token is sent in plaintext to this machine alone.

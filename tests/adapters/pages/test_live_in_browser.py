@@ -23,7 +23,7 @@ Open = Callable[..., Page]
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the pages of an installation with two runs, the media of which are there."""
     folder = tmp_path_factory.mktemp("installation")
-    caliper = Command(folder, {"CALIPER_STORE": "there"})
+    caliper = Command(folder)
     process = caliper.start(
         *("serve", "--listen", "127.0.0.1:0", "--page", "127.0.0.1:0", "--store", "there")
     )
@@ -32,7 +32,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process, r"Serving on (\S+)", r"pages on (http://127\.0\.0\.1:\d+)/"
         )
         for name, (data, media) in DATA.items():
-            caliper("data", "push", name, "--data", data, "--media", media, code=0)
+            caliper("data", "push", name, data, "--media", media, "--server", gateway, code=0)
         for name in ("careless", "careful"):
             config = EXAMPLES / f"{name}.yaml"
             caliper("evaluate", "--config", config, "--server", gateway, "--quiet", code=0)

@@ -75,7 +75,7 @@ async def _three_runs() -> Stored:
         async with installation(ground, reader=reader) as gateway:
             for name, limit in (("first", 3), ("second", 2), ("third", 1)):
                 changed = config.model_copy(update={"limit": limit, "name": name})
-                run = (await send(changed, gateway, stored.store)).spec.run_id
+                run = (await send(changed, gateway)).spec.run_id
                 assert (await over(gateway, run)).state is RunState.COMPLETE
                 setattr(stored, name, run)
     del stored.store.objects[f"runs/{stored.third}/end.json"]

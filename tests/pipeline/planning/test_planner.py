@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.datasets import push_dataset
 from tests.fakes.full_storage import longest_file
 from tests.fakes.runs import part, spec
 from tests.fakes.stores import MemoryLog, MemoryStore, supplies
@@ -26,7 +27,7 @@ from caliper.pipeline.planning.publisher import QA_JOBS, RUNS
 from caliper.pipeline.store.plan import read_summary
 from caliper.pipeline.store.runs import STARTED, RunBook, refusal_of, run_store, write_json
 from caliper.pipeline.store.store_supplies import StoredSupplies
-from caliper.pipeline.store.supplies import push_dataset, put_captions
+from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import Sources
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "examples" / "captionqa" / "questions.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from caliper.adapters.datasets import parquet
 from caliper.adapters.datasets.jsonrows import line_rows, list_rows, object_rows
 from caliper.adapters.datasets.jsontext import unreadable
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.keys import files_digest
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.rows import Row
 
@@ -66,17 +66,14 @@ class DatasetFiles:
 
         The folder's location makes no difference. Raises InvalidInput like `rows`.
         """
-        whole = hashlib.sha256()
-        for file in sorted(self.files(layout), key=lambda file: file.name):
+        digests = {}
+        for file in self.files(layout):
             try:
                 with file.open("rb") as content:
-                    inner = hashlib.file_digest(content, "sha256").digest()
+                    digests[file.name] = hashlib.file_digest(content, "sha256").digest()
             except OSError as error:
                 raise unreadable(file, error) from error
-            # Names contain no zero byte and digests have a fixed length, so no two sets of
-            # files give the same bytes.
-            whole.update(os.fsencode(file.name) + b"\0" + inner)
-        return whole.hexdigest()
+        return files_digest(digests)
 
     def _read(self, files: list[Path], layout: Layout) -> Iterator[Row]:
         readers = _FORMS[layout.format].readers

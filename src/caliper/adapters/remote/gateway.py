@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from caliper.adapters.remote.channel import Connection, Target, translate_errors
+from caliper.adapters.remote.dataset_sending import send_dataset
 from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
-from caliper.adapters.wire.fields import encode_fields
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.rpc import service_stub
@@ -23,12 +25,15 @@ from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
 from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.store.dataset_names import NamedDataset
 from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.store.supplies import Parcel
 
 if TYPE_CHECKING:
     from caliper.analysis.sequential import Look
 
 _LONG = 600.0
+_PAGE = 500
 
 
 class RemoteGateway(Connection):
@@ -51,21 +56,37 @@ class RemoteGateway(Connection):
                 caption = pb.UploadedCaption(sample=to_wire(sample), text=to_wire(text))
                 yield pb.UploadCaptionsRequest(caption=caption)
 
+        return str((await self._upload(self._stub.UploadCaptions, parts)).captions)
+
+    async def push(
+        self, parcel: Parcel, name: str = "", progress: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Push a dataset, as far as it is missing there. Arguments and errors as of
+        `send_dataset`.
+        """
+        await send_dataset(parcel, name, partial(self._upload, self._stub.UploadDataset), progress)
+
+    async def datasets(self) -> list[NamedDataset]:
+        """The datasets with names."""
+        found: list[NamedDataset] = []
+        token = None
+        while token != "":
+            request = pb.ListDatasetsRequest(page_size=_PAGE, page_token=token or "")
+            response = await self._call(self._stub.ListDatasets, request)
+            found += (decode_fields(NamedDataset, each) for each in response.datasets)
+            token = response.next_page_token
+        return found
+
+    async def _upload(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
         async with translate_errors(self._target):
             try:
-                return await self._upload(parts())
+                return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
             except grpc.aio.AioRpcError as error:
                 if error.code() is not grpc.StatusCode.INTERNAL:
                     raise
                 # If a rejection arrives while gRPC is sending, it reports only that sending
                 # failed. A retry reveals the reason, and uploads are idempotent.
-                return await self._upload(parts())
-
-    async def _upload(self, parts: Iterator[pb.UploadCaptionsRequest]) -> str:
-        response = await self._stub.UploadCaptions(
-            parts, timeout=_LONG, metadata=self._target.metadata
-        )
-        return str(response.captions)
+                return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
 
     async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start or resume an evaluation. Also returns whether it is new."""

@@ -12,7 +12,7 @@ from caliper.core.errors import BackendUnavailable
 from caliper.core.run import WHOLE_STATES, RunState
 from caliper.local.building.model_steps import StepRun
 from caliper.local.config import RunConfig
-from caliper.local.installation import open_gateway, open_store
+from caliper.local.installation import open_gateway
 from caliper.local.submission import send
 
 
@@ -26,7 +26,7 @@ async def run_there(config: RunConfig, server: str, shown: OutputOptions) -> Ste
     assert folder is not None  # noqa: S101 - every step has a folder
     sent = config.model_copy(update={"anchors": None, "store": None})
     async with open_gateway(server) as gateway:
-        started = await send(sent, gateway, open_store())
+        started = await send(sent, gateway)
         run = started.spec.run_id
         ended = await watch_run(gateway, run, shown)
         if ended.state not in (*WHOLE_STATES, RunState.FINISHED):

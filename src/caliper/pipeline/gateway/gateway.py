@@ -16,6 +16,7 @@ import logging
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from caliper.core.envelopes import Message
 from caliper.core.errors import (
@@ -24,6 +25,7 @@ from caliper.core.errors import (
     InvalidInput,
     NotFound,
     StoreUnavailable,
+    within,
 )
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
@@ -37,6 +39,7 @@ from caliper.pipeline.ledger.stop_criterion import write_criterion
 from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
+from caliper.pipeline.store.dataset_names import dataset_digest
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
@@ -108,6 +111,7 @@ class Gateway:
         store = self._outside.store
         if request.judging is not None:
             check_criterion(request, request.judging)
+        request = await _by_digest(store, request)
         spec = await resolve(request, self._outside.supplies, self._outside.stages)
         if request.judging is not None:
             await check_baseline(request.judging, spec, store, self._ownership)
@@ -267,3 +271,19 @@ class Gateway:
         await write_json(own_store, CANCELLED, cancelled=False)
         await forget_refusal(own_store)
         await replace_unreadable(own_store, END)
+
+
+async def _by_digest(store: ObjectStore, request: EvaluationRequest) -> EvaluationRequest:
+    """The request with the digests of datasets that it names."""
+    parts = []
+    for place, part in enumerate(request.benchmarks):
+        try:
+            found: dict[str, Any] = {
+                field: await dataset_digest(store, text, field)
+                for field in ("data", "qa_data", "qa_replies")
+                if (text := getattr(part, field)) is not None
+            }
+        except InvalidInput as error:
+            raise within(f"benchmarks[{place}]", error) from error
+        parts.append(replace(part, **found))
+    return replace(request, benchmarks=tuple(parts))

@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -31,26 +30,26 @@ from caliper.pipeline.store.runs import read_json, read_replaceable, write_json
 from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_CHECKPOINT_EVERY = 500
-"""New media between two writes of media.json: an interrupted push resends no more than these."""
 _NONE: Mapping[str, Failure] = MappingProxyType({})
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A dataset to be pushed to the store.
+    """A dataset to be pushed to an installation.
 
     `files` are the files that its digest covers, and `folder` says whether they are in a folder
     of their own. `media` are by the path that the dataset names; `missing` lists the paths that
-    it names and that are missing here.
+    it names and that are missing here. `replies` marks recorded replies.
     """
 
+    benchmark: str
     digest: str
     files: tuple[Path, ...]
     folder: bool
     media: Mapping[str, Path]
     missing: tuple[str, ...] = ()
+    replies: bool = False
 
     @property
     def size(self) -> int:
@@ -65,45 +64,9 @@ def check_digest(text: str, field: str) -> str:
     return text
 
 
-def ignore_progress(_: int) -> None:
-    """The default progress callback of `push_dataset`: does nothing."""
-
-
-async def push_dataset(
-    store: ObjectStore, parcel: Parcel, progress: Callable[[int], None] = ignore_progress
-) -> None:
-    """Upload a dataset to the store, unless it is there already.
-
-    Media are deduplicated by content. The manifest is written last: if it exists, the dataset is
-    complete. An interrupted push resumes where it stopped. `progress` is called with the size in
-    bytes of every file that is in the store by then.
-
-    Raises InvalidInput for a file that cannot be read, StoreUnavailable or StoreFull.
-    """
-    prefix = f"datasets/{parcel.digest}"
-    index = await read_replaceable(store, f"{prefix}/media.json")
-    digests: dict[str, str] = dict(index.get("media", {}))
-    saved = len(digests)
-    for path, file in parcel.media.items():
-        if path not in digests:
-            data = await _bytes(file)
-            digests[path] = hashlib.sha256(data).hexdigest()
-            await _put_once(store, f"media/{digests[path]}", data)
-        if len(digests) >= saved + _CHECKPOINT_EVERY:
-            await write_json(store, f"{prefix}/media.json", media=digests)
-            saved = len(digests)
-        progress(_size(file))
-    if len(digests) > saved:
-        await write_json(store, f"{prefix}/media.json", media=digests)
-    complete = await has_dataset(store, parcel.digest)
-    files = {}
-    for file in parcel.files:
-        files[file.name] = f"{prefix}/files/{_safe_name(file.name)}"
-        if not complete:
-            await store.put(files[file.name], await _bytes(file))
-        progress(_size(file))
-    if not complete:
-        await write_json(store, f"{prefix}/manifest.json", files=files, folder=parcel.folder)
+def file_key(name: str, file: str) -> str:
+    """The key of a dataset's file."""
+    return f"datasets/{name}/files/{_safe_name(file)}"
 
 
 async def has_dataset(store: ObjectStore, name: str) -> bool:
@@ -131,7 +94,7 @@ async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
 
 async def has_captions(store: ObjectStore, name: str) -> bool:
     """Whether captions with this digest were uploaded. Raises StoreUnavailable."""
-    return await _exists(store, _captions_key(name))
+    return await is_stored(store, _captions_key(name))
 
 
 async def put_captions(
@@ -268,12 +231,8 @@ def _safe_name(name: str) -> str:
     return text_digest(name)
 
 
-async def _put_once(store: ObjectStore, key: str, data: bytes | Path) -> None:
-    if not await _exists(store, key):
-        await store.put(key, data)
-
-
-async def _exists(store: ObjectStore, key: str) -> bool:
+async def is_stored(store: ObjectStore, key: str) -> bool:
+    """Whether the store has an object. Raises StoreUnavailable."""
     # By listing, since reading would download the whole object.
     return any([listed == key async for listed in store.list(key)])
 
@@ -281,12 +240,5 @@ async def _exists(store: ObjectStore, key: str) -> bool:
 def _size(file: Path) -> int:
     try:
         return file.stat().st_size
-    except OSError as error:
-        raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
-
-
-async def _bytes(file: Path) -> bytes:
-    try:
-        return await asyncio.to_thread(file.read_bytes)
     except OSError as error:
         raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error

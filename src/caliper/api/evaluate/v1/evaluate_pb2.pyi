@@ -310,6 +310,80 @@ class UploadCaptionsResponse(_message.Message):
     count: int
     def __init__(self, captions: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
 
+class UploadDatasetRequest(_message.Message):
+    __slots__ = ("header", "medium", "content")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    MEDIUM_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    header: DatasetHeader
+    medium: DatasetFile
+    content: DatasetContent
+    def __init__(self, header: _Optional[_Union[DatasetHeader, _Mapping]] = ..., medium: _Optional[_Union[DatasetFile, _Mapping]] = ..., content: _Optional[_Union[DatasetContent, _Mapping]] = ...) -> None: ...
+
+class DatasetHeader(_message.Message):
+    __slots__ = ("benchmark", "name", "files", "folder", "replies")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    REPLIES_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    name: str
+    files: _containers.RepeatedCompositeFieldContainer[DatasetFile]
+    folder: bool
+    replies: bool
+    def __init__(self, benchmark: _Optional[str] = ..., name: _Optional[str] = ..., files: _Optional[_Iterable[_Union[DatasetFile, _Mapping]]] = ..., folder: _Optional[bool] = ..., replies: _Optional[bool] = ...) -> None: ...
+
+class DatasetFile(_message.Message):
+    __slots__ = ("name", "sha256")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    sha256: str
+    def __init__(self, name: _Optional[str] = ..., sha256: _Optional[str] = ...) -> None: ...
+
+class DatasetContent(_message.Message):
+    __slots__ = ("sha256", "data")
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    sha256: str
+    data: bytes
+    def __init__(self, sha256: _Optional[str] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class UploadDatasetResponse(_message.Message):
+    __slots__ = ("dataset", "missing")
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    missing: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, dataset: _Optional[str] = ..., missing: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ListDatasetsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListDatasetsResponse(_message.Message):
+    __slots__ = ("datasets", "next_page_token")
+    DATASETS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    datasets: _containers.RepeatedCompositeFieldContainer[NamedDataset]
+    next_page_token: str
+    def __init__(self, datasets: _Optional[_Iterable[_Union[NamedDataset, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class NamedDataset(_message.Message):
+    __slots__ = ("name", "dataset", "benchmark")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    dataset: str
+    benchmark: str
+    def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., benchmark: _Optional[str] = ...) -> None: ...
+
 class GetLookRequest(_message.Message):
     __slots__ = ("base", "run", "policy")
     BASE_FIELD_NUMBER: _ClassVar[int]

@@ -1,0 +1,113 @@
+"""Sends a dataset to a gateway: first what it is, then the content that is missing there."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from caliper.adapters.wire.text import to_wire
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.pipeline.store.supplies import Parcel
+
+_CHUNK = 1 << 20
+_BATCH = 256 << 20
+"""About so many bytes of content go with one call, whose time is limited."""
+
+Parts = Callable[[], Iterator[pb.UploadDatasetRequest]]
+Send = Callable[[Parts], Awaitable[pb.UploadDatasetResponse]]
+"""Makes one call of UploadDataset, with the messages of the iterator."""
+
+
+async def send_dataset(
+    parcel: Parcel, name: str, send: Send, progress: Callable[[int], None]
+) -> None:
+    """Push a dataset, as NAME@VERSION or without a name if that is empty. `progress` is called with
+    the sizes of files and media as they are there.
+
+    Raises InvalidInput for a file that cannot be read, or that changes meanwhile; what `send`
+    raises, and BackendUnavailable if the gateway lost what it was sent.
+    """
+    outline = _Outline(parcel, name)
+    await asyncio.to_thread(outline.read)
+    response = await send(partial(outline.parts, outline.media, ()))
+    if response.dataset != parcel.digest:
+        raise InvalidInput("changed while it was pushed", file=str(parcel.files[0]))
+    missing = set(response.missing)
+    progress(sum(size for sha256, size in outline.sizes.items() if sha256 not in missing))
+    # The files come last: with them the dataset is complete.
+    wanted = dict.fromkeys((*outline.media.values(), *outline.files.values()))
+    for batch in outline.batches([sha256 for sha256 in wanted if sha256 in missing]):
+        paths = [path for path, sha256 in outline.media.items() if sha256 in batch]
+        response = await send(partial(outline.parts, paths, batch))
+        if not batch.isdisjoint(response.missing):
+            raise BackendUnavailable("the gateway lost what was pushed; push it again")
+        progress(sum(outline.sizes[sha256] for sha256 in batch))
+
+
+class _Outline:
+    """What a dataset consists of: the SHA-256 of its files by name, and of its media by path."""
+
+    def __init__(self, parcel: Parcel, name: str) -> None:
+        self._parcel, self._name = parcel, name
+        self.files: dict[str, str] = {}
+        self.media: dict[str, str] = {}
+        self._places: dict[str, Path] = {}
+        self.sizes = Counter[str]()
+
+    def read(self) -> None:
+        """Read all files. Raises InvalidInput naming one that cannot be read."""
+        self.files = {file.name: self._add(file) for file in self._parcel.files}
+        self.media = {path: self._add(file) for path, file in self._parcel.media.items()}
+
+    def _add(self, file: Path) -> str:
+        try:
+            with file.open("rb") as stream:
+                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+                self.sizes[sha256] += stream.tell()
+        except OSError as error:
+            raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
+        self._places[sha256] = file
+        return sha256
+
+    def batches(self, digests: Iterable[str]) -> Iterator[set[str]]:
+        """The digests in groups, whose content goes with one call each."""
+        batch, size = set[str](), 0
+        for sha256 in digests:
+            batch.add(sha256)
+            size += self._places[sha256].stat().st_size
+            if size >= _BATCH:
+                yield batch
+                batch, size = set(), 0
+        if batch:
+            yield batch
+
+    def parts(
+        self, paths: Iterable[str], contents: Collection[str]
+    ) -> Iterator[pb.UploadDatasetRequest]:
+        """The messages of one call: about the media with these paths, and with these contents."""
+        parcel = self._parcel
+        header = pb.DatasetHeader(
+            benchmark=parcel.benchmark,
+            name=self._name,
+            files=[_file(name, sha256) for name, sha256 in self.files.items()],
+            folder=parcel.folder,
+            replies=parcel.replies,
+        )
+        yield pb.UploadDatasetRequest(header=header)
+        for path in paths:
+            yield pb.UploadDatasetRequest(medium=_file(path, self.media[path]))
+        for sha256 in contents:
+            with self._places[sha256].open("rb") as stream:
+                first = pb.DatasetContent(sha256=sha256, data=stream.read(_CHUNK))
+                yield pb.UploadDatasetRequest(content=first)
+                while data := stream.read(_CHUNK):
+                    yield pb.UploadDatasetRequest(content=pb.DatasetContent(data=data))
+
+
+def _file(name: str, sha256: str) -> pb.DatasetFile:
+    return pb.DatasetFile(name=to_wire(name), sha256=sha256)

@@ -1,0 +1,177 @@
+"""Datasets that arrive in the store in parts, compared with their digests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from caliper.core.errors import AlreadyExists, InvalidInput
+from caliper.core.keys import digest, files_digest
+from caliper.pipeline.store.changes import Fields, change_json
+from caliper.pipeline.store.dataset_names import (
+    NamedDataset,
+    check_dataset_name,
+    check_free,
+    name_dataset,
+)
+from caliper.pipeline.store.runs import read_replaceable, write_json
+from caliper.pipeline.store.supplies import check_digest, file_key, has_dataset, is_stored
+from caliper.ports.storage import ObjectStore
+
+_MOST_FILES, _MOST_MEDIA, _LONGEST_PATH, _LONGEST_NAME = 1_000, 100_000, 1_000, 200
+_FEW = 20
+"""So many objects are looked for one by one; for more, all media are listed once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetManifest:
+    """What a dataset is: the SHA-256 of its `files` by name. `name` is the one that it is to have,
+    empty for none; `folder` and `replies` are as in Parcel.
+    """
+
+    benchmark: str
+    files: Mapping[str, str]
+    folder: bool
+    replies: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises InvalidInput naming the field."""
+        if not 1 <= len(self.files) <= _MOST_FILES:
+            raise InvalidInput(f"expected 1 to {_MOST_FILES:,} files", field="files")
+        if len(self.files) > 1 and not self.folder:
+            raise InvalidInput("several files lie in a folder", field="folder")
+        for name, sha256 in self.files.items():
+            _check_file_name(name)
+            check_digest(sha256, "files.sha256")
+        if self.name:
+            check_dataset_name(self.name, "name")
+
+    @property
+    def digest(self) -> str:
+        """The digest of the dataset."""
+        whole = files_digest({name: bytes.fromhex(each) for name, each in self.files.items()})
+        # As the revision of the model that replied.
+        return digest({self.benchmark: whole}) if self.replies else whole
+
+
+class DatasetUpload:
+    """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`."""
+
+    def __init__(self, store: ObjectStore, manifest: DatasetManifest) -> None:
+        self._store, self._manifest = store, manifest
+        self.digest = manifest.digest
+        self._media: dict[str, str] = {}
+        self._named, self._put = set[str](), set[str]()
+
+    async def begin(self) -> None:
+        """Raise AlreadyExists if the name stands for another dataset; StoreUnavailable."""
+        if self._manifest.name:
+            await check_free(self._store, self._manifest.name, self.digest)
+
+    def announce(self, path: str, sha256: str) -> None:
+        """Name a medium. Raises InvalidInput naming the field."""
+        if not 1 <= len(path) <= _LONGEST_PATH:
+            raise InvalidInput(f"expected 1 to {_LONGEST_PATH:,} characters", field="name")
+        if self._media.setdefault(path, check_digest(sha256, "sha256")) != sha256:
+            raise InvalidInput(f"two media with the path {path!r:.100}", field="name")
+        if len(self._media) > _MOST_MEDIA:
+            raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field="name")
+        self._named.add(sha256)
+
+    def keys(self, sha256: str) -> list[str]:
+        """The keys of the files and the medium with this digest. Raises InvalidInput if none was
+        named that has it.
+        """
+        keys = [self._key(name) for name, each in self._manifest.files.items() if each == sha256]
+        if sha256 in self._named:
+            keys.append(f"media/{sha256}")
+        if not keys:
+            raise InvalidInput("no file or medium was named that has it", field="sha256")
+        return keys
+
+    async def put(self, sha256: str, file: Path) -> None:
+        """Store what has this digest. Raises as `keys`, StoreUnavailable or StoreFull."""
+        for key in self.keys(sha256):
+            await self._store.put(key, file)
+        self._put.add(sha256)
+
+    async def finish(self) -> list[str]:
+        """Make what was put usable. Returns the digests of what was named and is not there.
+
+        Raises AlreadyExists if the name, or the path of a medium, stands for other content;
+        InvalidInput for too many media; StoreUnavailable or StoreFull.
+        """
+        missing = await self._add_media()
+        missing += await self._complete()
+        return list(dict.fromkeys(missing))
+
+    async def _add_media(self) -> list[str]:
+        if not self._media:
+            return []
+        key = f"datasets/{self.digest}/media.json"
+        known = (await read_replaceable(self._store, key)).get("media", {})
+        self._check_paths(known)
+        new = {path: each for path, each in self._media.items() if path not in known}
+        there = self._put | await _stored_media(self._store, {*new.values()} - self._put)
+        present = {path: each for path, each in new.items() if each in there}
+
+        def with_present(fields: Fields) -> Fields:
+            before = fields.get("media", {})
+            self._check_paths(before)
+            if len(media := {**before, **present}) > _MOST_MEDIA:
+                raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field="medium")
+            return {**fields, "media": media}
+
+        if present:
+            await change_json(self._store, key, with_present)
+        return [each for path, each in new.items() if path not in present]
+
+    def _check_paths(self, known: Mapping[str, str]) -> None:
+        for path, sha256 in self._media.items():
+            if known.get(path, sha256) != sha256:
+                raise AlreadyExists(
+                    f"dataset {self.digest} has other bytes as its medium {path!r:.200}"
+                )
+
+    async def _complete(self) -> list[str]:
+        """Write the manifest and the name once all files are there; returns those that are not."""
+        manifest, store = self._manifest, self._store
+        if not await has_dataset(store, self.digest):
+            keys = {name: self._key(name) for name in manifest.files}
+            missing = [
+                sha256
+                for name, sha256 in manifest.files.items()
+                if sha256 not in self._put and not await is_stored(store, keys[name])
+            ]
+            if missing:
+                return missing
+            place = f"datasets/{self.digest}/manifest.json"
+            await write_json(store, place, files=keys, folder=manifest.folder)
+        if manifest.name:
+            named = NamedDataset(manifest.name, self.digest, manifest.benchmark)
+            await name_dataset(store, named)
+        return []
+
+    def _key(self, name: str) -> str:
+        return file_key(self.digest, name)
+
+
+def _check_file_name(name: str) -> None:
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        size = 0
+    # Hidden files are in no dataset.
+    is_plain = PurePosixPath(name).name == name and not name.startswith(".") and "\0" not in name
+    if not (is_plain and 0 < size <= _LONGEST_NAME):
+        raise InvalidInput(f"not the plain name of a file: {name!r:.100}", field="files.name")
+
+
+async def _stored_media(store: ObjectStore, wanted: Collection[str]) -> set[str]:
+    """Those of the digests whose media are in the store."""
+    if len(wanted) <= _FEW:
+        return {each for each in wanted if await is_stored(store, f"media/{each}")}
+    stored = store.list("media/")
+    return {name async for key in stored if (name := key.removeprefix("media/")) in wanted}
