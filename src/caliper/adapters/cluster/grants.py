@@ -112,13 +112,15 @@ _EXAMINER = StoreGrant(_STAGE_READS, (*_STAGE_WRITES, "runs/*/anchors/*"))
 
 STORE_GRANTS: Mapping[str, StoreGrant] = {
     "gateway": StoreGrant(
-        (_HEALTH, *_REPLIES, *_DATA, "runs/*", "slots/*"),
+        (_HEALTH, *_REPLIES, "runs/*", "slots/*"),
         (
+            *_DATA,
             *_OF_RUNS,
             "client-keys/*",
             "packs/*",
             "run-index/*",
             "runs/*/judging.json",
+            "runs/*/owners.json",
             "runs/*/plan/*",
             "runs/*/queue/*",
             "runs/*/refused.json",
