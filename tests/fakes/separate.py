@@ -140,7 +140,7 @@ _USERS = {
     name: StoreUser(
         f"tests-{name}",
         f"known-to-{name}",
-        store_policy(name, "caliper-????????", ["models-????????"]),
+        store_policy(name, "caliper-????????*", ["models-*"]),
     )
     for name in STORE_GRANTS
 }
