@@ -168,14 +168,20 @@ def test_settings_are_those_of_the_code(
     assert set(services[name]["environment"]) <= known
 
 
-@pytest.mark.parametrize("name", ["caliper", "storage"])
+@pytest.mark.parametrize(
+    ("name", "secret"), [("caliper", "caliper-store-client"), ("storage", "caliper-minio")]
+)
 def test_settings_of_the_command_line_are_too(
-    services: dict[str, Service], secrets: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    services: dict[str, Service],
+    secrets: Path,
+    name: str,
+    secret: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     environment(services[name], secrets, monkeypatch)
     access = store_access(read_settings(ClientSettings))
     made = {
-        key: (secrets / "caliper-minio" / key).read_text("ascii").strip()
+        key: (secrets / secret / key).read_text("ascii").strip()
         for key in ("access-key", "secret-key")
     }
     assert (access.access_key, access.secret_key) == (made["access-key"], made["secret-key"])

@@ -27,8 +27,9 @@ SERVICES = ("aggregator", "judge", "qa-reader", "gateway", "suites")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Secrets of an installation as folders that its pods can read."""
     folder = make_secrets(tmp_path_factory.mktemp("played") / "made")
-    # The servers of tests have one user each; a cluster's have those that bootstrap names.
+    # The administrators of the servers of tests; a cluster's are those that bootstrap names.
     (folder / "caliper-minio" / "access-key").write_text(object_server.USER, "ascii")
+    (folder / "caliper-kafka" / "user").write_text(guarded_broker.USER, "ascii")
     for each in (folder, *folder.rglob("*")):
         os.chown(each, USER, USER)
     return folder
@@ -50,6 +51,7 @@ def servers(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
                 brokers / "tls.key",
                 brokers / "ca.crt",
                 password,
+                guarded_broker.AUTHORIZED,
             )
             stack.callback(broker.stop)
             pair = (objects / "tls.crt", objects / "tls.key")
@@ -87,13 +89,13 @@ def played(
     with ExitStack() as stack:
         found = Played(image, folder, made, places, stack)
         for name in ("topics", "storage"):
-            found.play(objects, "Job", name, {"CALIPER_KAFKA_USER": guarded_broker.USER})
+            found.play(objects, "Job", name, {})
         for name in ("topics", "storage"):
             assert found.ended(name) == 0, found.said(name)
         for name, port in ports.items():
             prefix = f"CALIPER_{name.upper().replace('-', '_')}_"
             own = {"LISTEN": f"127.0.0.1:{port}", "METRICS_ADDRESS": "127.0.0.1:0"}
-            own |= {"HEALTH_LISTEN": "", "PAGE_ADDRESS": "", "KAFKA_USER": guarded_broker.USER}
+            own |= {"HEALTH_LISTEN": "", "PAGE_ADDRESS": ""}
             settings = {prefix + key: value for key, value in own.items()}
             found.play(objects, "Deployment", name, settings)
         for name, port in ports.items():
@@ -109,8 +111,8 @@ def test_an_evaluation_gives_the_report_of_the_demo(
         "SERVER_TOKEN_FILE": made / "caliper-token-evaluate" / "token",
         "STORE": servers[1],
         "STORE_CA": made / "caliper-ca-certificate" / "ca.crt",
-        "STORE_ACCESS_KEY_FILE": made / "caliper-minio" / "access-key",
-        "STORE_SECRET_KEY_FILE": made / "caliper-minio" / "secret-key",
+        "STORE_ACCESS_KEY_FILE": made / "caliper-store-client" / "access-key",
+        "STORE_SECRET_KEY_FILE": made / "caliper-store-client" / "secret-key",
     }
     command = Command(tmp_path, {f"CALIPER_{key}": str(value) for key, value in settings.items()})
     evaluate = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")

@@ -67,9 +67,11 @@ def prepared(
     )
 
 
-def access(servers: str, secrets: Path, password: str | None = None) -> KafkaAccess:
-    """As a client with that password, or with the one of the Secret."""
-    made = (secrets / "caliper-kafka" / "password").read_text("ascii")
+def access(
+    servers: str, secrets: Path, password: str | None = None, holder: str = "caliper-kafka"
+) -> KafkaAccess:
+    """As the user of a Secret, with that password or with its own."""
+    user, made = ((secrets / holder / name).read_text("ascii") for name in ("user", "password"))
     ca = secrets / "caliper-ca-certificate" / "ca.crt"
-    sasl = KafkaSasl("SCRAM-SHA-512", "caliper", password or made)
+    sasl = KafkaSasl("SCRAM-SHA-512", user, password or made)
     return KafkaAccess(servers, KafkaSecurity(KafkaTls(ca), sasl), patience=5.0)

@@ -18,9 +18,13 @@ from tests.deploy.made import make_secrets
 from tests.fakes.sources import ROOT
 from tests.servers.process import ServerProcess, free_ports
 
+from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import TOPICS, apply_topics
+from caliper.adapters.streams.kafka_users import apply_stream_users
+from caliper.core.envelopes import Message
 from caliper.core.errors import StreamUnavailable
+from caliper.wiring.installation_users import stream_users
 
 real = pytest.mark.components("Kafka")
 
@@ -66,6 +70,24 @@ def test_nobody_else_is_let_in(broker: Broker) -> None:
     plain = KafkaAccess(f"localhost:{broker.port}", patience=5.0)
     with pytest.raises(StreamUnavailable):
         apply_topics(plain)
+
+
+@real
+async def test_services_have_users_of_their_own(broker: Broker) -> None:
+    """What these may do is tested by tests/adapters/streams/test_kafka_users.py."""
+    servers = f"localhost:{broker.port}"
+    judge = access(servers, broker.secrets, holder="caliper-kafka-judge")
+    with pytest.raises(StreamUnavailable):
+        apply_topics(judge)
+    apply_topics(broker.access(), partitions=3)
+    users = stream_users(broker.secrets)
+    assert apply_stream_users(broker.access(), users)
+    assert apply_stream_users(broker.access(), users) == []
+    stream = KafkaStream(judge)
+    await stream.publish(Message("verdicts", "a", b"a verdict"))
+    with pytest.raises(StreamUnavailable, match="Authorization"):
+        await stream.publish(Message("plan-jobs", "a", b"a plan"))
+    await stream.close()
 
 
 @real
@@ -210,5 +232,6 @@ done
         for number in range(int(brokers))
     ]
     assert written["node.id"] == "0"
+    assert written["super.users"] == "User:broker;User:user"
     assert written["default.replication.factor"] == copies
     assert written["min.insync.replicas"] == enough

@@ -17,6 +17,12 @@ from tests.deploy.objects import Object, Pod, is_ours, of_kind, pods
 from tests.deploy.policies.planting import Change, container, item, pod
 from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, rendered
 
+from caliper.adapters.cluster.grants import (
+    STORE_GRANTS,
+    STREAM_GRANTS,
+    store_secret,
+    stream_secret,
+)
 from caliper.core.errors import CaliperError
 from caliper.serving.addresses import Address
 from caliper.wiring.client_settings import ClientSettings
@@ -25,6 +31,13 @@ from caliper.wiring.settings import Settings, read_settings
 
 _EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - what the manifests say
+# Who holds the keys of which users: each its own, and who makes the users all of them.
+_HOLDERS = {
+    "caliper-minio": ("minio", "storage"),
+    "caliper-kafka": ("kafka", "topics"),
+    **{store_secret(user): (user, "storage") for user in STORE_GRANTS},
+    **{stream_secret(user): (user, "topics") for user in STREAM_GRANTS},
+}
 # Which address of the settings is whose port.
 _LISTENS = {"listen": "grpc", "health_listen": "health", "metrics_address": "metrics"}
 
@@ -142,6 +155,7 @@ def test_secrets_are_those_that_bootstrap_makes(rendering: Rendering) -> None:
             assert set(keys) <= set(known), f"{each.name} wants {keys} of {name}"
             # Who has the certificate of another can pass for it.
             assert name.removeprefix("caliper-tls-") in (name, each.component), each.name
+            assert each.component in _HOLDERS.get(name, (each.component,)), each.name
             assert name != "caliper-ca", f"{each.name} could sign certificates"
 
 

@@ -14,12 +14,14 @@ import pytest
 import yaml
 from tests.deploy.made import make_secrets
 from tests.fakes.command import Command
+from tests.fakes.sources import EXAMPLES
 from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, free_ports, serves
 
 pytestmark = pytest.mark.components("MinIO")
 
+CLIENT = "caliper-store-client"
 BASE = Path(__file__).parents[2] / "deploy" / "k8s" / "base"
 FILE = BASE / "minio" / "statefulset.yaml"
 SCRAPING = BASE / "prometheus" / "prometheus.yml"
@@ -94,11 +96,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]
     process.stop()
 
 
-def keys(secrets: Path, **others: Path) -> dict[str, str]:
+def keys(secrets: Path, holder: str = "caliper-minio", **others: Path) -> dict[str, str]:
     """How a client says who it is, with some files replaced."""
     told = {
-        "ACCESS_KEY_FILE": secrets / "caliper-minio" / "access-key",
-        "SECRET_KEY_FILE": secrets / "caliper-minio" / "secret-key",
+        "ACCESS_KEY_FILE": secrets / holder / "access-key",
+        "SECRET_KEY_FILE": secrets / holder / "secret-key",
         "CA": secrets / "caliper-ca-certificate" / "ca.crt",
     }
     return {f"CALIPER_STORE_{name}": str(file) for name, file in (told | others).items()}
@@ -110,6 +112,22 @@ def test_the_bucket_is_made_with_the_keys_of_the_secret(
     url, secrets = store
     made = Command(tmp_path, keys(secrets))("storage", "apply", "--store", url, "--json", code=0)
     assert made.told["changes"]
+
+
+def test_services_have_users_of_their_own(store: tuple[str, Path], tmp_path: Path) -> None:
+    """What these may do is tested by tests/adapters/stores/test_users.py."""
+    url, secrets = store
+    apply = ("storage", "apply", "--store", url, "--users", secrets)
+    root, client = (
+        Command(tmp_path, keys(secrets, secret)) for secret in ("caliper-minio", CLIENT)
+    )
+    push = ("data", "push", "capability", "--data", EXAMPLES / "capability", "--store", url)
+    client(*push, code=4)
+    root(*apply, code=0)
+    assert root(*apply, code=0).out.strip() == "Nothing to change."
+    client(*push, code=0)
+    refused = client(*apply, code=4)
+    assert "AccessDenied" in refused.err
 
 
 def test_prometheus_reads_how_full_it_is(store: tuple[str, Path]) -> None:

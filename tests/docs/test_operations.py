@@ -88,7 +88,7 @@ def _deployments(api: KubeApi) -> list[dict[str, Any]]:
     return found
 
 
-def test_dead_letters_are_reached_with_the_settings_of_the_judge(
+def test_dead_letters_are_reached_with_the_settings_of_the_gateway(
     kafka: KafkaAccess, tmp_path: Path
 ) -> None:
     apply_topics(kafka, partitions=4)
@@ -99,7 +99,11 @@ def test_dead_letters_are_reached_with_the_settings_of_the_judge(
     stand_in.chmod(0o755)
     asked = block.replace("kafka:9093", kafka.servers).replace("inside dead-letters show 0-0\n", "")
     said = shell(
-        asked, tmp_path, tmp_path, PYTHONPATH=python_path(), CALIPER_JUDGE_KAFKA_PREFIX=kafka.prefix
+        asked,
+        tmp_path,
+        tmp_path,
+        PYTHONPATH=python_path(),
+        CALIPER_GATEWAY_KAFKA_PREFIX=kafka.prefix,
     )
     assert "dead letter" in said
 

@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import re
+import string
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from tests.fakes.bootstrapping import RECIPES, run, settings
 from tests.fakes.sources import ROOT, python_path
 from tests.servers.kube_api import KubeApi
 
+from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
+from caliper.adapters.cluster.recipes import SERVING
 from caliper.serving.tokens import Caller, Role, TokenFile
 from caliper.wiring.bootstrap import BootstrapSettings
 from caliper.wiring.settings import variable
@@ -30,12 +33,20 @@ def test_every_secret_is_there_with_what_it_holds() -> None:
     found = {}
     for names, holds in re.findall(r"^\| (`.*?`) \| (.*?) \| .* \|$", table, re.MULTILINE):
         files, special = re.findall(r"`([a-z.-]+)`", holds), "caliper-tls-kafka"
-        for name in re.findall("`([a-z-]+)`", names):
+        for name in _expanded(names):
             found[name] = {file for file in files if file != "keystore.pem" or name == special}
     named = {"evaluate", "ours", "admin", "read"}
     assert {name: files - named for name, files in found.items()} == {
         recipe.name: set(recipe.files) for recipe in RECIPES
     }
+
+
+def _expanded(names: str) -> Iterator[str]:
+    """The names in a cell of the table."""
+    ends = {"kafka-USER": STREAM_GRANTS, "store-USER": STORE_GRANTS, "tls-SERVER": SERVING}
+    for name in re.findall("`caliper-([a-zA-Z-]+)`", names):
+        prefix = name.rstrip(string.ascii_uppercase)
+        yield from (f"caliper-{prefix}{end}" for end in ends.get(name, [""]))
 
 
 def test_every_setting_is_there_with_its_default() -> None:
@@ -178,9 +189,6 @@ def test_the_password_of_kafka_is_replaced(installed: Installed) -> None:
     after = installed.held()
     assert changed(before, after) == {"caliper-kafka"}
     assert after["caliper-kafka"] == before["caliper-kafka"] | {"password": b"new"}
-    services = ("gateway", "captioner", "judge", "qa-reader", "aggregator", "suites")
-    assert all(installed.restarted(each) for each in services)
-    assert not installed.restarted("tgi-judge")
     installed.job()
 
 

@@ -111,6 +111,8 @@ class Played:
             if secret := volume.pop("secret", None):
                 place = str(self.made / secret["secretName"])
                 volume["hostPath"] = {"path": place, "type": "Directory"}
+            elif volume.pop("projected", None):
+                volume["hostPath"] = {"path": str(self.made), "type": "Directory"}
         return spec
 
     def _placed(self, value: str) -> str:

@@ -23,11 +23,13 @@ from tests.fakes.sources import ROOT
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
+from caliper.adapters.cluster.grants import STORE_GRANTS, store_policy
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
+from caliper.adapters.stores.users import StoreUser, apply_store_users
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
@@ -92,22 +94,22 @@ class Ground:
             "kafka": self.kafka.servers,
             "kafka_prefix": self.kafka.prefix,
             "kafka_session": "2",
-            **self._where_things_are(),
+            **self._where_things_are(kind),
             **({"anchors": str(self.anchors)} if kind in EXAMINING else {}),
             **settings,
         }
         prefix = f"caliper_{kind}_".upper()
         return {prefix + key.upper(): value for key, value in chosen.items()} | code(self.tree)
 
-    def _where_things_are(self) -> dict[str, str]:
+    def _where_things_are(self, kind: str) -> dict[str, str]:
         if not self.minio:
             return {"store": str(self.folder / "store")}
-        parts = urlsplit(self.minio)
+        parts, user = urlsplit(self.minio), _USERS[kind.replace("_", "-")]
         return {
             "store": f"{parts.scheme}://{parts.hostname}:{parts.port}",
             "store_bucket": self.bucket,
-            "store_access_key": parts.username or "",
-            "store_secret_key": parts.password or "",
+            "store_access_key": user.access_key,
+            "store_secret_key": user.secret_key,
         }
 
     @asynccontextmanager
@@ -117,6 +119,7 @@ class Ground:
             return
         access = access_to(self.minio, self.bucket)
         await asyncio.to_thread(apply_storage, access)
+        await asyncio.to_thread(apply_store_users, access, list(_USERS.values()))
         store = MinioStore(access)
         yield store
         await store.close()
@@ -130,6 +133,17 @@ class Ground:
             return ForkedServer(name, [module], log, lambda: answers(port), environment)
         started = [sys.executable, "-m", *self.modules.get(name, [module])]
         return ServerProcess(name, started, log, lambda: answers(port), environment)
+
+
+# The same for all tests, in buckets of the name that `grounded` gives.
+_USERS = {
+    name: StoreUser(
+        f"tests-{name}",
+        f"known-to-{name}",
+        store_policy(name, "caliper-????????*", ["models-*"]),
+    )
+    for name in STORE_GRANTS
+}
 
 
 def grounded(kafka: KafkaAccess, minio: str, folder: Path) -> Ground:
@@ -272,6 +286,9 @@ async def installation(
         target = Target(f"127.0.0.1:{ports['gateway']}")
         gateway = await stack.enter_async_context(RemoteGateway(target))
         yield Installation(ground, chats, gateway, store, services, ports)
+        for name, service in services.items():
+            # What its user may not do, it would try again for ever.
+            assert "AccessDenied" not in service.log.read_text("utf-8", "replace"), name
 
 
 async def _stop(services: Mapping[str, ServerProcess]) -> None:

@@ -19,17 +19,28 @@ ssl.truststore.location={ca}
 listener.name.ssl.ssl.client.auth=required
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
 """
+# Of those who come by PLAINTEXT the broker itself is one.
+AUTHORIZED = f"""\
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:{USER};User:ANONYMOUS
+"""
 
 
 def start(
-    folder: Path, certificate: Path, key: Path, ca: Path, password: str = PASSWORD
+    folder: Path,
+    certificate: Path,
+    key: Path,
+    ca: Path,
+    password: str = PASSWORD,
+    more: str = "",
 ) -> tuple[ServerProcess, dict[str, str]]:
     """A broker and its addresses by protocol. It shows `certificate`, and of those who come by
-    SSL it wants one that `ca` signed. Raises fetch.Missing.
+    SSL it wants one that `ca` signed. `more` are properties, such as AUTHORIZED. Raises
+    fetch.Missing.
     """
     keystore = folder / "broker.pem"
     keystore.write_text(key.read_text("ascii") + certificate.read_text("ascii"), "ascii")
-    lines = [_PROPERTIES.format(keystore=keystore, ca=ca)]
+    lines = [_PROPERTIES.format(keystore=keystore, ca=ca), more]
     for protocol in ("sasl_plaintext", "sasl_ssl"):
         prefix = f"listener.name.{protocol}"
         plain = f'{_LOGIN}.plain.PlainLoginModule required user_{USER}="{password}";'

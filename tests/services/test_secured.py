@@ -1,9 +1,10 @@
 """An installation in which nothing is said in plaintext: Kafka, S3 and services by TLS, with the
-certificates, tokens and passwords that services.bootstrap makes.
+certificates, tokens and users that services.bootstrap makes, and each service as its own user.
 """
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,11 +21,14 @@ from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers, free_ports
 
+from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
+
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
 EVALUATE = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")
 # They judge known captions once a run, and log the result.
 _CHECKED = ("judge", "qa_reader")
+_OF_USERS = {"KAFKA_USER", "KAFKA_PASSWORD_FILE", "STORE_ACCESS_KEY", "STORE_SECRET_KEY_FILE"}
 # Whose token has which role.
 CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}
 
@@ -41,15 +45,26 @@ class Place:
     def secrets(self) -> list[str]:
         files = ("*/token", "*/*password", "*/secret-key")
         found = [file for pattern in files for file in (self.folder / "made").glob(pattern)]
-        assert len(found) == 8
+        assert len(found) == 8 + len(STORE_GRANTS) + len(STREAM_GRANTS)
         return [file.read_text("ascii") for file in found]
 
     def made(self, secret: str, file: str) -> str:
         return str(self.folder / "made" / f"caliper-{secret}" / file)
 
+    def user(self, name: str) -> dict[str, str]:
+        """What a service needs to be let in as its own user, beside the servers' addresses."""
+        found = {key: text for key, text in self.keys.items() if key not in _OF_USERS}
+        for key in ("access-key", "secret-key"):
+            variable = f"STORE_{key.upper().replace('-', '_')}_FILE"
+            found[variable] = self.made(f"store-{name}", key)
+        if name in STREAM_GRANTS:
+            for key in ("user", "password"):
+                found[f"KAFKA_{key.upper()}_FILE"] = self.made(f"kafka-{name}", key)
+        return found
+
     def command(self, role: str) -> Command:
         ours = {
-            **self.keys,
+            **(self.keys if role == "admin" else self.user("client")),
             "SERVER_CA": self.made("ca-certificate", "ca.crt"),
             "SERVER_TOKEN_FILE": self.made(f"token-{CALLERS[role]}", "token"),
         }
@@ -58,9 +73,10 @@ class Place:
 
     def service(self, kind: str, port: int, **settings: str) -> ServerProcess:
         """A service that other machines could call, not started yet."""
-        tls = f"tls-{kind.replace('_', '-')}"
+        name = kind.replace("_", "-")
+        tls = f"tls-{name}"
         chosen = {
-            **self.keys,
+            **self.user(name),
             "KAFKA": self.kafka,
             "LISTEN": f"0.0.0.0:{port}",
             "TLS_CERTIFICATE": self.made(tls, "tls.crt"),
@@ -99,6 +115,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
                 brokers / "tls.key",
                 brokers / "ca.crt",
                 password.read_text("ascii"),
+                guarded_broker.AUTHORIZED,
             )
             stack.callback(broker.stop)
             server, url = object_server.start(
@@ -125,9 +142,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
     admin, team = place.command("admin"), place.command("evaluate")
-    made = admin("topics", "apply", "--kafka", place.kafka, "--json", code=0)
+    users = ("--users", place.folder / "made")
+    made = admin("topics", "apply", "--kafka", place.kafka, *users, "--json", code=0)
     assert made.told["changes"]
-    admin("storage", "apply", "--store", place.keys["STORE"], code=0)
+    admin("storage", "apply", "--store", place.keys["STORE"], *users, code=0)
     ports = dict(zip(("aggregator", "judge", "qa_reader"), free_ports(3), strict=True))
     (front,) = free_ports(1)
     peers = {kind.upper(): f"https://localhost:{port}" for kind, port in ports.items()}
@@ -159,6 +177,7 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
         ], kind
         assert (listed["run"] in [each.get("run") for each in records]) == (kind in _CHECKED), kind
         assert not any(secret in log for secret in place.secrets), kind
+        assert not re.search("AccessDenied|Authorization", log), kind
 
 
 def test_serving_everything_speaks_of_itself_and_of_no_library(place: Place) -> None:

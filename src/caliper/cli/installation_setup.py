@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,15 +15,19 @@ from caliper.cli.flags import Json, Quiet
 from caliper.lazy import lazy_module
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
+from caliper.wiring.installation_users import store_users, stream_users
 from caliper.wiring.settings import read_settings
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import bucket
-    from caliper.adapters.streams import kafka_topics
+    from caliper.adapters.stores import users as minio_users
+    from caliper.adapters.streams import kafka_topics, kafka_users
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
     bucket = lazy_module("caliper.adapters.stores.bucket")
+    minio_users = lazy_module("caliper.adapters.stores.users")
     kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
+    kafka_users = lazy_module("caliper.adapters.streams.kafka_users")
 
 Kafka = Annotated[
     str,
@@ -59,6 +64,23 @@ Store = Annotated[
         help="The S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET and its like).",
     ),
 ]
+# Text: a setting that is empty is as not given.
+Users = Annotated[
+    str,
+    typer.Option(
+        "--users",
+        metavar="FOLDER",
+        help="Also create a user per service, from this folder of Secrets.",
+    ),
+]
+Checkpoints = Annotated[
+    str,
+    typer.Option(
+        "--checkpoints",
+        metavar="BUCKET/PREFIX",
+        help="Where suites find checkpoints, for --users; several separated by commas.",
+    ),
+]
 
 topics = typer.Typer(help="The Kafka topics of an installation.", no_args_is_help=True)
 storage = typer.Typer(help="The bucket of an installation.", no_args_is_help=True)
@@ -76,6 +98,7 @@ def apply_topics(
     kafka: Kafka,
     partitions: Partitions = 12,
     replication: Replication = None,
+    users: Users = "",
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -86,12 +109,21 @@ def apply_topics(
     """
     access = brokers(kafka)
     copies = -1 if replication is None else replication
+    known = stream_users(Path(users)) if users else []
     changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
+    if known:
+        changes += kafka_users.apply_stream_users(access, known)
     return _show(changes, json=json, quiet=quiet)
 
 
 @storage.command("apply")
-def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int:
+def apply_storage(
+    store: Store,
+    users: Users = "",
+    checkpoints: Checkpoints = "",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
     """Create the bucket, or correct its lifecycle rules.
 
     Says what was made or changed; applied once more it changes nothing. Only snapshots of the
@@ -99,8 +131,13 @@ def apply_storage(store: Store, json: Json = False, quiet: Quiet = False) -> int
     of models stay until somebody deletes them. Other rules of the bucket are left alone.
     """
     settings = read_settings(ClientSettings, store=store)
+    places = tuple(filter(None, checkpoints.split(",")))
+    known = store_users(Path(users), settings.store_bucket, places) if users else []
     with name_store_errors(settings, "--store"):
-        changes = bucket.apply_storage(store_access(settings))
+        access = store_access(settings)
+        changes = bucket.apply_storage(access)
+        if known:
+            changes += minio_users.apply_store_users(access, known)
     return _show(changes, json=json, quiet=quiet)
 
 

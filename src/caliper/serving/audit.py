@@ -33,6 +33,7 @@ _SERVICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "StartEvaluation": ("evaluation.run", "name"),
         "CancelEvaluation": ("run",),
         "UploadCaptions": ("captions",),
+        "UploadDataset": ("dataset",),
     },
     "caliper.api.suites.v1.SuiteService": {
         "ApplySuite": ("suite.name",),

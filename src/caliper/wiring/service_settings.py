@@ -127,6 +127,7 @@ class KafkaSettings(Settings):
     kafka_key: Path | None = None
     kafka_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
     kafka_user: str | None = None
+    kafka_user_file: Path | None = None
     kafka_password: SecretStr | None = None
     kafka_password_file: Path | None = None
     kafka_prefix: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9._-]*$")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from caliper.adapters.cluster.folder import FolderSecrets
+from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
 from caliper.adapters.cluster.recipes import CALLERS, SERVING, Data, SecretPlan, recipes
 from caliper.adapters.cluster.secrets import SecretStore, complete
 from caliper.core.errors import StoreUnavailable
@@ -82,10 +83,13 @@ def test_no_secret_is_that_of_another_installation(tmp_path: Path) -> None:
         complete(FolderSecrets(tmp_path / name), RECIPES)
     here, there = held(tmp_path / "here"), held(tmp_path / "there")
     alike = {name for name in here if here[name] == there[name]}
-    assert alike == {"caliper-kafka/user", "caliper-minio/access-key", "caliper-grafana/user"}
+    users = {f"caliper-kafka-{user}/user" for user in STREAM_GRANTS}
+    users |= {f"caliper-store-{user}/access-key" for user in STORE_GRANTS}
+    known = {"caliper-kafka/user", "caliper-minio/access-key", "caliper-grafana/user"}
+    assert alike == known | users
     secret = [text for name, text in here.items() if name not in alike | {"caliper-tokens/tokens"}]
     words = [text for text in secret if not text.startswith(b"-----BEGIN")]
-    assert len(words) == len(set(words)) == 9
+    assert len(words) == len(set(words)) == 9 + len(users)
     assert all(len(text) == 64 for text in words)
 
 

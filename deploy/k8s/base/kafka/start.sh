@@ -42,6 +42,7 @@ listeners=CLIENTS://$BIND:$CLIENTS,CONTROLLERS://$BIND:$CONTROLLERS,BROKERS://$B
 advertised.listeners=CLIENTS://$(name "$number"):$CLIENTS,BROKERS://$(name "$number"):$PEERS
 listener.name.brokers.plain.sasl.jaas.config=$plain
 listener.name.controllers.plain.sasl.jaas.config=$plain
+super.users=User:broker;User:$(cat "$SECRETS/user")
 ssl.keystore.location=$TLS/keystore.pem
 ssl.truststore.location=$TLS/ca.crt
 log.dirs=$DATA/log

@@ -14,6 +14,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from caliper.adapters.cluster.certificates import Authority, SignedCertificate
+from caliper.adapters.cluster.grants import (
+    STORE_GRANTS,
+    STREAM_GRANTS,
+    store_secret,
+    stream_secret,
+)
 from caliper.core.errors import InvalidInput
 
 SERVING = (
@@ -91,7 +97,12 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
             TOKENS, ("tokens",), _token_file, _unlisted, tuple(each.name for each in tokens)
         ),
         _random("caliper-kafka", "password", "broker-password", user="caliper"),
+        *(_random(stream_secret(user), "password", user=user) for user in STREAM_GRANTS),
         _random("caliper-minio", "secret-key", **{"access-key": "caliper"}),
+        *(
+            _random(store_secret(user), "secret-key", **{"access-key": user})
+            for user in STORE_GRANTS
+        ),
         _random("caliper-models", "token"),
         _random("caliper-replies", "key"),
         _random("caliper-grafana", "password", user="admin"),

@@ -1,0 +1,88 @@
+"""Users of a MinIO server, each with a policy that has its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from minio import MinioAdmin
+from minio.credentials.providers import StaticProvider
+from minio.error import MinioAdminException, S3Error
+
+from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.s3_errors import translate_errors
+from caliper.core.errors import StoreUnavailable
+
+_WRONG_KEYS = frozenset({"InvalidAccessKeyId", "SignatureDoesNotMatch"})
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUser:
+    """A user with its keys. `policy` is the MinIO policy that says what it may do."""
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    policy: Mapping[str, Any]
+
+
+def apply_store_users(access: StoreAccess, users: Sequence[StoreUser]) -> list[str]:
+    """Create the users, and correct their keys and policies. Returns one line per change.
+
+    `access` is that of an administrator. Other users are left alone, and so are other policies
+    that a user has. Blocks. Raises StoreUnavailable.
+    """
+    with access.connections() as pool:
+        url = urlsplit(access.url)
+        admin = MinioAdmin(
+            endpoint=url.netloc,
+            credentials=StaticProvider(access.access_key, access.secret_key),
+            secure=url.scheme == "https",
+            http_client=pool,
+        )
+        try:
+            return translate_errors(lambda: _apply(admin, access, users), access.bucket)
+        except MinioAdminException as error:
+            raise StoreUnavailable(f"its users cannot be changed: {error!s:.300}") from error
+
+
+def _apply(admin: MinioAdmin, access: StoreAccess, users: Sequence[StoreUser]) -> list[str]:
+    known = json.loads(admin.user_list()) or {}
+    policies = json.loads(admin.policy_list())
+    lines = []
+    for user in users:
+        name = user.access_key
+        if name not in policies or _canonical(policies[name]) != _canonical(user.policy):
+            admin.policy_add(name, policy=dict(user.policy))
+            lines.append(f"wrote policy {name}")
+        if name not in known:
+            admin.user_add(name, user.secret_key)
+            lines.append(f"created user {name}")
+        elif not _lets_in(replace(access, access_key=name, secret_key=user.secret_key)):
+            admin.user_add(name, user.secret_key)
+            lines.append(f"replaced the secret key of user {name}")
+        if name not in known.get(name, {}).get("policyName", "").split(","):
+            admin.attach_policy([name], user=name)
+    return lines
+
+
+def _lets_in(access: StoreAccess) -> bool:
+    with access.connections() as pool:
+        try:
+            with closing(access.client(pool).get_object(access.bucket, "health")):
+                return True
+        except S3Error as error:
+            return error.code not in _WRONG_KEYS
+
+
+def _canonical(value: Any) -> Any:
+    """A policy in a form that can be compared: the order of lists means nothing in it."""
+    if isinstance(value, Mapping):
+        return {key: _canonical(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return sorted(map(_canonical, value), key=partial(json.dumps, sort_keys=True))
+    return value
