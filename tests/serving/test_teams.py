@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 from google.protobuf.message_factory import GetMessageClass
+from tests.fakes.datasets import push_dataset
 from tests.fakes.grpc_serving import bearer, refusal, stub_of
 from tests.fakes.installation import listening
 from tests.fakes.methods import methods, path_of
@@ -18,7 +19,6 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.owners import Sharing
 from caliper.local.submission import parcel_at
-from caliper.pipeline.store.supplies import push_dataset
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import GatewaySettings, JudgeSettings, QaReaderSettings
