@@ -28,6 +28,7 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.judge.v1 import judge_pb2
 from caliper.api.suites.v1 import suites_pb2
 from caliper.core.errors import NotFound
+from caliper.core.owners import DEFAULT_TEAM
 from caliper.ports.telemetry import SILENT, CallRefused
 from caliper.serving.audit import (
     CHANGES,
@@ -157,8 +158,8 @@ async def test_changes_have_lines_and_reads_have_none(
         ("CancelEvaluation", RUN, "NOT_FOUND"),
         ("UploadCaptions", "a" * 64, "OK"),
     ]
-    assert {(line["caller"], line["peer"]) for line in lines(caplog)} == {
-        ("a-evaluate", "127.0.0.1")
+    assert {(line["caller"], line["team"], line["peer"]) for line in lines(caplog)} == {
+        ("a-evaluate", DEFAULT_TEAM, "127.0.0.1")
     }
     assert caption.text not in caplog.text
 

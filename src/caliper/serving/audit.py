@@ -65,11 +65,12 @@ class AuditLine:
     method: str
     object: str
     outcome: str
+    team: str = ""
     calls: int = 0
 
     def fields(self) -> dict[str, str | int]:
         """The fields of the line. Texts are bounded, and valid UTF-8."""
-        names = ("caller", "peer", "method", "object", "outcome")
+        names = ("caller", *(["team"] if self.team else []), "peer", "method", "object", "outcome")
         texts: dict[str, str | int] = {name: _bounded(getattr(self, name)) for name in names}
         return texts | ({"calls": self.calls} if self.calls else {})
 
@@ -104,7 +105,9 @@ class AuditRecord:
 
     def line(self, peer: str) -> AuditLine:
         """The line about it."""
-        return AuditLine(self.caller.name, peer, self.method, self.object, self.outcome)
+        caller = self.caller
+        team = caller.team if caller.name else ""
+        return AuditLine(caller.name, peer, self.method, self.object, self.outcome, team)
 
 
 class RefusalLog:
