@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ from tests.fakes.installation import listening
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
 
+from caliper.adapters.remote import dataset_sending
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import BackendOverloaded, InvalidInput
+from caliper.local.submission import parcel_at
 from caliper.serving.dataset_uploads import receive_dataset
 from caliper.serving.uploads import Uploads
 from caliper.wiring.grounds import memory_ground
@@ -144,6 +149,23 @@ async def test_what_is_there_is_not_asked_for(stub: Any, store: MemoryStore) -> 
     assert list(other.missing) == [sha256_of(QUESTIONS + b"\n")]
 
 
+async def test_a_push_may_take_several_calls(
+    address: str, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_sending, "_BATCH", 1)
+    parcel = parcel_at("capability", EXAMPLES / "capability", EXAMPLES / "media")
+    async with RemoteGateway(Target(address)) as gateway:
+        sizes: list[int] = []
+        await gateway.push(parcel, progress=sizes.append)
+        assert len(sizes) > 2
+        assert sum(sizes) == parcel.size
+        store.calls.clear()
+        await gateway.push(parcel)
+        assert (store.count("put"), store.count("replace")) == (0, 0)
+        with pytest.raises(InvalidInput, match="changed while it was pushed"):
+            await gateway.push(replace(parcel, digest="0" * 64))
+
+
 async def test_a_name_stands_for_one_content(stub: Any, store: MemoryStore) -> None:
     for version in ("v1", "v1", "v2"):
         name = f"captionqa@{version}"
@@ -221,11 +243,12 @@ def of_file(**changes: str) -> pb.UploadDatasetRequest:
     ],
 )
 async def test_a_bad_dataset_names_its_field(
-    stub: Any, store: MemoryStore, field: str, requests: list[pb.UploadDatasetRequest]
+    store: MemoryStore, field: str, requests: list[pb.UploadDatasetRequest]
 ) -> None:
-    before = dict(store.objects)
-    assert (await refusal(stub.UploadDataset(parts(*requests))))[0] == [field]
-    assert store.objects == before
+    with pytest.raises(InvalidInput) as refused:
+        await receive_dataset(store, Uploads(), parts(*requests))
+    assert refused.value.field == field
+    assert not store.objects
 
 
 async def test_uploads_share_the_disk(store: MemoryStore) -> None:
