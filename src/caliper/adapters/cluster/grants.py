@@ -146,7 +146,15 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
     ),
     "suites": StoreGrant(
         (_HEALTH, *_REPLIES, *_DATA, "runs/*"),
-        ("packs/*", "runs/*/paid.json", "slots/*", "suite-sources/*", "suites/*", "supplied/*"),
+        (
+            "packs/*",
+            "runs/*/owners.json",
+            "runs/*/paid.json",
+            "slots/*",
+            "suite-sources/*",
+            "suites/*",
+            "supplied/*",
+        ),
         ("slots/*", "suites/*"),
     ),
     # People who push data. `caliper doctor` writes below health/.
