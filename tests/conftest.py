@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
-from tests.servers import containers, fetch, tiers
+from tests.servers import containers, fetch, order, tiers
 from tests.servers.absent import leave_out
 from tests.servers.choosing import (
     COMPONENTS,
@@ -103,9 +103,21 @@ def pytest_collection() -> Iterator[object]:
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Have workers begin in different folders; tests are sorted in the end."""
+    report = yield
+    if isinstance(collector, pytest.Dir) and report.result:
+        report.result = order.from_another_on(report.result)
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves out, before `-m` chooses."""
+    order.sort(items)
     for item in items:
         if tiers.in_rest(item):
             item.add_marker("rest")
