@@ -114,7 +114,8 @@ def questions(scenario: Scenario, draw: Generator) -> Questions:
 
 
 def _kinds(scores: Integers) -> Kinds:
-    return ((scores + 1) @ _PLACES).astype(np.uint8)
+    kinds: Kinds = ((scores + 1) @ _PLACES).astype(np.uint8)
+    return kinds
 
 
 def _media(scenario: Scenario, draw: Generator) -> Integers:
