@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,17 +101,6 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Have workers begin in different folders; tests are sorted in the end."""
-    report = yield
-    if isinstance(collector, pytest.Dir) and report.result:
-        report.result = order.from_another_on(report.result)
-    return report
 
 
 @pytest.hookimpl(tryfirst=True)
