@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 50051
 # Many tests wait for servers, disks, clocks and commands: others run meanwhile.
 WORKERS = 4
-PYTEST_ARGS ?= --numprocesses $(WORKERS) --dist loadfile
+PYTEST_ARGS ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 DEMO := runs/demo
 BIN := $(VENV)/bin

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
-from tests.servers import containers, fetch, tiers
+from tests.servers import containers, fetch, order, tiers
 from tests.servers.absent import leave_out
 from tests.servers.choosing import (
     COMPONENTS,
@@ -106,6 +106,7 @@ def pytest_collection() -> Iterator[object]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves out, before `-m` chooses."""
+    order.sort(items)
     for item in items:
         if tiers.in_rest(item):
             item.add_marker("rest")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator
 
-from bench.sequential.questions import ALPHA, Controls, Integers, Scenario, drawn, questions
+from bench.sequential.questions import (
+    ALPHA,
+    SCORES,
+    Controls,
+    Integers,
+    Kinds,
+    Scenario,
+    drawn,
+    questions,
+)
 from caliper.analysis.drawing import BLOCKS
 from caliper.analysis.sequential.bound import SPREAD, p_value, rare_losses_p
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT
@@ -15,6 +25,7 @@ from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.measure import Array, Measure
 
 _CHUNK = 200
+_rare_losses_p = cache(rare_losses_p)
 _RAW = 9
 _ROUNDING = 1e-8
 """1, then c and h of baseline, candidate, and rules on both captions."""
@@ -36,8 +47,8 @@ def simulate(scenario: Scenario, paths: int, seed: int) -> Paths:
     draw = np.random.default_rng(seed)
     parts = []
     for start in range(0, paths, _CHUNK):
-        scores = drawn(questions(scenario, draw), scenario, min(_CHUNK, paths - start), draw)
-        parts.append(_outcome(scenario, *p_values(scenario, scores, draw)))
+        kinds = drawn(questions(scenario, draw), scenario, min(_CHUNK, paths - start), draw)
+        parts.append(_outcome(scenario, *p_values(scenario, kinds, draw)))
     regressed, passed, calls = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Paths(float(regressed.mean()), float(passed.mean()), float(1 - calls.mean()))
 
@@ -69,19 +80,17 @@ def _outcome(scenario: Scenario, regressed: Array, passed: Array) -> tuple[Array
     return fell, everything, calls
 
 
-def p_values(scenario: Scenario, scores: Integers, draw: Generator) -> tuple[Array, Array]:
+def p_values(scenario: Scenario, kinds: Kinds, draw: Generator) -> tuple[Array, Array]:
     """P-values of a regression and of a pass by look, path and check."""
-    sums = _sums(scenario, scores)
+    counts, scores = _counts(scenario, kinds)
+    sums = _sums(scenario, counts, scores)
     population, transform, truth = _known(scenario, sums.sum(axis=1), draw)
-    changes = np.sign(scores[..., 1] - scores[..., 0])
-    onehot = scenario.block_of[:, None] == np.arange(BLOCKS)
-    losses, discordant = (
-        (one.astype(np.int64) @ onehot).cumsum(axis=-1) for one in (changes < 0, changes != 0)
-    )
+    changes = scores[:, 1] - scores[:, 0]
+    losses, discordant = ((counts @ one).cumsum(axis=1) for one in (changes < 0, changes != 0))
     size = transform.shape[2]
-    folds = np.zeros((len(scores), FOLDS, scenario.strata, size, size))
+    folds = np.zeros((len(kinds), FOLDS, scenario.strata, size, size))
     checks = _checks(scenario, -truth)
-    values = np.ones((2, BLOCKS, len(scores), len(checks)))
+    values = np.ones((2, BLOCKS, len(kinds), len(checks)))
     for block in range(BLOCKS):
         folds[:, block % FOLDS] += transform @ sums[:, block] @ transform.swapaxes(-1, -2)
         found = estimate(folds, population, scenario.measure)
@@ -90,9 +99,9 @@ def p_values(scenario: Scenario, scores: Integers, draw: Generator) -> tuple[Arr
         for place, (weights, margin) in enumerate(checks):
             difference, variance = found.difference @ weights, variances @ weights**2
             spread = SPREAD * margin**2
-            many = discordant[..., block] @ (weights > 0) >= LEAST_DISCORDANT
+            many = discordant[:, block] @ (weights > 0) >= LEAST_DISCORDANT
             many |= block == BLOCKS - 1
-            lost = np.minimum(losses[..., block].sum(axis=-1), LEAST_DISCORDANT)
+            lost = np.minimum(losses[:, block].sum(axis=-1), LEAST_DISCORDANT)
             values[0, block, :, place] = np.where(
                 many, p_value(-(difference + margin), variance, spread), 1
             )
@@ -124,30 +133,34 @@ def _exact(scenario: Scenario, block: int, population: Population) -> Array:
     least = int(np.ceil(margin / reach * scenario.strata * scenario.size - 1e-6))
     return np.array(
         [
-            min(1.0, BLOCKS * rare_losses_p(losses, seen, count, least))
+            min(1.0, BLOCKS * _rare_losses_p(losses, seen, count, least))
             for losses in range(LEAST_DISCORDANT + 1)
         ]
     )
 
 
-def _sums(scenario: Scenario, scores: Integers) -> Array:
-    """Sums of products of (1, c, h, ...), shape (paths, blocks, strata, 9, 9): counted by what the
-    scores of a question are, since there are few such types.
+def _counts(scenario: Scenario, kinds: Kinds) -> tuple[Integers, Integers]:
+    """The number of questions of each kind, shape (paths, blocks, strata, kinds), and the scores of
+    these kinds, of which there are few.
     """
-    codes = ((scores + 1) @ np.array([27, 9, 3, 1])).astype(np.int64)
-    paths, strata, _ = codes.shape
-    kinds = np.unique(codes)
+    paths, strata, _ = kinds.shape
+    present = np.flatnonzero(np.bincount(kinds.ravel(), minlength=len(SCORES)))
+    number = np.zeros(len(SCORES), dtype=np.int64)
+    number[present] = np.arange(len(present))
     place = np.arange(paths)[:, None, None] * BLOCKS + scenario.block_of
-    place = place * strata + np.arange(strata)[:, None]
-    place = place * len(kinds) + np.searchsorted(kinds, codes)
-    counts = np.bincount(place.ravel(), minlength=paths * BLOCKS * strata * len(kinds))
-    values = kinds[:, None] // np.array([27, 9, 3, 1]) % 3 - 1
-    table = np.ones((len(kinds), _RAW))
+    place = (place * strata + np.arange(strata)[:, None]) * len(present) + number[kinds]
+    counts = np.bincount(place.ravel(), minlength=paths * BLOCKS * strata * len(present))
+    return counts.reshape(paths, BLOCKS, strata, -1), SCORES[present]
+
+
+def _sums(scenario: Scenario, counts: Integers, scores: Integers) -> Array:
+    """Sums of products of (1, c, h, ...), shape (paths, blocks, strata, 9, 9)."""
+    table = np.ones((len(scores), _RAW))
     for side in range(4):
-        table[:, 1 + 2 * side : 3 + 2 * side] = scenario.measure.pairs(values[:, side])
-    products = (table[:, :, None] * table[:, None, :]).reshape(len(kinds), -1)
-    sums: Array = counts.reshape(-1, len(kinds)) @ products
-    return sums.reshape(paths, BLOCKS, strata, _RAW, _RAW)
+        table[:, 1 + 2 * side : 3 + 2 * side] = scenario.measure.pairs(scores[:, side])
+    products = (table[:, :, None] * table[:, None, :]).reshape(len(scores), -1)
+    sums: Array = counts.astype(np.float64) @ products
+    return sums.reshape(*counts.shape[:3], _RAW, _RAW)
 
 
 def _known(scenario: Scenario, total: Array, draw: Generator) -> tuple[Population, Array, float]:

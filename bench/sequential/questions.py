@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +15,10 @@ from caliper.analysis.sequential.measure import Measure
 
 ALPHA = 0.05
 Integers = NDArray[np.int64]
+Kinds = NDArray[np.uint8]
+SCORES: Integers = np.array(list(product((-1, 0, 1), repeat=4)))
+"""The scores of every kind of question: of baseline, candidate, rules on the captions of both."""
+_PLACES = np.array([27, 9, 3, 1])
 
 
 class Controls(StrEnum):
@@ -74,11 +79,9 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Scores -1, 0 or 1, shape (strata, asked, 4): baseline, candidate, rules on the captions of
-    both. `media` has the medium of each question, from 0.
-    """
+    """The kind of every question, shape (strata, asked), and its medium, from 0."""
 
-    scores: Integers
+    kinds: Kinds
     media: Integers
 
 
@@ -107,7 +110,12 @@ def questions(scenario: Scenario, draw: Generator) -> Questions:
     rules = [_rules(scenario, side, before != after, draw) for side in (before, after)]
     shape = scenario.strata, scenario.asked
     columns = [column.reshape(shape) for column in (before, after, *rules)]
-    return Questions(np.stack(columns, axis=-1), media)
+    return Questions(_kinds(np.stack(columns, axis=-1)), media)
+
+
+def _kinds(scores: Integers) -> Kinds:
+    kinds: Kinds = ((scores + 1) @ _PLACES).astype(np.uint8)
+    return kinds
 
 
 def _media(scenario: Scenario, draw: Generator) -> Integers:
@@ -134,8 +142,8 @@ def _rules(
     return said
 
 
-def drawn(population: Questions, scenario: Scenario, paths: int, draw: Generator) -> Integers:
-    """The scores in the order in which they are drawn, shape (paths, strata, asked, 4), with the
+def drawn(population: Questions, scenario: Scenario, paths: int, draw: Generator) -> Kinds:
+    """The kinds in the order in which they are drawn, shape (paths, strata, asked), with the
     judge's flips.
     """
     media, count = population.media, scenario.asked
@@ -148,8 +156,9 @@ def drawn(population: Questions, scenario: Scenario, paths: int, draw: Generator
         offset = draw.random((paths, int(media.max()) + 1))[:, media]
         place = (within - first + offset) / size
     order = np.argsort(place, axis=-1)
-    scores = np.take_along_axis(population.scores[None], order[..., None], axis=2)
+    kinds = np.take_along_axis(population.kinds[None], order, axis=2)
     if scenario.flips:
-        turned = draw.random((*shape, 2)) < scenario.flips
+        turned, scores = draw.random((*shape, 2)) < scenario.flips, SCORES[kinds]
         scores[..., :2] = np.where(turned, 1 - scores[..., :2], scores[..., :2])
-    return scores
+        kinds = _kinds(scores)
+    return kinds

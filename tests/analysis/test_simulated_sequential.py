@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench.sequential.paths import p_values, simulate
-from bench.sequential.questions import ALPHA, Controls, Scenario, drawn, questions
+from bench.sequential.questions import ALPHA, SCORES, Controls, Scenario, drawn, questions
 from bench.sequential.report import BASE, ERRORS
 from tests.fakes.simulated import PAIRS, at_most
 
@@ -34,8 +34,8 @@ def test_a_comparison_finds_what_is_simulated(controls: Controls) -> None:
     """With rules, and with reused questions: the p-values of every look until it is decided."""
     scenario = replace(BASE, strata=4, size=200, gain=0.0, margin=0.05, reused=0.3)
     scenario, draw = replace(scenario, controls=controls), np.random.default_rng(3)
-    scores = drawn(questions(scenario, draw), scenario, 3, draw)
-    values = np.minimum.accumulate(np.stack(p_values(scenario, scores, draw)), axis=1)
+    kinds = drawn(questions(scenario, draw), scenario, 3, draw)
+    values = np.minimum.accumulate(np.stack(p_values(scenario, kinds, draw)), axis=1)
     names = [f"task-{stratum}" for stratum in range(scenario.strata)]
     units = [
         Unit(place * scenario.strata + stratum, name, str(place))
@@ -47,7 +47,7 @@ def test_a_comparison_finds_what_is_simulated(controls: Controls) -> None:
     for place, unit in enumerate(asked):
         blocks[scenario.block_of[place // scenario.strata]].append(unit.index)
     target = StopTarget(0.05, ALPHA, (StopCheck("average", dict.fromkeys(names, 0.25)),))
-    for path, side in enumerate(scores.swapaxes(1, 2).reshape(3, len(asked), 4)):
+    for path, side in enumerate(SCORES[kinds.swapaxes(1, 2).reshape(3, len(asked))]):
         columns = [dict(enumerate(map(float, column))) for column in side.T]
         # Those that are reused are right as often as the others.
         means = side[:, 0].reshape(-1, scenario.strata).mean(axis=0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
-from tests.servers import fetch
+from tests.servers import broker, fetch
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers
 
@@ -56,7 +56,7 @@ def prepared(
         "PEERS": str(peers),
         "HEAP": "256m",
         # Quick to start, as the broker of other tests (tests.servers.broker).
-        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "JDK_JAVA_OPTIONS": " ".join(broker.quick()),
     }
     return ServerProcess(
         f"Kafka {changed['POD']}",

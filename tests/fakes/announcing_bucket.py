@@ -21,7 +21,7 @@ from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.pipeline.suites.notifications import MARKER
 
 TOPIC = "checkpoints"
-_KNOWN_WITHIN = 60.0
+_KNOWN_WITHIN = 300.0
 _EVENTS = ["s3:ObjectCreated:*", "s3:ObjectRemoved:*"]
 
 

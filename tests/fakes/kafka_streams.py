@@ -61,6 +61,17 @@ async def publish(stream: KafkaStream, topic: str, count: int) -> None:
         await stream.publish(Message(topic, f"key{number}", str(number).encode()))
 
 
+async def use(servers: str) -> None:
+    """Have a broker do what most tests want: a topic, a message, and a member that settles it."""
+    with part_of(servers) as access:
+        topic = new_topic(access)
+        async with streaming(access) as stream:
+            await publish(stream, topic, 1)
+            member = stream.consumer(topic, "users")
+            await member.acknowledge(await received(member))
+            await member.leave()
+
+
 async def records(access: KafkaAccess, topic: str) -> list[Record]:
     """All records of a topic. Reading starts again, as every reader's does, if Kafka does not
     answer in time.

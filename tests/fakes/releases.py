@@ -49,7 +49,8 @@ def previous(folder: Path, commit: str = PREVIOUS) -> Release:
         archived = subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         for part in _PARTS:
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc"))
+            # What Python has compiled stays valid; what it writes at this moment is named *.pyc.*.
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))
         return Release(f"a second checkout of this tree, for {commit[:12]} is not here", folder)
     with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         # Python has it from 3.11.4 on.

