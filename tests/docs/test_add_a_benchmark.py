@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -53,15 +52,6 @@ def examined(
 ) -> tuple[Verdict, ...]:
     _, verdicts = driven(benchmark.examine(item, caption, settings), in_turn(*batches))
     return tuple(verdicts)
-
-
-def test_the_page_names_every_part_of_the_interface() -> None:
-    page = (ROOT / "docs" / PAGE).read_text("utf-8")
-    assert [
-        field.name
-        for field in fields(Benchmark)
-        if f"`{field.name}`" not in page and f"    {field.name}=" not in page
-    ] == []
 
 
 def test_a_refused_question_is_no_zero(benchmark: Benchmark) -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from tests.deploy.dashboards import FILES, panels
 from tests.deploy.objects import of_kind
-from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
+from tests.deploy.rendering import MANIFESTS, build
 from tests.docs.pages import blocks
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import kustomize
@@ -66,19 +66,15 @@ def test_commands_do_what_they_say_on_an_api_server(own_kube_api: KubeApi, tmp_p
     as_applied, none = [1, 2, 1, 2, 2], [0] * 5
     assert replicas == [
         [1, 2, 1, 4, 2],
-        # An upgrade, at once and one by one.
-        *[as_applied] * 2,
+        # An upgrade.
+        as_applied,
         # A copy of the store.
         [0, 2, 0, 2, 2],
         as_applied,
-        # What is restored, and certificates.
+        # What is restored.
         *[none] * 2,
-        *[as_applied] * 2,
+        as_applied,
     ]
-    restarted = [
-        one["spec"]["template"]["metadata"]["annotations"] for one in _deployments(own_kube_api)
-    ]
-    assert all("kubectl.kubernetes.io/restartedAt" in each for each in restarted)
 
 
 def _deployments(api: KubeApi) -> list[dict[str, Any]]:
@@ -128,19 +124,6 @@ def test_what_is_said_in_a_folder_of_ones_own_renders(tmp_path: Path) -> None:
     assert [each for each in arguments if "partitions" in each] == ["--partitions=24"]
 
 
-def test_requests_are_those_of_the_manifests() -> None:
-    told = re.findall(r"^\| ([a-z-]+) \| (\d+m), (\d+Mi) \|", PAGE, re.MULTILINE)
-    asked = {
-        each["metadata"]["name"]: one["resources"]["requests"]
-        for each in of_kind(rendered(BASE), "Deployment")
-        for one in each["spec"]["template"]["spec"]["containers"]
-        if one["name"] == "service"
-    }
-    assert len(told) == 4
-    for name, cpu, memory in told:
-        assert asked[name] == {"cpu": cpu, "memory": memory}, name
-
-
 def test_the_panels_are_there() -> None:
     section = PAGE.partition("## Reading the dashboards")[2].partition("## Upgrade")[0]
     there = {panel["title"] for file in FILES for panel in panels(file)}
@@ -151,7 +134,7 @@ def test_the_panels_are_there() -> None:
 
 def test_the_sums_are_right() -> None:
     sums = re.findall(r"([\d,.]+) ([/x]) ([\d.,]+)( ms)? (=|->) (\d[\d,.]*\d|\d)", PAGE)
-    assert len(sums) > 15
+    assert len(sums) > 4
     for one, sign, other, unit, rounds, told in sums:
         left, right, result = (float(each.replace(",", "")) for each in (one, other, told))
         found = left / right if sign == "/" else left * right / (1000 if unit else 1)
