@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,13 @@ async def test_what_is_right_stays_and_what_differs_is_corrected(access: StoreAc
     async with opened(access, narrow) as judge:
         with pytest.raises(StoreUnavailable, match="SignatureDoesNotMatch"):
             await judge.put("packs/a.pack", b"by the old key")
+
+
+async def test_several_may_apply_the_same_at_once(access: StoreAccess) -> None:
+    users = [made(access, name) for name in ("judge", "suites")]
+    apply = partial(asyncio.to_thread, apply_store_users, access, users)
+    await asyncio.gather(*(apply() for _ in range(8)))
+    assert await apply() == []
 
 
 async def test_nobody_makes_keys_that_outlive_its_own(access: StoreAccess) -> None:

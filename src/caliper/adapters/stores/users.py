@@ -66,8 +66,17 @@ def _apply(admin: MinioAdmin, access: StoreAccess, users: Sequence[StoreUser]) -
             admin.user_add(name, user.secret_key)
             lines.append(f"replaced the secret key of user {name}")
         if name not in known.get(name, {}).get("policyName", "").split(","):
-            admin.attach_policy([name], user=name)
+            _attach(admin, name)
     return lines
+
+
+def _attach(admin: MinioAdmin, name: str) -> None:
+    try:
+        admin.attach_policy([name], user=name)
+    except MinioAdminException as error:
+        # Somebody else does the same at this moment.
+        if "PolicyChangeAlreadyApplied" not in str(error):
+            raise
 
 
 def _lets_in(access: StoreAccess) -> bool:
