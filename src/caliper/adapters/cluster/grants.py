@@ -135,10 +135,12 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
     "judge": _EXAMINER,
     "qa-reader": _EXAMINER,
     "aggregator": StoreGrant(
-        (_HEALTH, *_REPLIES, *_DATA, "runs/*", "supplied/*"),
+        (_HEALTH, *_DATA, "runs/*", "supplied/*"),
         (
             "aggregator/*",
             "runs/*/end.json",
+            # Of runs that are decided early, block by block.
+            "runs/*/queue/*",
             "runs/*/report-attempts.json",
             "runs/*/report/*",
             "runs/*/verdicts/*",
