@@ -30,11 +30,13 @@ async def test_a_run_with_owners_until_it_is_purged(tmp_path: Path) -> None:
             listening(parts, tokens) as address,
             RemoteGateway(Target(address, SecretStr("a token"))) as gateway,
         ):
-            for name in ("first", "second"):
-                run = (await send(example(name), gateway)).spec.run_id
+            for name, cap in (("first", 1_000_000), ("second", None)):
+                config = example(name).model_copy(update={"max_tokens": cap})
+                run = (await send(config, gateway)).spec.run_id
                 assert (await over(gateway, run)).state is RunState.FINISHED
                 assert await rows_of(gateway, run)
     assert f"runs/{run}/owners.json" in there.store.objects
+    assert any("/spent/" in key for key in there.store.objects)
     whole, later = there.whole("gateway"), SystemClock().now() + timedelta(hours=3)
     async for old in old_runs(whole, Retention(), later):
         assert await delete_run(whole, old)
