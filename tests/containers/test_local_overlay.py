@@ -104,15 +104,11 @@ def played(
 
 
 def test_an_evaluation_gives_the_report_of_the_demo(
-    played: Played, made: Path, servers: tuple[str, str], ports: dict[str, int], tmp_path: Path
+    played: Played, made: Path, ports: dict[str, int], tmp_path: Path
 ) -> None:
     settings = {
         "SERVER_CA": made / "caliper-ca-certificate" / "ca.crt",
         "SERVER_TOKEN_FILE": made / "caliper-token-evaluate" / "token",
-        "STORE": servers[1],
-        "STORE_CA": made / "caliper-ca-certificate" / "ca.crt",
-        "STORE_ACCESS_KEY_FILE": made / "caliper-store-client" / "access-key",
-        "STORE_SECRET_KEY_FILE": made / "caliper-store-client" / "secret-key",
     }
     command = Command(tmp_path, {f"CALIPER_{key}": str(value) for key, value in settings.items()})
     evaluate = ("evaluate", "--quiet", "--config", ROOT / "examples" / "careful.yaml")

@@ -14,7 +14,6 @@ import pytest
 import yaml
 from tests.deploy.made import make_secrets
 from tests.fakes.command import Command
-from tests.fakes.sources import EXAMPLES
 from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, free_ports, serves
@@ -121,11 +120,11 @@ def test_services_have_users_of_their_own(store: tuple[str, Path], tmp_path: Pat
     root, client = (
         Command(tmp_path, keys(secrets, secret)) for secret in ("caliper-minio", CLIENT)
     )
-    push = ("data", "push", "capability", "--data", EXAMPLES / "capability", "--store", url)
-    client(*push, code=4)
+    doctor = ("doctor", "--store", url)
+    client(*doctor, code=1)
     root(*apply, code=0)
     assert root(*apply, code=0).out.strip() == "Nothing to change."
-    client(*push, code=0)
+    client(*doctor, code=0)
     refused = client(*apply, code=4)
     assert "AccessDenied" in refused.err
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -144,7 +145,12 @@ def _make_kit(folder: Path) -> None:
         try:
             asyncio.run(kafka_streams.use(servers))
         finally:
-            code = broker.stop()
-        if code is None:
-            # Killed while it wrote, on a busy machine: brokers start as they do without.
-            (folder / _CLASSES).unlink(missing_ok=True)
+            keep_whole(folder / _CLASSES, broker.stop())
+
+
+def keep_whole(classes: Path, code: int | None) -> None:
+    """Remove an archive unless Java wrote all of it before it ended with this code: brokers would
+    crash with a part, and start as they do without.
+    """
+    if code not in (0, 128 + signal.SIGTERM):
+        classes.unlink(missing_ok=True)

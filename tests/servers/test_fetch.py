@@ -50,3 +50,13 @@ def test_a_broker_starts_with_the_classes_of_its_java_where_they_are_there(
         (folder / "classes.jsa").touch()
         assert broker.quick() == (*broker.QUICK, f"-XX:SharedArchiveFile={folder}/classes.jsa")
     assert len(folders) == 2
+
+
+@pytest.mark.parametrize(("code", "stays"), [(143, True), (None, False), (-9, False), (134, False)])
+def test_classes_of_a_broker_that_did_not_end_by_itself_are_not_kept(
+    tmp_path: Path, code: int | None, stays: bool
+) -> None:
+    classes = tmp_path / "classes.jsa"
+    classes.touch()
+    broker.keep_whole(classes, code)
+    assert classes.exists() == stays

@@ -208,8 +208,7 @@ Server = Annotated[
     _how(
         "--server",
         metavar="HOST:PORT",
-        text="Run on an installation, through its gateway. Data are pushed to the store named by "
-        "CALIPER_STORE.",
+        text="Run on an installation. Its gateway gets data that it lacks.",
     ),
 ]
 Json = Annotated[bool, _how("--json", text="Print the result as JSON to standard output.")]

@@ -275,7 +275,7 @@ def _policy(given: Paths | Mapping[str, Any]) -> Policy:
 
 def connect(server: str) -> Client:
     """The same verbs on the installation whose gateway is at `server`: host:port, or
-    https://host:port for TLS. CALIPER_STORE names the store that data are pushed to.
+    https://host:port for TLS.
 
     >>> caliper.connect("localhost:50051")
     Client(server='localhost:50051')

@@ -18,11 +18,13 @@ RUN = "runs/0123456789abcdef"
         (f"{RUN}/report/report.json", {"aggregator"}),
         (f"{RUN}/verdicts/00000000.jsonl.gz", {"aggregator"}),
         (f"{RUN}/plan/summary.json", {"gateway"}),
+        (f"{RUN}/queue/0000000001/000000.gz", {"aggregator", "gateway"}),
         (f"{RUN}/anchors/capability.json", {"judge", "qa-reader"}),
         (f"{RUN}/captions/capability/a.json", {"captioner"}),
         ("supplied/a.jsonl.gz", {"gateway", "suites"}),
-        ("datasets/a/manifest.json", {"client", "gateway"}),
-        ("media/a", {"client", "gateway"}),
+        ("datasets/a/manifest.json", {"gateway"}),
+        ("datasets/names/a/v1.json", {"gateway"}),
+        ("media/a", {"gateway"}),
         ("aggregator/slot-0/lease.json", {"aggregator"}),
         ("packs/a.pack", {"gateway", "captioner", "judge", "qa-reader", "suites"}),
         ("health/doctor", {"client"}),
@@ -35,6 +37,15 @@ def test_each_key_is_written_by_those_whose_it_is(key: str, writers: set[str]) -
         if any(fnmatchcase(key, pattern) for pattern in grant.writes)
     }
     assert may == writers
+
+
+def test_replies_are_read_by_those_who_verify_them() -> None:
+    readers = {
+        user
+        for user, grant in STORE_GRANTS.items()
+        if {"jobs/*", "captions/*", "packs/*"} & {*grant.reads, *grant.writes}
+    }
+    assert readers == {"gateway", "captioner", "judge", "qa-reader", "suites"}
 
 
 def test_topics_are_those_that_there_are() -> None:

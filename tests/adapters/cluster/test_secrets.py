@@ -93,6 +93,19 @@ def test_no_secret_is_that_of_another_installation(tmp_path: Path) -> None:
     assert all(len(text) == 64 for text in words)
 
 
+def test_users_are_none_of_another_installation_on_the_same_servers(tmp_path: Path) -> None:
+    names = []
+    for namespace in ("here", "there"):
+        complete(
+            FolderSecrets(tmp_path / namespace), recipes(SecretPlan(namespace, NOW, YEAR, YEAR))
+        )
+        made = held(tmp_path / namespace)
+        users = (f"caliper-kafka-{user}/user" for user in STREAM_GRANTS)
+        keys = (f"caliper-store-{user}/access-key" for user in STORE_GRANTS)
+        names.append({made[file] for file in (*users, *keys)})
+    assert names[0].isdisjoint(names[1])
+
+
 @pytest.mark.parametrize("at", range(len(RECIPES)))
 def test_a_run_that_was_killed_is_made_whole_by_the_next(tmp_path: Path, at: int) -> None:
     keeper = FolderSecrets(tmp_path)

@@ -62,7 +62,8 @@ async def test_each_does_what_its_service_does_and_nothing_else(
         await aggregator.put(report, large)
         version = await aggregator.replace("aggregator/seat-0.json", b"a", None)
         assert await aggregator.replace("aggregator/seat-0.json", b"b", version)
-        await client.put("media/a", b"a picture")
+        await gateway.put("media/a", b"a picture")
+        await client.put("health/doctor", b"well")
         await judge.put(pack, b"a pack")
         assert await judge.get(spec) == b"a spec"
         # Not there, rather than denied.
@@ -80,9 +81,9 @@ async def test_each_does_what_its_service_does_and_nothing_else(
             judge.list("").__anext__(),
             gateway.put(report, b"of my own"),
             gateway.get("aggregator/seat-0.json"),
-            client.put("supplied/a.jsonl.gz", b"of my own"),
+            client.put("datasets/names/a/v1.json", b"of my own"),
             client.get(spec),
-            client.delete("media/a"),
+            client.delete("health/doctor"),
         ):
             with pytest.raises(StoreUnavailable, match="AccessDenied"):
                 await denied

@@ -135,10 +135,12 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
     "judge": _EXAMINER,
     "qa-reader": _EXAMINER,
     "aggregator": StoreGrant(
-        (_HEALTH, *_REPLIES, *_DATA, "runs/*", "supplied/*"),
+        (_HEALTH, *_DATA, "runs/*", "supplied/*"),
         (
             "aggregator/*",
             "runs/*/end.json",
+            # Of runs that are decided early, block by block.
+            "runs/*/queue/*",
             "runs/*/report-attempts.json",
             "runs/*/report/*",
             "runs/*/verdicts/*",
@@ -157,8 +159,8 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
         ),
         ("slots/*", "suites/*"),
     ),
-    # People who push data. `caliper doctor` writes below health/.
-    "client": StoreGrant((_HEALTH,), (*_DATA, "health/*")),
+    # `caliper doctor`: whatever people push goes through the gateway.
+    "client": StoreGrant((_HEALTH,), ("health/*",)),
 }
 """Users of the store, by name."""
 

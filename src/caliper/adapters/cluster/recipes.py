@@ -80,6 +80,8 @@ class SecretRecipe:
 def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
     """All Secrets of an installation, each after those that it needs."""
     tokens = [_random(_token(caller), "token") for caller in CALLERS]
+    # Installations that share brokers or a store would otherwise replace each other's users.
+    own = f"{plan.namespace}-"
     return (
         SecretRecipe(
             AUTHORITY, ("ca.crt", "ca.key"), partial(_authority, plan), partial(_expired, plan)
@@ -97,10 +99,10 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
             TOKENS, ("tokens",), _token_file, _unlisted, tuple(each.name for each in tokens)
         ),
         _random("caliper-kafka", "password", "broker-password", user="caliper"),
-        *(_random(stream_secret(user), "password", user=user) for user in STREAM_GRANTS),
+        *(_random(stream_secret(user), "password", user=own + user) for user in STREAM_GRANTS),
         _random("caliper-minio", "secret-key", **{"access-key": "caliper"}),
         *(
-            _random(store_secret(user), "secret-key", **{"access-key": user})
+            _random(store_secret(user), "secret-key", **{"access-key": own + user})
             for user in STORE_GRANTS
         ),
         _random("caliper-models", "token"),
