@@ -12,20 +12,24 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, within
 from caliper.pipeline.store.dataset_uploads import DatasetManifest, DatasetUpload
 from caliper.pipeline.store.disk_spill import temporary_folder
+from caliper.pipeline.store.owners import Ownership
 from caliper.ports.storage import ObjectStore
 from caliper.serving.uploads import UploadRoom, Uploads
 
 
 async def receive_dataset(
-    store: ObjectStore, uploads: Uploads, requests: AsyncIterator[pb.UploadDatasetRequest]
+    store: ObjectStore,
+    uploads: Uploads,
+    requests: AsyncIterator[pb.UploadDatasetRequest],
+    ownership: Ownership | None = None,
 ) -> pb.UploadDatasetResponse:
-    """Store what one stream brings of a dataset.
+    """Store what one stream brings of a dataset. With `ownership` its name is the caller's.
 
     Raises InvalidInput naming the request's field, what DatasetUpload raises, BackendOverloaded if
     other uploads leave no room.
     """
     with temporary_folder("caliper-dataset-") as folder, uploads.room() as room:
-        upload = await _begun(store, requests)
+        upload = await _begun(store, requests, ownership)
         content: _Content | None = None
         async for request in requests:
             part = request.WhichOneof("part")
@@ -44,13 +48,15 @@ async def receive_dataset(
 
 
 async def _begun(
-    store: ObjectStore, requests: AsyncIterator[pb.UploadDatasetRequest]
+    store: ObjectStore,
+    requests: AsyncIterator[pb.UploadDatasetRequest],
+    ownership: Ownership | None,
 ) -> DatasetUpload:
     first = await anext(requests, None)
     if first is None or first.WhichOneof("part") != "header":
         raise InvalidInput("expected a header first", field="header")
     try:
-        upload = DatasetUpload(store, _manifest(first.header))
+        upload = DatasetUpload(store, _manifest(first.header), ownership)
     except InvalidInput as error:
         raise within("header", error) from error
     await upload.begin()

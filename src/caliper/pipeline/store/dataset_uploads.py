@@ -15,6 +15,7 @@ from caliper.pipeline.store.dataset_names import (
     check_free,
     name_dataset,
 )
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.runs import read_replaceable, write_json
 from caliper.pipeline.store.supplies import check_digest, file_key, has_dataset, is_stored
 from caliper.ports.storage import ObjectStore
@@ -59,8 +60,11 @@ class DatasetManifest:
 class DatasetUpload:
     """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`."""
 
-    def __init__(self, store: ObjectStore, manifest: DatasetManifest) -> None:
+    def __init__(
+        self, store: ObjectStore, manifest: DatasetManifest, ownership: Ownership | None = None
+    ) -> None:
         self._store, self._manifest = store, manifest
+        self._ownership = ownership or Ownership()
         self.digest = manifest.digest
         self._media: dict[str, str] = {}
         self._named, self._put = set[str](), set[str]()
@@ -68,7 +72,7 @@ class DatasetUpload:
     async def begin(self) -> None:
         """Raise AlreadyExists if the name stands for another dataset; StoreUnavailable."""
         if self._manifest.name:
-            await check_free(self._store, self._manifest.name, self.digest)
+            await check_free(self._store, self._manifest.name, self.digest, self._ownership)
 
     def announce(self, path: str, sha256: str) -> None:
         """Name a medium. Raises InvalidInput naming the field."""
@@ -151,7 +155,7 @@ class DatasetUpload:
             await write_json(store, place, files=keys, folder=manifest.folder)
         if manifest.name:
             named = NamedDataset(manifest.name, self.digest, manifest.benchmark)
-            await name_dataset(store, named)
+            await name_dataset(store, named, self._ownership)
         return []
 
     def _key(self, name: str) -> str:

@@ -1,8 +1,9 @@
-"""The owners of runs, uploaded captions and suites, beside what they own.
+"""The owners of runs, uploaded captions, suites and names of datasets, beside what they own.
 
     runs/<id>/owners.json
     supplied/<digest>.owners.json
     suites/<name>/owners.json
+    datasets/names/<name>/<version>.json   the name's object itself
 
 Whoever starts the same run or uploads the same captions becomes one more owner. What was stored
 without owners, by an earlier release or without tokens, belongs to everybody and stays so.
@@ -53,7 +54,12 @@ class Ownership:
             return
         if await store.version(key) is None and await store.version(content) is not None:
             return
-        await change_json(store, key, lambda fields: _with_owners(fields, [viewer.owner]))
+        await change_json(store, key, self.owned)
+
+    def owned(self, fields: Fields) -> Fields:
+        """The fields with the caller among their owners, if there is one."""
+        viewer = self._viewer()
+        return fields if viewer is None else _with_owners(fields, [viewer.owner])
 
     async def permits_run(self, store: ObjectStore, run: str) -> bool:
         """Whether the caller may see and change a run, if there is one. Raises StoreUnavailable."""
@@ -70,7 +76,12 @@ class Ownership:
             fields = await read_json(store, key)
         except InvalidInput:
             return False
-        return fields is None or self._sharing.permits(_owners(fields), viewer)
+        return fields is None or self.sees(fields)
+
+    def sees(self, fields: Fields) -> bool:
+        """Whether the caller may see and change what has the owners in these fields."""
+        viewer = self._viewer()
+        return viewer is None or self._sharing.permits(_owners(fields), viewer)
 
 
 class OwnedRuns(RunBook):
