@@ -25,7 +25,10 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.local.submission import parcel_at
+from caliper.pipeline.store import dataset_uploads
+from caliper.serving.calls import begin
 from caliper.serving.dataset_uploads import receive_dataset
+from caliper.serving.tokens import Caller, Role
 from caliper.serving.uploads import Uploads
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
@@ -251,6 +254,17 @@ async def test_a_bad_dataset_names_its_field(
     assert not store.objects
 
 
+async def test_paths_of_media_do_not_fill_the_memory(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_uploads, "_ALL_PATHS", 10)
+    media = [medium(path, b"") for path in ("1.jpg", "1.jpg", "2.jpg", "3.jpg")]
+    await receive_dataset(store, Uploads(), parts(header(), *media[:3], content(b"")))
+    for requests in (media, [*media[3:], content(b"")]):
+        with pytest.raises(InvalidInput, match="more than 10 characters"):
+            await receive_dataset(store, Uploads(), parts(header(), *requests))
+
+
 async def test_uploads_share_the_disk(store: MemoryStore) -> None:
     pictures = [b"%d" % number * 6 for number in range(3)]
     small = [header(), *(medium(f"{each!r}", each) for each in pictures), *map(content, pictures)]
@@ -258,6 +272,23 @@ async def test_uploads_share_the_disk(store: MemoryStore) -> None:
     await receive_dataset(store, Uploads(each=6, together=6), parts(*small))
     with pytest.raises(InvalidInput, match="more than 5 bytes"):
         await receive_dataset(store, uploads := Uploads(each=5), parts(*small))
-    assert uploads.held == 0
+    assert uploads.held.total() == 0
     with pytest.raises(BackendOverloaded):
         await receive_dataset(store, Uploads(each=6, together=5), parts(*small))
+
+
+async def test_a_team_leaves_room_to_others() -> None:
+    uploads = Uploads(each=6, together=6, of_team=4)
+
+    async def taken(team: str, *lengths: int) -> None:
+        begin(None, Caller(team, Role.EVALUATE, team))
+        with uploads.room() as room:
+            for length in lengths:
+                room.add(length, "content.data")
+            if team == "red":
+                with pytest.raises(BackendOverloaded):
+                    await asyncio.create_task(taken("red", 1))
+                await asyncio.create_task(taken("blue", 2))
+
+    await asyncio.create_task(taken("red", 2, 2))
+    assert uploads.held.total() == 0
