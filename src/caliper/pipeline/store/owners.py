@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.errors import AlreadyExists, InvalidInput, NotFound
 from caliper.core.owners import DEFAULT_TEAM, Owner, Sharing, Viewer
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.changes import Fields, change_json
@@ -45,8 +45,9 @@ class Ownership:
         """
         await self.claim(store, _run_key(run), f"runs/{run}/{SPEC}")
 
-    async def claim(self, store: ObjectStore, key: str, content: str) -> None:
-        """Add the caller to the owners under `key`, before their `content` is stored. Raises
+    async def claim(self, store: ObjectStore, key: str, content: str, taken: str = "") -> None:
+        """Add the caller to the owners under `key`, before their `content` is stored. With `taken`,
+        the message, raises AlreadyExists if the caller may not see what they own. Raises
         StoreUnavailable or StoreFull.
         """
         viewer = self._viewer()
@@ -54,7 +55,13 @@ class Ownership:
             return
         if await store.version(key) is None and await store.version(content) is not None:
             return
-        await change_json(store, key, self.owned)
+
+        def with_caller(fields: Fields) -> Fields:
+            if fields and taken and not self.sees(fields):
+                raise AlreadyExists(taken)
+            return self.owned(fields)
+
+        await change_json(store, key, with_caller)
 
     def owned(self, fields: Fields) -> Fields:
         """The fields with the caller among their owners, if there is one."""
