@@ -5,6 +5,8 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -263,6 +265,38 @@ async def test_paths_of_media_do_not_fill_the_memory(
     for requests in (media, [*media[3:], content(b"")]):
         with pytest.raises(InvalidInput, match="more than 10 characters"):
             await receive_dataset(store, Uploads(), parts(header(), *requests))
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+async def test_a_push_that_ends_while_it_writes_leaves_nothing(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    loop, writing, ended = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    opened, freed = Path.open, list[bool]()
+
+    def slow(self: Path, *arguments: Any, **more: Any) -> Any:
+        if self.name == "content":
+            loop.call_soon_threadsafe(writing.set)
+            freed.append(ended.wait(60))
+        return opened(self, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", slow)
+    uploads = Uploads()
+    pushing = receive_dataset(store, uploads, parts(header(), content(QUESTIONS)))
+    push = asyncio.create_task(pushing)
+    begun = asyncio.create_task(writing.wait())
+    await asyncio.wait([begun, push], return_when=asyncio.FIRST_COMPLETED)
+    push.cancel()
+    loop.call_later(0.01, ended.set)
+    with pytest.raises(asyncio.CancelledError):
+        await push
+    # A disk that is slow blocks nobody else.
+    assert freed == [True]
+    assert (files_in(tmp_path), uploads.held.total(), store.objects) == ([], 0, {})
 
 
 async def test_uploads_share_the_disk(store: MemoryStore) -> None:

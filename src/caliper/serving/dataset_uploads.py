@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -38,8 +39,9 @@ async def receive_dataset(
             elif part == "content" and request.content.sha256:
                 await _put(upload, content)
                 content = _begin_content(upload, request.content, folder, room)
+                await content.add(request.content.data)
             elif part == "content" and content is not None:
-                content.add(request.content.data)
+                await content.add(request.content.data)
             else:
                 message = "expected one header, then media, then content that names its SHA-256"
                 raise InvalidInput(message, field=part or "header")
@@ -85,8 +87,17 @@ class _Content:
         self.file, self.sha256 = file, sha256
         self._room, self._hash = room, hashlib.sha256()
 
-    def add(self, data: bytes) -> None:
+    async def add(self, data: bytes) -> None:
         self._room.add(len(data), "content.data")
+        # Megabytes, and disks may be slow: in a thread, they do not block the event loop.
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, data))
+        try:
+            await asyncio.shield(writing)
+        finally:
+            # Also for a call that ends meanwhile, whose folder is then removed.
+            await asyncio.wait([writing])
+
+    def _write(self, data: bytes) -> None:
         self._hash.update(data)
         with self.file.open("ab") as stream:
             stream.write(data)
@@ -109,9 +120,7 @@ def _begin_content(
         upload.keys(first.sha256)
     except InvalidInput as error:
         raise within("content", error) from error
-    content = _Content(folder / "content", first.sha256, room)
-    content.add(first.data)
-    return content
+    return _Content(folder / "content", first.sha256, room)
 
 
 async def _put(upload: DatasetUpload, content: _Content | None) -> None:
