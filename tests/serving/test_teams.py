@@ -19,6 +19,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.owners import Sharing
 from caliper.local.submission import parcel_at
+from caliper.pipeline.store.dataset_names import NamedDataset, name_dataset
+from caliper.pipeline.store.owners import Ownership
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import GatewaySettings, JudgeSettings, QaReaderSettings
@@ -176,12 +178,17 @@ async def test_captions_belong_to_a_team_and_no_report_names_it(tmp_path: Path) 
 
 async def test_names_of_datasets_belong_to_a_team(tmp_path: Path) -> None:
     store, rows = DirectoryStore(tmp_path / "store"), QUESTIONS.files[0].read_bytes()
+    # Without tokens.
+    early = NamedDataset("early@v1", QUESTIONS.digest, "captionqa")
+    await name_dataset(store, early, Ownership())
+    await store.put("datasets/names/damaged/v1.json", b"{")
     async with gateway(store, tmp_path, Sharing.TEAM) as channel:
         stub = stub_of("EvaluateService", channel)
         for caller, name in (("ana", "secret@v1"), ("cleo", "blues@v1"), ("cleo", "zebra@v1")):
             assert await pushed(channel, caller, name, rows) == QUESTIONS.digest
         for caller in ("ana", "ben", "cleo", "dora", "root"):
             expected = ["blues@v1"] if caller in ("cleo", "root") else []
+            expected.append("early@v1")
             expected += ["secret@v1"] if caller in ("ana", "ben", "root") else []
             expected += ["zebra@v1"] if caller in ("cleo", "root") else []
             assert await named(channel, caller) == expected
@@ -198,4 +205,6 @@ async def test_names_of_datasets_belong_to_a_team(tmp_path: Path) -> None:
         assert [QUESTIONS.digest in each for each in refused] == [True, False]
         # The same content by the same name belongs to both.
         await pushed(channel, "cleo", "secret@v1", rows)
-        assert await named(channel, "cleo") == ["blues@v1", "secret@v1", "zebra@v1"]
+        assert await pushed(channel, "cleo", "early@v1", rows) == QUESTIONS.digest
+        assert await named(channel, "cleo") == ["blues@v1", "early@v1", "secret@v1", "zebra@v1"]
+        assert await named(channel, "dora") == ["early@v1"]
