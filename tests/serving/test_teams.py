@@ -105,6 +105,7 @@ async def named(channel: grpc.aio.Channel, caller: str) -> list[str]:
     while token != "":
         request = pb.ListDatasetsRequest(page_size=1, page_token=token or "")
         page = await stub.ListDatasets(request, metadata=bearer(caller))
+        assert page.datasets or token is None
         found += [each.name for each in page.datasets]
         token = page.next_page_token
         assert not token or found[-1].replace("@", "/") in token

@@ -111,18 +111,19 @@ async def list_datasets(
     async for key in store.list(_PREFIX):
         if key <= token:
             continue
-        if len(found) == limit:
-            return found, last
         name = "@".join(key.removeprefix(_PREFIX).removesuffix(".json").rsplit("/", 1))
         try:
             named = await find_dataset(store, name, ownership)
         except DataLoss as error:
             _LOG.warning("dataset %s is not listed: %s", name, error)
             continue
-        if named is not None:
-            found.append(named)
-            # A token is no name that the caller may not see.
-            last = key
+        if named is None:
+            continue
+        # Neither a token nor an empty page tells of a name that the caller may not see.
+        if len(found) == limit:
+            return found, last
+        found.append(named)
+        last = key
     return found, ""
 
 
