@@ -1,5 +1,6 @@
 """Captions in buckets, whose keys are anybody's."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,18 @@ async def test_a_key_that_is_no_file_is_refused(tmp_path: Path, names: list[str]
         async with BucketCaptions(lambda _: bucket).fetched(CHECKPOINT):
             pass
     assert not outside.exists()
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["runs/0123456789abcdef/captions/captionqa", "/supplied/a.json", "./datasets", "a/../runs", ""],
+)
+async def test_what_an_installation_keeps_is_no_source(key: str) -> None:
+    bucket = MemoryBucket()
+    bucket.objects["runs/0123456789abcdef/captions/captionqa/a.json"] = b"{}"
+    captions, own = BucketCaptions(lambda _: bucket, "caliper"), f"s3://caliper/{key}"
+    with pytest.raises(InvalidInput, match="keeps its own objects there"):
+        async with captions.fetched(replace(CHECKPOINT, source=own)):
+            pass
+    async with captions.fetched(replace(CHECKPOINT, source="s3://caliper/captions/step-1")):
+        pass

@@ -27,7 +27,7 @@ from tests.fakes.telemetry import RecordedTelemetry, until
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.judge.v1 import judge_pb2
 from caliper.api.suites.v1 import suites_pb2
-from caliper.core.errors import NotFound
+from caliper.core.errors import AlreadyExists, NotFound
 from caliper.core.owners import DEFAULT_TEAM
 from caliper.ports.telemetry import SILENT, CallRefused
 from caliper.serving.audit import (
@@ -81,6 +81,11 @@ class Evaluating:
 
     async def GetEvaluation(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
         return pb.GetEvaluationResponse()
+
+    async def UploadDataset(self, requests: Any, context: Any) -> Any:  # noqa: N802 - its name
+        if not [each async for each in requests if each.WhichOneof("part") == "content"]:
+            raise AlreadyExists("stands for other content")
+        return pb.UploadDatasetResponse(dataset="b" * 64)
 
     async def UploadCaptions(self, requests: Any, context: Any) -> Any:  # noqa: N802 - its name
         assert [request async for request in requests]
@@ -162,6 +167,20 @@ async def test_changes_have_lines_and_reads_have_none(
         ("a-evaluate", DEFAULT_TEAM, "127.0.0.1")
     }
     assert caption.text not in caplog.text
+
+
+async def test_a_pushed_dataset_has_its_name_in_the_line(
+    stub: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = [pb.UploadDatasetRequest(content=pb.DatasetContent(data=b"rows"))]
+    for name, more in (("ours@v1", content), ("", content), ("ours@v1", [])):
+        header = pb.UploadDatasetRequest(header=pb.DatasetHeader(name=name))
+        await code_of(stub.UploadDataset(iter([header, *more]), metadata=TEAM))
+    assert ends(caplog) == [
+        ("UploadDataset", "ours@v1", "OK"),
+        ("UploadDataset", "b" * 64, "OK"),
+        ("UploadDataset", "ours@v1", "ALREADY_EXISTS"),
+    ]
 
 
 async def test_a_change_whose_caller_leaves(

@@ -19,6 +19,8 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.owners import Sharing
 from caliper.local.submission import parcel_at
+from caliper.pipeline.store.dataset_names import NamedDataset, name_dataset
+from caliper.pipeline.store.owners import Ownership
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import GatewaySettings, JudgeSettings, QaReaderSettings
@@ -84,6 +86,32 @@ async def evaluated(channel: grpc.aio.Channel, caller: str) -> str:
     return str(run)
 
 
+async def pushed(channel: grpc.aio.Channel, caller: str, name: str, rows: bytes) -> str:
+    """The id of a dataset that a caller pushed; what is refused is said instead."""
+    sha256 = hashlib.sha256(rows).hexdigest()
+    file = pb.DatasetFile(name="questions.json", sha256=sha256)
+    header = pb.DatasetHeader(benchmark="captionqa", name=name, files=[file])
+    content = pb.DatasetContent(sha256=sha256, data=rows)
+    sent = [pb.UploadDatasetRequest(header=header), pb.UploadDatasetRequest(content=content)]
+    call = stub_of("EvaluateService", channel).UploadDataset(iter(sent), metadata=bearer(caller))
+    try:
+        return str((await call).dataset)
+    except grpc.aio.AioRpcError as error:
+        return str(error.details())
+
+
+async def named(channel: grpc.aio.Channel, caller: str) -> list[str]:
+    stub, found, token = stub_of("EvaluateService", channel), [], None
+    while token != "":
+        request = pb.ListDatasetsRequest(page_size=1, page_token=token or "")
+        page = await stub.ListDatasets(request, metadata=bearer(caller))
+        assert page.datasets or token is None
+        found += [each.name for each in page.datasets]
+        token = page.next_page_token
+        assert not token or found[-1].replace("@", "/") in token
+    return found
+
+
 async def listed(channel: grpc.aio.Channel, caller: str) -> set[str]:
     page = await stub_of("EvaluateService", channel).ListEvaluations(
         pb.ListEvaluationsRequest(), metadata=bearer(caller)
@@ -147,3 +175,37 @@ async def test_captions_belong_to_a_team_and_no_report_names_it(tmp_path: Path) 
         kept = await store.get(f"runs/{run}/{file}") or await store.get(f"runs/{run}/report/{file}")
         assert kept
         assert not any(word in kept for word in (b'"ana"', b'"red"', b"owners"))
+
+
+async def test_names_of_datasets_belong_to_a_team(tmp_path: Path) -> None:
+    store, rows = DirectoryStore(tmp_path / "store"), QUESTIONS.files[0].read_bytes()
+    # Without tokens.
+    early = NamedDataset("early@v1", QUESTIONS.digest, "captionqa")
+    await name_dataset(store, early, Ownership())
+    await store.put("datasets/names/damaged/v1.json", b"{")
+    async with gateway(store, tmp_path, Sharing.TEAM) as channel:
+        stub = stub_of("EvaluateService", channel)
+        for caller, name in (("ana", "secret@v1"), ("cleo", "blues@v1"), ("cleo", "zebra@v1")):
+            assert await pushed(channel, caller, name, rows) == QUESTIONS.digest
+        for caller in ("ana", "ben", "cleo", "dora", "root"):
+            expected = ["blues@v1"] if caller in ("cleo", "root") else []
+            expected.append("early@v1")
+            expected += ["secret@v1"] if caller in ("ana", "ben", "root") else []
+            expected += ["zebra@v1"] if caller in ("cleo", "root") else []
+            assert await named(channel, caller) == expected
+        told = []
+        for name in ("secret@v1", "absent@v1"):
+            part = pb.BenchmarkRequest(name="captionqa", data=name, captioner="one")
+            start = pb.StartEvaluationRequest(name="ours", benchmarks=[part])
+            _, message = await refusal(stub.StartEvaluation(start, metadata=bearer("cleo")))
+            told.append(message.replace(name, "NAME"))
+        assert told == ["benchmarks[0].data: no dataset is named NAME"] * 2
+        refused = [
+            await pushed(channel, caller, "secret@v1", rows + b"\n") for caller in ("ben", "cleo")
+        ]
+        assert [QUESTIONS.digest in each for each in refused] == [True, False]
+        # The same content by the same name belongs to both.
+        await pushed(channel, "cleo", "secret@v1", rows)
+        assert await pushed(channel, "cleo", "early@v1", rows) == QUESTIONS.digest
+        assert await named(channel, "cleo") == ["blues@v1", "early@v1", "secret@v1", "zebra@v1"]
+        assert await named(channel, "dora") == ["early@v1"]

@@ -1,4 +1,4 @@
-"""Owners: the callers that started a run or uploaded captions, and who else may see it."""
+"""Owners: the callers to which a run, captions, a suite or a name belongs, and who else sees it."""
 
 from __future__ import annotations
 

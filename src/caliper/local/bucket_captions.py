@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from caliper.adapters.cluster.grants import STORE_GRANTS
 from caliper.adapters.datasets.caption_detection import LARGEST, SUFFIXES
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import BackendUnavailable, InvalidInput, StoreUnavailable
@@ -18,6 +19,14 @@ from caliper.pipeline.suites.notifications import SourceObjects
 
 _SCHEME = "s3://"
 _ETAG = re.compile(r"[0-9a-f]{32}(-\d+)?", re.ASCII)
+_OWN = frozenset(
+    key.partition("/")[0]
+    for grant in STORE_GRANTS.values()
+    for key in (*grant.reads, *grant.writes)
+) - {"captions"}
+"""The folders that an installation has in its bucket. Below captions/ only digests find anything,
+and people may have theirs there.
+"""
 _MOST = 1000
 """How many files the captions of a checkpoint may be."""
 
@@ -43,10 +52,15 @@ class CheckpointBucket(SourceObjects, Protocol):
 
 
 class BucketCaptions:
-    """Brings the captions of checkpoints here from the buckets that `open_bucket` opens by name."""
+    """Brings the captions of checkpoints here from the buckets that `open_bucket` opens by name.
 
-    def __init__(self, open_bucket: Callable[[str], CheckpointBucket]) -> None:
-        self._open = open_bucket
+    `own_bucket` is the installation's: what it keeps there itself is other callers', too.
+    """
+
+    def __init__(
+        self, open_bucket: Callable[[str], CheckpointBucket], own_bucket: str = ""
+    ) -> None:
+        self._open, self._own_bucket = open_bucket, own_bucket
 
     @asynccontextmanager
     async def fetched(self, checkpoint: CheckpointRevision) -> AsyncIterator[CheckpointRevision]:
@@ -64,6 +78,8 @@ class BucketCaptions:
                 "bucket of its store"
             )
             raise InvalidInput(message, file=source)
+        if bucket == self._own_bucket and not _is_foreign(key):
+            raise InvalidInput("the installation keeps its own objects there", file=source)
         objects = self._open(bucket)
         try:
             with temporary_folder("caliper-captions-") as folder:
@@ -122,6 +138,13 @@ class BucketCaptions:
                 message = f"cannot be a file: {error.strerror}"
                 raise InvalidInput(message, file=key) from error
         return file
+
+
+def _is_foreign(key: str) -> bool:
+    """Whether an installation keeps nothing of its own below a key."""
+    # Stores and clients may take keys for the same that differ in these.
+    names = [name for name in key.split("/") if name not in ("", ".")]
+    return bool(names) and ".." not in names and names[0] not in _OWN
 
 
 def _write(file: Path, data: bytes) -> None:

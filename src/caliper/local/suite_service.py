@@ -106,7 +106,7 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     ground = ground_of(settings, settings)
     gateway = RemoteGateway(settings.peer("gateway", settings.gateway))
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
-    captions = BucketCaptions(lambda bucket: _bucket(settings, bucket))
+    captions = BucketCaptions(lambda bucket: _bucket(settings, bucket), settings.store_bucket)
     decoders = Decoders(settings.decoders())
     patient = PatientGateway(gateway, ground.clock, _LOG.warning)
     requests = CheckpointRequests(patient, captions, _serving(settings, ground, decoders))

@@ -33,7 +33,7 @@ _SERVICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "StartEvaluation": ("evaluation.run", "name"),
         "CancelEvaluation": ("run",),
         "UploadCaptions": ("captions",),
-        "UploadDataset": ("dataset",),
+        "UploadDataset": ("header.name", "dataset"),
     },
     "caliper.api.suites.v1.SuiteService": {
         "ApplySuite": ("suite.name",),
@@ -53,7 +53,9 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
     for service, methods in _SERVICES.items()
     for method, paths in methods.items()
 }
-"""The fields of response or request that may name what a method changes, by full method name."""
+"""The fields of response or request that may name what a method changes, the best first, by full
+method name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +90,23 @@ class AuditRecord:
     object: str = ""
     outcome: str = "OK"
     is_refused: bool = False
+    rank: int | None = None
+    """The place of the field that `object` is from."""
 
     def refuse(self, outcome: str) -> None:
         """Note that the guard refuses the call."""
         self.is_refused, self.outcome = True, outcome
 
     def name_object(self, message: Any) -> None:
-        """Take the name of what a method changes from its request or response, if it has one."""
-        for path in CHANGES.get(self.method, ()):
+        """Take the name of what a method changes from a request or response, if it has a better
+        one.
+        """
+        for rank, path in enumerate(CHANGES.get(self.method, ())[: self.rank]):
             value = message
             for field in path.split("."):
                 value = getattr(value, field, None)
             if isinstance(value, str) and value:
-                self.object = value
+                self.object, self.rank = value, rank
                 return
 
     def line(self, peer: str) -> AuditLine:

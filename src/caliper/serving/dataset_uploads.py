@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,20 +13,24 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, within
 from caliper.pipeline.store.dataset_uploads import DatasetManifest, DatasetUpload
 from caliper.pipeline.store.disk_spill import temporary_folder
+from caliper.pipeline.store.owners import Ownership
 from caliper.ports.storage import ObjectStore
 from caliper.serving.uploads import UploadRoom, Uploads
 
 
 async def receive_dataset(
-    store: ObjectStore, uploads: Uploads, requests: AsyncIterator[pb.UploadDatasetRequest]
+    store: ObjectStore,
+    uploads: Uploads,
+    requests: AsyncIterator[pb.UploadDatasetRequest],
+    ownership: Ownership | None = None,
 ) -> pb.UploadDatasetResponse:
-    """Store what one stream brings of a dataset.
+    """Store what one stream brings of a dataset. With `ownership` its name is the caller's.
 
     Raises InvalidInput naming the request's field, what DatasetUpload raises, BackendOverloaded if
     other uploads leave no room.
     """
     with temporary_folder("caliper-dataset-") as folder, uploads.room() as room:
-        upload = await _begun(store, requests)
+        upload = await _begun(store, requests, ownership)
         content: _Content | None = None
         async for request in requests:
             part = request.WhichOneof("part")
@@ -34,8 +39,9 @@ async def receive_dataset(
             elif part == "content" and request.content.sha256:
                 await _put(upload, content)
                 content = _begin_content(upload, request.content, folder, room)
+                await content.add(request.content.data)
             elif part == "content" and content is not None:
-                content.add(request.content.data)
+                await content.add(request.content.data)
             else:
                 message = "expected one header, then media, then content that names its SHA-256"
                 raise InvalidInput(message, field=part or "header")
@@ -44,13 +50,15 @@ async def receive_dataset(
 
 
 async def _begun(
-    store: ObjectStore, requests: AsyncIterator[pb.UploadDatasetRequest]
+    store: ObjectStore,
+    requests: AsyncIterator[pb.UploadDatasetRequest],
+    ownership: Ownership | None,
 ) -> DatasetUpload:
     first = await anext(requests, None)
     if first is None or first.WhichOneof("part") != "header":
         raise InvalidInput("expected a header first", field="header")
     try:
-        upload = DatasetUpload(store, _manifest(first.header))
+        upload = DatasetUpload(store, _manifest(first.header), ownership)
     except InvalidInput as error:
         raise within("header", error) from error
     await upload.begin()
@@ -79,8 +87,17 @@ class _Content:
         self.file, self.sha256 = file, sha256
         self._room, self._hash = room, hashlib.sha256()
 
-    def add(self, data: bytes) -> None:
+    async def add(self, data: bytes) -> None:
         self._room.add(len(data), "content.data")
+        # Megabytes, and disks may be slow: in a thread, they do not block the event loop.
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, data))
+        try:
+            await asyncio.shield(writing)
+        finally:
+            # Also for a call that ends meanwhile, whose folder is then removed.
+            await asyncio.wait([writing])
+
+    def _write(self, data: bytes) -> None:
         self._hash.update(data)
         with self.file.open("ab") as stream:
             stream.write(data)
@@ -103,9 +120,7 @@ def _begin_content(
         upload.keys(first.sha256)
     except InvalidInput as error:
         raise within("content", error) from error
-    content = _Content(folder / "content", first.sha256, room)
-    content.add(first.data)
-    return content
+    return _Content(folder / "content", first.sha256, room)
 
 
 async def _put(upload: DatasetUpload, content: _Content | None) -> None:

@@ -47,7 +47,7 @@ class GatewayServicer:
         self._gateway, self._reader = gateway, reader
         self._comparer, self._looks = comparers
         self._store, self._uploads, self._telemetry = store, Uploads(), telemetry
-        self._ownership = ownership
+        self._ownership = ownership or Ownership()
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: Context
@@ -155,13 +155,15 @@ class GatewayServicer:
         self, request_iterator: AsyncIterator[pb.UploadDatasetRequest], _: Context
     ) -> pb.UploadDatasetResponse:
         """Store a dataset, or a part of one."""
-        return await receive_dataset(self._store, self._uploads, request_iterator)
+        return await receive_dataset(self._store, self._uploads, request_iterator, self._ownership)
 
     async def ListDatasets(  # noqa: N802 - named in the contract
         self, request: pb.ListDatasetsRequest, _: Context
     ) -> pb.ListDatasetsResponse:
-        """A page of the datasets with names."""
-        found, token = await list_datasets(self._store, request.page_size, request.page_token)
+        """A page of the datasets with names that the caller may see."""
+        found, token = await list_datasets(
+            self._store, self._ownership, request.page_size, request.page_token
+        )
         return pb.ListDatasetsResponse(
             datasets=[encode_fields(pb.NamedDataset, each) for each in found],
             next_page_token=token,

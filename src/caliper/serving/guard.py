@@ -120,13 +120,14 @@ class Guard(grpc.aio.ServerInterceptor):
         async def answering(request: Any, context: Context) -> Any:
             record = AuditRecord(method, caller)
             async with self._around(request, rule, record, context):
-                response = await behaviour(_checked(request), context)
+                response = await behaviour(_checked(request, record), context)
                 record.name_object(response)
                 return response
 
         async def streaming(request: Any, context: Context) -> None:
-            async with self._around(request, rule, AuditRecord(method, caller), context):
-                await _stream(behaviour(_checked(request), context), context)
+            record = AuditRecord(method, caller)
+            async with self._around(request, rule, record, context):
+                await _stream(behaviour(_checked(request, record), context), context)
 
         return make(
             streaming if handler.response_streaming else answering,
@@ -210,21 +211,23 @@ def _safe_parser(parse: Callable[[bytes], Any] | None) -> Callable[[bytes], Any]
     return parsing
 
 
-def _checked(request: Any) -> Any:
-    """The request, or a stream of requests that raises at the first unparsable one.
+def _checked(request: Any, record: AuditRecord) -> Any:
+    """The request, or a stream of requests that raises at the first unparsable one, and whose
+    requests name the object of `record`.
 
     Raises InvalidInput if a single request is unparsable.
     """
     if isinstance(request, AsyncIterator):
-        return _each(request)
+        return _each(request, record)
     if request is _UNPARSABLE:
         raise InvalidInput("the request is not a message of this method")
     return request
 
 
-async def _each(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _each(requests: AsyncIterator[Any], record: AuditRecord) -> AsyncIterator[Any]:
     async for request in requests:
-        yield _checked(request)
+        record.name_object(request)
+        yield _checked(request, record)
 
 
 async def _stream(responses: Any, context: Context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -11,11 +12,12 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.serving.adhoc import LONGEST_CAPTION
+from caliper.serving.calls import viewer
 
 UPLOAD_BYTES = 1 << 29
 """The most bytes of an upload."""
-ALL_UPLOADS_BYTES = 3 << 29
-"""The most bytes of all uploads being received: more than one caller may have in flight."""
+TEAM_BYTES, ALL_UPLOADS_BYTES = 2 << 29, 3 << 29
+"""The most bytes of a team's uploads, and of all uploads, being received."""
 
 
 class UploadRoom:
@@ -23,32 +25,40 @@ class UploadRoom:
 
     def __init__(self, uploads: Uploads) -> None:
         self._uploads, self._size = uploads, 0
+        caller = viewer()
+        self._team = "" if caller is None else caller.owner.team
 
     def add(self, length: int, field: str) -> None:
         """Take room for more bytes. Raises InvalidInput naming `field` if they are too many,
         BackendOverloaded if other uploads leave no room.
         """
-        uploads = self._uploads
-        self._size, uploads.held = self._size + length, uploads.held + length
+        uploads, held = self._uploads, self._uploads.held
+        self._size += length
+        held[self._team] += length
         if self._size > uploads.each:
             raise InvalidInput(f"more than {uploads.each} bytes in all", field=field)
-        if uploads.held > uploads.together:
+        if held.total() > uploads.together or (self._team and held[self._team] > uploads.of_team):
             raise BackendOverloaded("too much is being uploaded; try again later")
 
     def clear(self) -> None:
         """Give the room back."""
-        self._uploads.held -= self._size
+        self._uploads.held[self._team] -= self._size
         self._size = 0
 
 
 class Uploads:
-    """The uploads of a service: `each` has, and `together` all have so many bytes on disk at most;
-    `held` are those that they have.
+    """The uploads of a service: `each` has, those `of_team` have, and `together` all have so many
+    bytes on disk at most; `held` are those that each team has.
     """
 
-    def __init__(self, each: int = UPLOAD_BYTES, together: int = ALL_UPLOADS_BYTES) -> None:
-        self.each, self.together = each, together
-        self.held = 0
+    def __init__(
+        self,
+        each: int = UPLOAD_BYTES,
+        together: int = ALL_UPLOADS_BYTES,
+        of_team: int = TEAM_BYTES,
+    ) -> None:
+        self.each, self.together, self.of_team = each, together, of_team
+        self.held = Counter[str]()
 
     @contextmanager
     def room(self) -> Iterator[UploadRoom]:

@@ -89,6 +89,25 @@ async def test_a_name_that_another_team_has_is_taken(house: House) -> None:
     assert (await house.administration.record("red")).suite.keep == 1
 
 
+async def test_a_name_that_another_team_takes_at_the_same_time(house: House) -> None:
+    blue, version = Owner("somebody", "blue"), house.store.version
+
+    async def late(key: str) -> str | None:
+        if key == "suites/new/suite.json":
+            own = Ownership(lambda: Viewer(blue))
+            house.store.version = version  # type: ignore[method-assign]
+            await OwnedSuites(house.store, house.clock, own).apply(suite("new"))
+            return None
+        return await version(key)
+
+    house.store.version = late  # type: ignore[method-assign]
+    with pytest.raises(AlreadyExists, match="another suite new"):
+        await house.by("red").apply(replace(suite("new"), keep=1))
+    assert json.loads(house.store.objects[suite_owners("new")])["owners"] == [
+        {"name": "somebody", "team": "blue"}
+    ]
+
+
 @pytest.mark.parametrize("is_owned", [True, False])
 async def test_a_run_of_a_suite_belongs_to_its_owners_too(house: House, is_owned: bool) -> None:
     if is_owned:

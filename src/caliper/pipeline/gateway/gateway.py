@@ -111,7 +111,7 @@ class Gateway:
         store = self._outside.store
         if request.judging is not None:
             check_criterion(request, request.judging)
-        request = await _by_digest(store, request)
+        request = await _by_digest(store, request, self._ownership)
         spec = await resolve(request, self._outside.supplies, self._outside.stages)
         if request.judging is not None:
             await check_baseline(request.judging, spec, store, self._ownership)
@@ -273,13 +273,15 @@ class Gateway:
         await replace_unreadable(own_store, END)
 
 
-async def _by_digest(store: ObjectStore, request: EvaluationRequest) -> EvaluationRequest:
+async def _by_digest(
+    store: ObjectStore, request: EvaluationRequest, ownership: Ownership
+) -> EvaluationRequest:
     """The request with the digests of datasets that it names."""
     parts = []
     for place, part in enumerate(request.benchmarks):
         try:
             found: dict[str, Any] = {
-                field: await dataset_digest(store, text, field)
+                field: await dataset_digest(store, text, field, ownership)
                 for field in ("data", "qa_data", "qa_replies")
                 if (text := getattr(part, field)) is not None
             }

@@ -1,21 +1,26 @@
 """Names of datasets: NAME@VERSION, which stands for one digest for ever.
 
-`datasets/names/<name>/<version>.json`   the dataset's digest, and its benchmark
+`datasets/names/<name>/<version>.json`   the dataset's digest, its benchmark, and the name's owners
+
+Whoever gives a dataset the same name becomes one more owner of it. A name without owners, which was
+given without tokens, belongs to everybody and stays so.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.core.errors import AlreadyExists, InvalidInput
-from caliper.core.keys import canonical_json
-from caliper.core.run import SCHEMA
-from caliper.pipeline.store.runs import read_as
+from caliper.core.errors import AlreadyExists, DataLoss, InvalidInput
+from caliper.pipeline.store.changes import Fields, change_json
+from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.runs import read_as, read_json
 from caliper.pipeline.store.supplies import check_digest
 from caliper.ports.storage import ObjectStore
 
+_LOG = logging.getLogger(__name__)
 _PREFIX = "datasets/names/"
 _PART = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _NAME = re.compile(f"({_PART})@({_PART})", re.ASCII)
@@ -47,27 +52,43 @@ def check_dataset_name(text: str, field: str) -> str:
     return text
 
 
-async def name_dataset(store: ObjectStore, named: NamedDataset) -> None:
+async def name_dataset(store: ObjectStore, named: NamedDataset, ownership: Ownership) -> None:
     """Give a dataset a name. Raises AlreadyExists if another one has it, StoreUnavailable."""
-    content = {"schema": SCHEMA, "dataset": named.dataset, "benchmark": named.benchmark}
-    if await store.replace(_key(named.name), canonical_json(content), None) is None:
-        await check_free(store, named.name, named.dataset)
+
+    def with_name(before: Fields) -> Fields:
+        _check_same(before, named.name, named.dataset, ownership)
+        if before:
+            return ownership.owned(before) if "owners" in before else before
+        return ownership.owned({"dataset": named.dataset, "benchmark": named.benchmark})
+
+    await change_json(store, _key(named.name), with_name)
 
 
-async def check_free(store: ObjectStore, name: str, dataset: str) -> None:
-    """Raise AlreadyExists if a name stands for another dataset than this one; StoreUnavailable."""
-    found = await find_dataset(store, name)
-    if found is not None and found.dataset != dataset:
-        raise AlreadyExists(
-            f"{name} stands for other content ({found.dataset}, this is {dataset}): give another "
-            "version"
-        )
+async def check_free(store: ObjectStore, name: str, dataset: str, ownership: Ownership) -> None:
+    """Raise AlreadyExists if a name stands for another dataset than this one; DataLoss,
+    StoreUnavailable.
+    """
+    _check_same(await read_json(store, _key(name)) or {}, name, dataset, ownership)
 
 
-async def find_dataset(store: ObjectStore, name: str) -> NamedDataset | None:
-    """The dataset of that name; None if there is none. Raises DataLoss, StoreUnavailable."""
+def _check_same(fields: Fields, name: str, dataset: str, ownership: Ownership) -> None:
+    if (found := fields.get("dataset", dataset)) != dataset:
+        content = f" ({found}, this is {dataset})" if _is_seen(fields, ownership) else ""
+        raise AlreadyExists(f"{name} stands for other content{content}: give another version")
 
-    def decode(fields: dict[str, Any]) -> NamedDataset:
+
+def _is_seen(fields: Fields, ownership: Ownership) -> bool:
+    return "owners" not in fields or ownership.sees(fields)
+
+
+async def find_dataset(store: ObjectStore, name: str, ownership: Ownership) -> NamedDataset | None:
+    """The dataset of that name; None if there is none that the caller may see. Raises DataLoss,
+    StoreUnavailable.
+    """
+
+    def decode(fields: dict[str, Any]) -> NamedDataset | None:
+        if not _is_seen(fields, ownership):
+            return None
         dataset = check_digest(str(fields.get("dataset")), "dataset")
         return NamedDataset(name, dataset, str(fields.get("benchmark")))
 
@@ -75,11 +96,12 @@ async def find_dataset(store: ObjectStore, name: str) -> NamedDataset | None:
 
 
 async def list_datasets(
-    store: ObjectStore, size: int = 0, token: str = ""
+    store: ObjectStore, ownership: Ownership, size: int = 0, token: str = ""
 ) -> tuple[list[NamedDataset], str]:
-    """A page of the datasets with names, and the token of the next page, empty on the last.
+    """A page of the datasets with names that the caller may see, and the token of the next page,
+    empty on the last. Names that cannot be read are left out.
 
-    Raises InvalidInput for an invalid token, DataLoss, StoreUnavailable.
+    Raises InvalidInput for an invalid token, StoreUnavailable.
     """
     if token and not token.startswith(_PREFIX):
         raise InvalidInput("not a valid page token", field="page_token")
@@ -89,24 +111,31 @@ async def list_datasets(
     async for key in store.list(_PREFIX):
         if key <= token:
             continue
+        name = "@".join(key.removeprefix(_PREFIX).removesuffix(".json").rsplit("/", 1))
+        try:
+            named = await find_dataset(store, name, ownership)
+        except DataLoss as error:
+            _LOG.warning("dataset %s is not listed: %s", name, error)
+            continue
+        if named is None:
+            continue
+        # Neither a token nor an empty page tells of a name that the caller may not see.
         if len(found) == limit:
             return found, last
-        name = "@".join(key.removeprefix(_PREFIX).removesuffix(".json").rsplit("/", 1))
-        named = await find_dataset(store, name)
+        found.append(named)
         last = key
-        if named is not None:
-            found.append(named)
     return found, ""
 
 
-async def dataset_digest(store: ObjectStore, text: str, field: str) -> str:
+async def dataset_digest(store: ObjectStore, text: str, field: str, ownership: Ownership) -> str:
     """The digest of the dataset that a request names; the text itself if that is no name.
 
-    Raises InvalidInput naming `field` for a name that no dataset has, DataLoss, StoreUnavailable.
+    Raises InvalidInput naming `field` for a name that no dataset has that the caller may see,
+    DataLoss, StoreUnavailable.
     """
     if "@" not in text:
         return text
-    found = await find_dataset(store, check_dataset_name(text, field))
+    found = await find_dataset(store, check_dataset_name(text, field), ownership)
     if found is None:
         raise InvalidInput(f"no dataset is named {text}", field=field)
     return found.dataset

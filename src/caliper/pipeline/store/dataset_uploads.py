@@ -15,11 +15,14 @@ from caliper.pipeline.store.dataset_names import (
     check_free,
     name_dataset,
 )
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.runs import read_replaceable, write_json
 from caliper.pipeline.store.supplies import check_digest, file_key, has_dataset, is_stored
 from caliper.ports.storage import ObjectStore
 
 _MOST_FILES, _MOST_MEDIA, _LONGEST_PATH, _LONGEST_NAME = 1_000, 100_000, 1_000, 200
+_ALL_PATHS = 16 << 20
+"""The most characters of all paths: they are in memory, and in the one object that readers read."""
 _FEW = 20
 """So many objects are looked for one by one; for more, all media are listed once."""
 
@@ -59,25 +62,30 @@ class DatasetManifest:
 class DatasetUpload:
     """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`."""
 
-    def __init__(self, store: ObjectStore, manifest: DatasetManifest) -> None:
+    def __init__(
+        self, store: ObjectStore, manifest: DatasetManifest, ownership: Ownership | None = None
+    ) -> None:
         self._store, self._manifest = store, manifest
+        self._ownership = ownership or Ownership()
         self.digest = manifest.digest
         self._media: dict[str, str] = {}
+        self._characters = 0
         self._named, self._put = set[str](), set[str]()
 
     async def begin(self) -> None:
         """Raise AlreadyExists if the name stands for another dataset; StoreUnavailable."""
         if self._manifest.name:
-            await check_free(self._store, self._manifest.name, self.digest)
+            await check_free(self._store, self._manifest.name, self.digest, self._ownership)
 
     def announce(self, path: str, sha256: str) -> None:
         """Name a medium. Raises InvalidInput naming the field."""
         if not 1 <= len(path) <= _LONGEST_PATH:
             raise InvalidInput(f"expected 1 to {_LONGEST_PATH:,} characters", field="name")
+        if path not in self._media:
+            self._characters += len(path)
+            _check_media(len(self._media) + 1, self._characters, "name")
         if self._media.setdefault(path, check_digest(sha256, "sha256")) != sha256:
             raise InvalidInput(f"two media with the path {path!r:.100}", field="name")
-        if len(self._media) > _MOST_MEDIA:
-            raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field="name")
         self._named.add(sha256)
 
     def keys(self, sha256: str) -> list[str]:
@@ -120,8 +128,8 @@ class DatasetUpload:
         def with_present(fields: Fields) -> Fields:
             before = fields.get("media", {})
             self._check_paths(before)
-            if len(media := {**before, **present}) > _MOST_MEDIA:
-                raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field="medium")
+            media = {**before, **present}
+            _check_media(len(media), sum(map(len, media)), "medium")
             return {**fields, "media": media}
 
         if present:
@@ -151,7 +159,7 @@ class DatasetUpload:
             await write_json(store, place, files=keys, folder=manifest.folder)
         if manifest.name:
             named = NamedDataset(manifest.name, self.digest, manifest.benchmark)
-            await name_dataset(store, named)
+            await name_dataset(store, named, self._ownership)
         return []
 
     def _key(self, name: str) -> str:
@@ -167,6 +175,13 @@ def _check_file_name(name: str) -> None:
     is_plain = PurePosixPath(name).name == name and not name.startswith(".") and "\0" not in name
     if not (is_plain and 0 < size <= _LONGEST_NAME):
         raise InvalidInput(f"not the plain name of a file: {name!r:.100}", field="files.name")
+
+
+def _check_media(count: int, characters: int, field: str) -> None:
+    if count > _MOST_MEDIA:
+        raise InvalidInput(f"more than {_MOST_MEDIA:,} media", field=field)
+    if characters > _ALL_PATHS:
+        raise InvalidInput(f"paths of more than {_ALL_PATHS:,} characters in all", field=field)
 
 
 async def _stored_media(store: ObjectStore, wanted: Collection[str]) -> set[str]:

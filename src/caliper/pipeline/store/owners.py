@@ -1,8 +1,9 @@
-"""The owners of runs, uploaded captions and suites, beside what they own.
+"""The owners of runs, uploaded captions, suites and names of datasets, beside what they own.
 
     runs/<id>/owners.json
     supplied/<digest>.owners.json
     suites/<name>/owners.json
+    datasets/names/<name>/<version>.json   the name's object itself
 
 Whoever starts the same run or uploads the same captions becomes one more owner. What was stored
 without owners, by an earlier release or without tokens, belongs to everybody and stays so.
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.errors import AlreadyExists, InvalidInput, NotFound
 from caliper.core.owners import DEFAULT_TEAM, Owner, Sharing, Viewer
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.changes import Fields, change_json
@@ -44,8 +45,9 @@ class Ownership:
         """
         await self.claim(store, _run_key(run), f"runs/{run}/{SPEC}")
 
-    async def claim(self, store: ObjectStore, key: str, content: str) -> None:
-        """Add the caller to the owners under `key`, before their `content` is stored. Raises
+    async def claim(self, store: ObjectStore, key: str, content: str, taken: str = "") -> None:
+        """Add the caller to the owners under `key`, before their `content` is stored. With `taken`,
+        the message, raises AlreadyExists if the caller may not see what they own. Raises
         StoreUnavailable or StoreFull.
         """
         viewer = self._viewer()
@@ -53,7 +55,18 @@ class Ownership:
             return
         if await store.version(key) is None and await store.version(content) is not None:
             return
-        await change_json(store, key, lambda fields: _with_owners(fields, [viewer.owner]))
+
+        def with_caller(fields: Fields) -> Fields:
+            if fields and taken and not self.sees(fields):
+                raise AlreadyExists(taken)
+            return self.owned(fields)
+
+        await change_json(store, key, with_caller)
+
+    def owned(self, fields: Fields) -> Fields:
+        """The fields with the caller among their owners, if there is one."""
+        viewer = self._viewer()
+        return fields if viewer is None else _with_owners(fields, [viewer.owner])
 
     async def permits_run(self, store: ObjectStore, run: str) -> bool:
         """Whether the caller may see and change a run, if there is one. Raises StoreUnavailable."""
@@ -70,7 +83,12 @@ class Ownership:
             fields = await read_json(store, key)
         except InvalidInput:
             return False
-        return fields is None or self._sharing.permits(_owners(fields), viewer)
+        return fields is None or self.sees(fields)
+
+    def sees(self, fields: Fields) -> bool:
+        """Whether the caller may see and change what has the owners in these fields."""
+        viewer = self._viewer()
+        return viewer is None or self._sharing.permits(_owners(fields), viewer)
 
 
 class OwnedRuns(RunBook):

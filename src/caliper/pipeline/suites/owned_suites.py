@@ -21,10 +21,12 @@ class OwnedSuites(SuiteRegistry):
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
         """As that of any registry. Raises AlreadyExists if another team's suite has its name."""
-        owners = suite_owners(suite.name)
+        owners, content = suite_owners(suite.name), f"suites/{suite.name}/suite.json"
+        taken = f"there is another suite {suite.name}: choose another name"
         if not await self._ownership.permits(self.store, owners):
-            raise AlreadyExists(f"there is another suite {suite.name}: choose another name")
-        await self._ownership.claim(self.store, owners, f"suites/{suite.name}/suite.json")
+            raise AlreadyExists(taken)
+        # Another team may apply one at the same time.
+        await self._ownership.claim(self.store, owners, content, taken)
         return await super().apply(suite)
 
     async def names(self) -> list[str]:
