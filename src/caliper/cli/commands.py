@@ -83,7 +83,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trend": ("trend:command", "Show the figures of a suite by training step."),
     "topics": ("installation_setup:topics", "The Kafka topics of an installation."),
     "storage": ("installation_setup:storage", "The bucket of an installation."),
-    "data": ("data:app", "Datasets in the store of an installation."),
+    "data": ("data:app", "Datasets of an installation."),
     "dead-letters": (
         "dead_letters:app",
         "Jobs that failed for good: list, explain and retry them.",
