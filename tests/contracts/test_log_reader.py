@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 from tests.fakes.clock import PATIENCE
+from tests.fakes.granted import GrantedStream
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -192,6 +193,14 @@ class TestMemoryLog(LogReaderContract):
         await fill(log, topic, 1)
         await log.close_topic(topic)
         assert [record.offset async for record in log.read(topic, {0: 1})] == [1, 2]
+
+
+class TestGrantedLog(LogReaderContract):
+    kind = GrantedStream
+
+    @pytest.fixture
+    def log(self, topic: str) -> ReadableStream:
+        return GrantedStream(MemoryStream(logs=(topic,)), "aggregator", set())
 
 
 class Plain:

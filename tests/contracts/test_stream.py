@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from typing import ClassVar
 
 import pytest
+from tests.fakes.granted import GrantedStream
 from tests.fakes.traffic import (
     PATIENCE,
     by_key,
@@ -259,6 +260,14 @@ class TestMemoryStream(StreamContract):
     @pytest.fixture
     def topic(self) -> str:
         return "judge-jobs"
+
+
+class TestGrantedStream(TestMemoryStream):
+    kind = GrantedStream
+
+    @pytest.fixture
+    def stream(self) -> JobStream:
+        return GrantedStream(MemoryStream(), "judge", set())
 
 
 class TestKafkaStream(StreamContract):
