@@ -33,8 +33,9 @@ async def test_services_that_end_one_by_one_in_mid_run(there: Installation, fate
         await (there.kill if fate == "killed" else there.stop)(kind)
         await there.again(kind)
     for stage, calls in (await there.same_as_alone(run, config)).items():
-        # Who is told to stop drains. A gateway that is killed may have been planning.
-        again = 2 * AGAIN[stage] if fate == "killed" else 0
+        # Who is told to stop drains. A stage that is killed repeats what was in flight; so it does
+        # if a gateway or captioner is, which may give it jobs twice at once.
+        again = 3 * AGAIN[stage] if fate == "killed" else 0
         assert calls.needed <= calls.asked <= calls.needed + again
 
 

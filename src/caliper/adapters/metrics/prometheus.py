@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
 from caliper.ports import telemetry as events
-from caliper.ports.signatures import UnverifiedReply
+from caliper.ports.signatures import Signature, UnverifiedReply
 from caliper.ports.telemetry import Event, JobEnd, Window, reason_of
 from caliper.version import __version__
 
@@ -86,6 +86,9 @@ class PrometheusTelemetry:
 
     def __init__(self, metrics: Metrics, stage: str = "") -> None:
         self.metrics, self._stage = metrics, stage
+        # From 0 on: the first forged reply is a rise, too.
+        for signature in Signature:
+            metrics.counter(catalogue.UNVERIFIED, signature)
         self._settled: dict[str, int] = {}
         self._score_keys: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
         self._actions: Mapping[type[Event], _Action] = {
