@@ -29,7 +29,8 @@ from caliper.api.judge.v1 import judge_pb2
 from caliper.api.suites.v1 import suites_pb2
 from caliper.core.errors import AlreadyExists, NotFound
 from caliper.core.owners import DEFAULT_TEAM
-from caliper.ports.telemetry import SILENT, CallRefused
+from caliper.ports.security_events import CallRefused
+from caliper.ports.telemetry import SILENT
 from caliper.serving.audit import (
     CHANGES,
     LOGGER,

@@ -163,14 +163,6 @@ class StepEnded(Event):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class CallRefused(Event):
-    """The guard of a server refused a call. `method` and `reason` are of closed sets."""
-
-    method: str
-    reason: str
-
-
 # The aggregator. Times are in seconds since 1970.
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from caliper.ports.telemetry import SILENT, CallRefused, Telemetry
+from caliper.ports.security_events import CallRefused
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.permissions import RULES
 from caliper.serving.tokens import Caller
 

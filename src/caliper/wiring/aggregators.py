@@ -90,15 +90,19 @@ def aggregator_parts(
         gauges = Gauges(outlets.live, telemetry, clock, _LOG.warning, scope)
         tasks += [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
     scores = SlotBoard(index, boards)
-    permits = partial((ownership or Ownership()).permits_run, ground.store)
-    servicer = aggregator.AggregatorServicer(scores, permits)
     parts = ServiceParts(
-        services=(Service(servicer.contract, servicer),),
+        services=(_score_service(scores, ground, ownership or Ownership()),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": check_topics},
         close=ground.close,
     )
     return parts, scores
+
+
+def _score_service(scores: ScoreBoard, ground: Ground, ownership: Ownership) -> Service:
+    permits = partial(ownership.permits_run, ground.store)
+    servicer = aggregator.AggregatorServicer(scores, permits)
+    return Service(servicer.contract, servicer)
 
 
 async def _follow(seats: Seats, follower: Follower) -> None:

@@ -17,13 +17,12 @@ from caliper.adapters.metrics.page import PAGE, metrics_application
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
-from caliper.ports.signatures import Signature, UnverifiedReply
+from caliper.ports.security_events import CallRefused, Signature, UnverifiedReply
 from caliper.ports.stream import Backlog
 from caliper.ports.telemetry import (
     AnchorsJudged,
     BacklogRead,
     CallEnded,
-    CallRefused,
     CertificateRead,
     CheckpointScored,
     DeadLetterSent,

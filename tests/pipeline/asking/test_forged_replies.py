@@ -14,7 +14,7 @@ from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.signed_replies import SignedReplies
-from caliper.ports.signatures import Signature, UnverifiedReply
+from caliper.ports.security_events import Signature, UnverifiedReply
 from caliper.ports.telemetry import SILENT, Telemetry
 
 ASKED = 5

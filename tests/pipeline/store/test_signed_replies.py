@@ -14,7 +14,7 @@ from caliper.pipeline.store.pack_rows import LAST_GENERATION, Frame
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packs import pack_key
 from caliper.pipeline.store.signed_replies import SignedReplies
-from caliper.ports.signatures import Signature, UnverifiedReply
+from caliper.ports.security_events import Signature, UnverifiedReply
 from caliper.ports.storage import ObjectStore
 
 OLD, NEW = b"the old key", b"the new key"

@@ -15,7 +15,7 @@ from caliper.pipeline.planning.publisher import (
     RUNS,
     VERDICTS,
 )
-from caliper.ports.signatures import Signature
+from caliper.ports.security_events import Signature
 from caliper.ports.telemetry import JobEnd, Window
 
 

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
 from caliper.ports import telemetry as events
-from caliper.ports.signatures import Signature, UnverifiedReply
+from caliper.ports.security_events import CallRefused, Signature, UnverifiedReply
 from caliper.ports.telemetry import Event, JobEnd, Window, reason_of
 from caliper.version import __version__
 
@@ -273,7 +273,7 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.CertificateRead: lambda to, _, event: to.gauge(
         catalogue.PEER_CERTIFICATE, event.peer
     ).set(event.time),
-    events.CallRefused: lambda to, _, event: to.counter(
+    CallRefused: lambda to, _, event: to.counter(
         catalogue.REFUSED, event.method, event.reason
     ).inc(),
     events.CheckpointScored: _suite,

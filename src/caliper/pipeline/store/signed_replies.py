@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from caliper.pipeline.store.packs import pack_key
 from caliper.pipeline.store.store_view import StoreView
-from caliper.ports.signatures import Signature, UnverifiedReply
+from caliper.ports.security_events import Signature, UnverifiedReply
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import Telemetry
 

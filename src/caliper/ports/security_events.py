@@ -1,4 +1,4 @@
-"""Signatures of stored replies, as telemetry counts them."""
+"""Refused calls and signatures of stored replies, as telemetry counts them."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ class UnverifiedReply(Event):
     """Stored replies were not used because of their signature."""
 
     signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class CallRefused(Event):
+    """The guard of a server refused a call. `method` and `reason` are of closed sets."""
+
+    method: str
+    reason: str
