@@ -23,13 +23,13 @@ from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.lazy import lazy_module
 from caliper.local.installation import open_gateway
 from caliper.local.registration import administration
-from caliper.local.strict import line_of
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import suite_store
-from caliper.local.yaml_text import read_document
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.references import check_absolute
+from caliper.wiring.strict import line_of
+from caliper.wiring.yaml_text import read_document
 
 if TYPE_CHECKING:
     from caliper.local import submission as sending

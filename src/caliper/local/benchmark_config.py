@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
-from caliper.local.strict import Strict
+from caliper.wiring.strict import Strict
 
 
 class BenchmarkConfig(Strict):

@@ -24,12 +24,12 @@ from caliper.core.errors import InvalidInput
 from caliper.core.terms import Priority, Terms
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.recipes import recipe_values
-from caliper.local.strict import Strict, first_problem
-from caliper.local.yaml_text import read_document
 from caliper.pipeline.reports.judge_check import should_check
 from caliper.pipeline.store.dataset_names import is_dataset_name
 from caliper.wiring.data_sources import data_name
 from caliper.wiring.export_sinks import check_target, target_under
+from caliper.wiring.strict import Strict, first_problem
+from caliper.wiring.yaml_text import read_document
 
 
 class RunConfig(Strict):

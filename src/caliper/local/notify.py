@@ -17,10 +17,10 @@ from caliper.adapters.notices.webhook import Webhook
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.suites import Suite
 from caliper.lazy import check_library
-from caliper.local.strict import Strict
 from caliper.ports.clock import Clock
 from caliper.ports.notices import NoticeTarget
 from caliper.wiring.references import is_reference, referenced, under
+from caliper.wiring.strict import Strict
 
 _SCHEMES = {
     "json": ("https", "http"),

@@ -11,8 +11,8 @@ from pydantic import Field, ValidationError, field_validator
 from caliper.analysis.gate import Check, Policy, Tier
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark_names
-from caliper.local.strict import Strict, first_problem
-from caliper.local.yaml_text import read_document
+from caliper.wiring.strict import Strict, first_problem
+from caliper.wiring.yaml_text import read_document
 
 
 class _Check(Strict):

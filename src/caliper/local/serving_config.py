@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from caliper.adapters.hosts.template import FIELDS, fill
 from caliper.core.errors import InvalidInput
-from caliper.local.strict import Strict
+from caliper.wiring.strict import Strict
 
 _SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

@@ -16,8 +16,8 @@ from caliper.local.config import RunConfig
 from caliper.local.policy import check_policy, read_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS
 from caliper.local.setup import answerer_spec
-from caliper.local.strict import line_of
 from caliper.local.suite_keys import SuiteKeys
+from caliper.wiring.strict import line_of
 
 
 def check_part(

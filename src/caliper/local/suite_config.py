@@ -31,12 +31,12 @@ from caliper.local.policy import check_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
-from caliper.local.strict import Strict, first_problem, line_of
 from caliper.local.suite_checks import check_part, check_sequential, policy_of
 from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
-from caliper.local.yaml_text import read_document
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
+from caliper.wiring.strict import Strict, first_problem, line_of
+from caliper.wiring.yaml_text import read_document
 
 _RUN_KEYS = frozenset(
     {

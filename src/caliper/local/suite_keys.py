@@ -10,8 +10,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.suites import Baseline, check_step_pattern, check_suite_name
 from caliper.local.notify import NotifyTarget, TargetName
 from caliper.local.serving_config import ServeConfig
-from caliper.local.strict import Strict
 from caliper.pipeline.suites.vigil import LONGEST
+from caliper.wiring.strict import Strict
 
 
 class MonthlyBudget(Strict):

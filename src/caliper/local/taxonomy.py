@@ -20,7 +20,7 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.taxonomy import ARROW, Taxonomy, check_node, checked
 from caliper.local.benchmark_config import BenchmarkConfig
-from caliper.local.yaml_text import read_document
+from caliper.wiring.yaml_text import read_document
 
 
 def taxonomy_of(name: str, part: BenchmarkConfig) -> Taxonomy:

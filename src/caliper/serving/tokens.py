@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,8 +19,8 @@ from pathlib import Path
 
 from caliper.core.errors import InvalidInput
 from caliper.core.owners import DEFAULT_TEAM
+from caliper.serving.reloaded_file import ReloadedFile
 
-_LOG = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
@@ -49,50 +48,23 @@ class Caller:
 
 
 class TokenFile:
-    """The tokens of a file, reloaded when the file changes.
-
-    If a changed file is invalid, that is logged and the previous tokens stay valid: a half-done
-    edit must not lock everybody out. Tokens are never logged.
-    """
+    """The tokens of a file, reloaded when the file changes. Tokens are never logged."""
 
     def __init__(self, path: Path) -> None:
         """Raises InvalidInput naming file, line and field of a mistake."""
-        self._path = path
-        self._stamp = self._current_stamp()
-        self._callers = _read(path)
+        self._file = ReloadedFile(path, _read, "tokens")
 
     def caller(self, token: str) -> Caller | None:
         """The caller with this token; None for an unknown token.
 
         The time taken does not depend on the token: all digests are compared, in constant time.
         """
-        self._reload()
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         caller = None
-        for known, each in self._callers.items():
+        for known, each in self._file.content().items():
             if hmac.compare_digest(known, digest):
                 caller = each
         return caller
-
-    def _reload(self) -> None:
-        stamp = self._current_stamp()
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        try:
-            self._callers = _read(self._path)
-        except InvalidInput as error:
-            _LOG.error("the token file changed and cannot be used; the old tokens stay: %s", error)
-        else:
-            _LOG.info("read %d tokens from %s", len(self._callers), self._path)
-
-    def _current_stamp(self) -> tuple[int, int, int] | None:
-        """Modification time, size and inode, which change whenever the file does."""
-        try:
-            stat = self._path.stat()
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _read(path: Path) -> dict[bytes, Caller]:

@@ -1,0 +1,50 @@
+"""A file of settings that is read again when it changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from caliper.core.errors import InvalidInput
+
+_LOG = logging.getLogger(__name__)
+_Content = TypeVar("_Content")
+
+
+class ReloadedFile(Generic[_Content]):
+    """The content of a file, as `read` returns it. `name` is for the log.
+
+    If a changed file is invalid, that is logged and the previous content stays: a half-done edit
+    must not lock everybody out, or in.
+    """
+
+    def __init__(self, path: Path, read: Callable[[Path], _Content], name: str) -> None:
+        """Raises what `read` raises."""
+        self._path, self._read, self._name = path, read, name
+        self._stamp = self._current_stamp()
+        self._content = read(path)
+
+    def content(self) -> _Content:
+        """The content of the file as it is now, or as it was when it was last valid."""
+        stamp = self._current_stamp()
+        if stamp == self._stamp:
+            return self._content
+        self._stamp = stamp
+        try:
+            self._content = self._read(self._path)
+        except InvalidInput as error:
+            kept = f"the {self._name} file changed and cannot be used; the old {self._name} stay"
+            _LOG.error("%s: %s", kept, error)
+        else:
+            _LOG.info("read %s from %s", self._name, self._path)
+        return self._content
+
+    def _current_stamp(self) -> tuple[int, int, int] | None:
+        """Modification time, size and inode, which change whenever the file does."""
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return None
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
