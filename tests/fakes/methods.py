@@ -25,6 +25,7 @@ PERMITTED = {
     "/caliper.api.evaluate.v1.EvaluateService/GetReport": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/ListDatasets": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/ListEvaluations": ALL,
+    "/caliper.api.evaluate.v1.EvaluateService/ListQuotas": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/ListVerdicts": ALL,
     "/caliper.api.evaluate.v1.EvaluateService/StartEvaluation": TEAMS,
     "/caliper.api.evaluate.v1.EvaluateService/UploadCaptions": TEAMS,

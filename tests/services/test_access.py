@@ -106,6 +106,7 @@ CALLS: dict[str, tuple[Role, Call]] = {
     ),
     "GetLook": (Role.READ, lambda there: there.look(NOBODY, NOBODY)),
     "ListDatasets": (Role.READ, lambda there: there.datasets()),
+    "ListQuotas": (Role.READ, lambda there: there.quotas()),
     "UploadDataset": (
         Role.EVALUATE,
         lambda there: there.push(parcel_at("captionqa", QUESTIONS, None)),

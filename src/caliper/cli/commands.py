@@ -84,6 +84,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "topics": ("installation_setup:topics", "The Kafka topics of an installation."),
     "storage": ("installation_setup:storage", "The bucket of an installation."),
     "data": ("data:app", "Datasets of an installation."),
+    "quota": (
+        "quota:quota",
+        "Show what your team uses of its quotas; administrators see all teams.",
+    ),
     "dead-letters": (
         "dead_letters:app",
         "Jobs that failed for good: list, explain and retry them.",

@@ -8,6 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from caliper.core.quotas import DayQuota
+
+UNLIMITED = 1 << 62
+"""As many tokens as nothing uses."""
+
 
 class Priority(StrEnum):
     """How a run ranks among others."""
@@ -28,12 +33,14 @@ _WEIGHTS = {Priority.LOW: 1, Priority.NORMAL: 4, Priority.HIGH: 16}
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The most that one start of a run may spend: model `calls`, and `tokens` of prompts and
-    replies as the servers count them. None means unlimited. `priority` is the run's.
+    replies as the servers count them. None means unlimited. `priority` is the run's, and `quota`
+    its team's.
     """
 
     calls: int | None = None
     tokens: int | None = None
     priority: Priority = Priority.NORMAL
+    quota: DayQuota | None = None
 
     @property
     def is_capped(self) -> bool:
@@ -42,12 +49,17 @@ class Terms:
 
     def token_cap(self, start: int) -> TokenCap | None:
         """The cap that jobs of this start carry; None when tokens are unlimited."""
-        return None if self.tokens is None else TokenCap(start, self.tokens)
+        if self.tokens is None and self.quota is None:
+            return None
+        return TokenCap(start, UNLIMITED if self.tokens is None else self.tokens, self.quota)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCap:
-    """The `tokens` that one start of a run may use. `start` counts from 1."""
+    """The `tokens` that one start of a run may use, within the `quota` of its team. `start` counts
+    from 1.
+    """
 
     start: int
     tokens: int
+    quota: DayQuota | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 from caliper.adapters.wire.text import from_wire
@@ -14,6 +15,7 @@ from caliper.core.errors import InvalidInput, within
 from caliper.pipeline.store.dataset_uploads import DatasetManifest, DatasetUpload
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.supplies import Admit
 from caliper.ports.storage import ObjectStore
 from caliper.serving.uploads import UploadRoom, Uploads
 
@@ -23,14 +25,17 @@ async def receive_dataset(
     uploads: Uploads,
     requests: AsyncIterator[pb.UploadDatasetRequest],
     ownership: Ownership | None = None,
+    admit: Admit | None = None,
 ) -> pb.UploadDatasetResponse:
-    """Store what one stream brings of a dataset. With `ownership` its name is the caller's.
+    """Store what one stream brings of a dataset, as far as `admit` lets it. With `ownership` its
+    name is the caller's.
 
     Raises InvalidInput naming the request's field, what DatasetUpload raises, BackendOverloaded if
     other uploads leave no room.
     """
     with temporary_folder("caliper-dataset-") as folder, uploads.room() as room:
-        upload = await _begun(store, requests, ownership)
+        make = partial(DatasetUpload, store, ownership=ownership, admit=admit)
+        upload = await _begun(requests, make)
         content: _Content | None = None
         async for request in requests:
             part = request.WhichOneof("part")
@@ -50,15 +55,14 @@ async def receive_dataset(
 
 
 async def _begun(
-    store: ObjectStore,
     requests: AsyncIterator[pb.UploadDatasetRequest],
-    ownership: Ownership | None,
+    make: Callable[[DatasetManifest], DatasetUpload],
 ) -> DatasetUpload:
     first = await anext(requests, None)
     if first is None or first.WhichOneof("part") != "header":
         raise InvalidInput("expected a header first", field="header")
     try:
-        upload = DatasetUpload(store, _manifest(first.header), ownership)
+        upload = make(_manifest(first.header))
     except InvalidInput as error:
         raise within("header", error) from error
     await upload.begin()

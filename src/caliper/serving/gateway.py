@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
@@ -21,6 +22,7 @@ from caliper.pipeline.store.dataset_names import list_datasets
 from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.supplies import put_captions
+from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, Step, StepEnded, Telemetry
 from caliper.serving.calls import Context, seconds
@@ -28,6 +30,15 @@ from caliper.serving.dataset_uploads import receive_dataset
 from caliper.serving.uploads import Uploads
 
 _CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedStore:
+    """The store, to whom belongs what is pushed there, and how much each team may push."""
+
+    store: ObjectStore
+    ownership: Ownership
+    quotas: TeamQuotas
 
 
 class GatewayServicer:
@@ -40,14 +51,13 @@ class GatewayServicer:
         gateway: Gateway,
         reader: RunReader,
         comparers: tuple[Comparer, Looks],
-        store: ObjectStore,
+        owned: OwnedStore,
         telemetry: Telemetry = SILENT,
-        ownership: Ownership | None = None,
     ) -> None:
         self._gateway, self._reader = gateway, reader
         self._comparer, self._looks = comparers
-        self._store, self._uploads, self._telemetry = store, Uploads(), telemetry
-        self._ownership = ownership or Ownership()
+        self._store, self._ownership, self._quotas = owned.store, owned.ownership, owned.quotas
+        self._uploads, self._telemetry = Uploads(), telemetry
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: Context
@@ -148,14 +158,23 @@ class GatewayServicer:
         """Store a set of captions."""
         with temporary_files():
             async with self._uploads.receive(request_iterator) as captions:
-                digest = await put_captions(self._store, captions, ownership=self._ownership)
+                admit = self._quotas.admit_bytes
+                digest = await put_captions(
+                    self._store, captions, ownership=self._ownership, admit=admit
+                )
                 return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 
     async def UploadDataset(  # noqa: N802 - named in the contract
         self, request_iterator: AsyncIterator[pb.UploadDatasetRequest], _: Context
     ) -> pb.UploadDatasetResponse:
         """Store a dataset, or a part of one."""
-        return await receive_dataset(self._store, self._uploads, request_iterator, self._ownership)
+        return await receive_dataset(
+            self._store,
+            self._uploads,
+            request_iterator,
+            self._ownership,
+            self._quotas.admit_bytes,
+        )
 
     async def ListDatasets(  # noqa: N802 - named in the contract
         self, request: pb.ListDatasetsRequest, _: Context
@@ -168,3 +187,10 @@ class GatewayServicer:
             datasets=[encode_fields(pb.NamedDataset, each) for each in found],
             next_page_token=token,
         )
+
+    async def ListQuotas(  # noqa: N802 - named in the contract
+        self, _: pb.ListQuotasRequest, __: Context
+    ) -> pb.ListQuotasResponse:
+        """What the teams that the caller may see use of their quotas."""
+        uses = await self._quotas.uses()
+        return pb.ListQuotasResponse(quotas=[encode_fields(pb.QuotaUse, each) for each in uses])

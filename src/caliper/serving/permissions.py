@@ -52,6 +52,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "UploadCaptions": _UPLOAD,
         "UploadDataset": _PUSH,
         "ListDatasets": _READ_MUCH,
+        "ListQuotas": _READ_MUCH,
     },
     "caliper.api.aggregator.v1.AggregatorService": {
         "GetScores": _RELAY,

@@ -254,7 +254,8 @@ class GatewaySettings(
 
     An unset stage does not exist. With `stages_sleep` a stage that scaled to zero is taken for what
     it was. `page_address`, a loopback host:port, serves pages without TLS or tokens. Runs that
-    ended `retention_days` ago go. `sharing` says who else sees what a caller owns.
+    ended `retention_days` ago go. `sharing` says who else sees what a caller owns, and the file
+    `quotas` what each team may use.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
@@ -267,6 +268,7 @@ class GatewaySettings(
     page_address: str = ""
     retention_days: int | None = Field(default=None, ge=1)
     sharing: Sharing = Sharing.TEAM
+    quotas: Path | None = None
 
     def page(self) -> Address | None:
         """The address that serves pages.

@@ -25,6 +25,7 @@ from caliper.lazy import check_library, lazy_module
 from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
+from caliper.pipeline.asking.team_budget import TeamBudgets
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.backlog_meter import BacklogMeter
@@ -40,6 +41,7 @@ from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import save_caption
+from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.owned_suites import OwnedSuites
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
@@ -203,8 +205,17 @@ def gateway_parts(
     ownership = options.ownership
     runs = OwnedRuns(ground.store, ground.clock, ownership)
     supplies = StoredSupplies(ground.store, DatasetFiles, ownership)
+    quotas = TeamQuotas(ground.store, ground.clock, ownership, options.quotas)
     outside = Outside(
-        ground.store, ground.stream, ground.codec, ground.clock, supplies, stages, scores, ownership
+        ground.store,
+        ground.stream,
+        ground.codec,
+        ground.clock,
+        supplies,
+        stages,
+        scores,
+        ownership,
+        quotas,
     )
     stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
     telemetry = ground.telemetry
@@ -220,7 +231,8 @@ def gateway_parts(
     core = Gateway(outside, runs)
     starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
     comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
-    servicer = gateway.GatewayServicer(core, reader, comparers, ground.store, telemetry, ownership)
+    owned = gateway.OwnedStore(ground.store, ownership, quotas)
+    servicer = gateway.GatewayServicer(core, reader, comparers, owned, telemetry)
     administration = Administration(OwnedSuites(ground.store, ground.clock, ownership))
     tasks = [starts.run]
     if ground.whole is not None:
@@ -242,8 +254,10 @@ def gateway_parts(
 
 
 def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:
-    # The token budgets of capped runs are shared with all other workers.
-    allowances = SharedAllowances(ground.store, secrets.token_hex(8), _LOG.warning)
+    # The budgets of capped runs, and of teams, are shared with all other workers.
+    process = secrets.token_hex(8)
+    teams = TeamBudgets(ground.store, ground.clock, process)
+    allowances = SharedAllowances(ground.store, process, _LOG.warning, teams)
     # More jobs than calls keep the model busy while others are read, saved or published. The limit
     # of concurrent calls stays as set.
     jobs = settings.in_flight + settings.in_flight // 2

@@ -107,7 +107,7 @@ _REPLIES = ("jobs/*", "captions/*", "packs/*")
 _DATA = ("datasets/*", "media/*")
 _OF_RUNS = tuple(f"runs/*/{name}.json" for name in ("spec", "started", "cancelled", "end"))
 _STAGE_READS = (_HEALTH, *_REPLIES, *_OF_RUNS, "datasets/*")
-_STAGE_WRITES = ("packs/*", "runs/*/reused/*", "runs/*/spent/*")
+_STAGE_WRITES = ("packs/*", "runs/*/reused/*", "runs/*/spent/*", "teams/spent/*")
 _EXAMINER = StoreGrant(_STAGE_READS, (*_STAGE_WRITES, "runs/*/anchors/*"))
 
 STORE_GRANTS: Mapping[str, StoreGrant] = {
@@ -127,6 +127,7 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
             "stages/*",
             "suites/*",
             "supplied/*",
+            "teams/*",
         ),
         # Runs that retention removes.
         (*_REPLIES, "client-keys/*", "run-index/*", "runs/*"),

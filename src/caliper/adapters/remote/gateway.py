@@ -19,6 +19,7 @@ from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.text import to_wire
 from caliper.analysis.gate import Policy
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.core.quotas import QuotaUse
 from caliper.core.report import VerdictRow
 from caliper.pipeline.comparing.comparer import Pictures
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
@@ -76,6 +77,11 @@ class RemoteGateway(Connection):
             found += (decode_fields(NamedDataset, each) for each in response.datasets)
             token = response.next_page_token
         return found
+
+    async def quotas(self) -> list[QuotaUse]:
+        """What the caller's team uses of its quotas; an administrator sees all teams."""
+        response = await self._call(self._stub.ListQuotas, pb.ListQuotasRequest())
+        return [decode_fields(QuotaUse, each) for each in response.quotas]
 
     async def _upload(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
         async with translate_errors(self._target):

@@ -16,6 +16,7 @@ from caliper.adapters.wire.enums import (
     encode_source,
     encode_state,
 )
+from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.outcomes import decode_verdict, encode_verdict
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.stream.v1 import messages_pb2 as pb
@@ -37,6 +38,7 @@ from caliper.core.messages import (
     Verdicts,
 )
 from caliper.core.question import Item, Question
+from caliper.core.quotas import DayQuota
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.core.terms import TokenCap
 
@@ -135,10 +137,7 @@ def _encode_sample_message(message: CaptionJob | ExamineJob | Verdicts, run: str
     }
     if isinstance(message, Verdicts):
         return pb.Verdicts(**common, verdicts=map(encode_verdict, message.verdicts))
-    cap = None
-    if message.cap is not None:
-        cap = pb.TokenCap(start=message.cap.start, tokens=message.cap.tokens)
-    common |= {"items": map(_encode_item, message.items), "cap": cap}
+    common |= {"items": map(_encode_item, message.items), "cap": _encode_cap(message.cap)}
     if isinstance(message, CaptionJob):
         return pb.CaptionJob(**common)
     caption = None
@@ -146,6 +145,13 @@ def _encode_sample_message(message: CaptionJob | ExamineJob | Verdicts, run: str
         text, truncated = to_wire(message.caption.text), message.caption.truncated
         caption = pb.Caption(text=text, truncated=truncated)
     return pb.ExamineJob(**common, caption=caption)
+
+
+def _encode_cap(cap: TokenCap | None) -> pb.TokenCap | None:
+    if cap is None:
+        return None
+    quota = None if cap.quota is None else encode_fields(pb.DayQuota, cap.quota)
+    return pb.TokenCap(start=cap.start, tokens=cap.tokens, quota=quota)
 
 
 def _encode_item(item: Item) -> pb.Item:
@@ -187,7 +193,10 @@ def _read(kind: type[_Proto], data: MessageValue, *required: str) -> _Proto:
 
 
 def _decode_cap(job: pb.CaptionJob | pb.ExamineJob) -> TokenCap | None:
-    return TokenCap(job.cap.start, job.cap.tokens) if job.HasField("cap") else None
+    if not job.HasField("cap"):
+        return None
+    quota = decode_fields(DayQuota, job.cap.quota) if job.cap.HasField("quota") else None
+    return TokenCap(job.cap.start, job.cap.tokens, quota)
 
 
 def _decode_items(items: Iterable[pb.Item]) -> tuple[Item, ...]:

@@ -17,8 +17,10 @@ from weakref import WeakValueDictionary
 from caliper.core.errors import BudgetSpent
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Decoding
+from caliper.core.quotas import DayQuota
 from caliper.core.run import Identity
-from caliper.core.terms import TokenCap
+from caliper.core.terms import UNLIMITED, TokenCap
+from caliper.pipeline.asking.team_budget import TeamBudget, TeamBudgets
 from caliper.pipeline.store.runs import read_json, run_store, write_json
 from caliper.ports.models import ChatMessage, ChatModel, Completion, Usage
 from caliper.ports.storage import ObjectStore
@@ -44,6 +46,7 @@ class Allowance:
 
     `retain` is called on every use, so that the allowance is not evicted before it is published.
     `warn` is called once per model whose server counts no tokens: the cap cannot hold for it.
+    `team` is what the run's team spends, within its quota.
     """
 
     tokens: int
@@ -51,6 +54,7 @@ class Allowance:
     retain: Callable[[Allowance], None]
     warn: Callable[[str], None]
     used_elsewhere: int = 0
+    team: tuple[TeamBudget, DayQuota] | None = None
     uncounted: set[str] = field(default_factory=set)
     publish_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -64,6 +68,9 @@ class Allowance:
 
     def ask(self) -> None:
         """Check that one more call is allowed. Raises BudgetSpent if not."""
+        if self.team is not None:
+            budget, quota = self.team
+            budget.ask(quota)
         if self.used + self.used_elsewhere >= self.tokens:
             # Without numbers, so that the text in verdicts is the same in every process.
             raise BudgetSpent("the cap on tokens leaves no room for it")
@@ -72,12 +79,24 @@ class Allowance:
         """Charge the tokens of an answered call, as counted by the model's server."""
         self.usage[model] = self.usage.get(model, Usage()) + usage
         self.retain(self)
-        if not usage.tokens and model not in self.uncounted:
+        if self.team is not None:
+            self.team[0].enter(usage)
+        if self._counts_tokens and not usage.tokens and model not in self.uncounted:
             self.uncounted.add(model)
+            cap = "the quota of its team" if self.tokens == UNLIMITED else _cap(self.tokens)
             self.warn(
-                f"the server of {model} counts no tokens: the cap of {self.tokens:,} "
-                "(--max-tokens) cannot hold for its calls; cap them with --max-calls"
+                f"the server of {model} counts no tokens: {cap} cannot hold for its calls; cap "
+                "them with --max-calls"
             )
+
+    @property
+    def _counts_tokens(self) -> bool:
+        quota = None if self.team is None else self.team[1].tokens
+        return self.tokens < UNLIMITED or quota is not None
+
+
+def _cap(tokens: int) -> str:
+    return f"the cap of {tokens:,} (--max-tokens)"
 
 
 class CappedChatModel:
@@ -120,11 +139,18 @@ class SharedAllowances:
     Processes do not wait for each other. A cap can therefore be exceeded by the calls in flight
     and by what other processes used for unfinished jobs; what a process used for a job is lost if
     it is killed in the middle of it. `process` names this process uniquely; `warn` is called with a
-    message if a cap cannot hold.
+    message if a cap cannot hold. Quotas hold with `teams`, of the same process.
     """
 
-    def __init__(self, store: ObjectStore, process: str, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        process: str,
+        warn: Callable[[str], None],
+        teams: TeamBudgets | None = None,
+    ) -> None:
         self._store, self._who, self._warn = store, f"{process}.json", warn
+        self._teams = teams
         # Every allowance in use anywhere, so that no start of a run is ever counted twice.
         self._allowances: WeakValueDictionary[_Start, Allowance] = WeakValueDictionary()
         self._recent: OrderedDict[_Start, Allowance] = OrderedDict()
@@ -148,6 +174,8 @@ class SharedAllowances:
         if allowance is None:
             allowance = Allowance(cap.tokens, own, partial(self._keep, start), self._warn)
             self._allowances[start] = allowance
+        if self._teams is not None and cap.quota is not None:
+            allowance.team = await self._teams.of(cap.quota.team), cap.quota
         self._keep(start, allowance)
         allowance.used_elsewhere = max(allowance.used_elsewhere, _tokens(used.values()))
         await self._evict()
@@ -168,6 +196,8 @@ class SharedAllowances:
     async def publish(self, job: CaptionJob | ExamineJob) -> None:
         """Publish what this process used for a job's run. Raises StoreUnavailable or StoreFull."""
         if job.cap is not None:
+            if self._teams is not None and job.cap.quota is not None:
+                await self._teams.publish(job.cap.quota.team)
             start = job.run, job.cap.start
             if (allowance := self._allowances.get(start)) is not None:
                 await self._publish(start, allowance)

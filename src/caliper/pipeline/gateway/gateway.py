@@ -57,6 +57,7 @@ from caliper.pipeline.store.runs import (
     run_store,
     write_json,
 )
+from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.stages import ScoreBoard, Scores, StageDirectory
@@ -89,6 +90,7 @@ class Outside:
     stages: StageDirectory
     scores: ScoreBoard
     ownership: Ownership = field(default_factory=Ownership)
+    quotas: TeamQuotas | None = None
 
 
 class Gateway:
@@ -105,8 +107,8 @@ class Gateway:
     async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start the requested run, or resume it. Returns it, and whether this call created it.
 
-        Raises what `resolve` and `check_baseline` raise, AlreadyExists for a client key used with
-        another spec, StreamUnavailable.
+        Raises what `resolve`, `check_baseline` and `TeamQuotas.admit_run` raise, AlreadyExists for
+        a client key used with another spec, StreamUnavailable.
         """
         store = self._outside.store
         if request.judging is not None:
@@ -128,6 +130,9 @@ class Gateway:
         complete = await self._complete(own_store, spec)
         async with self._starting:
             await self._claim_key(client_key, spec.run_id)
+            if complete is None and self._outside.quotas is not None:
+                quota = await self._outside.quotas.admit_run(spec.run_id)
+                terms = replace(terms, quota=quota)
             # Before the spec, so that the run never belongs to everybody meanwhile.
             await self._ownership.claim_run(store, spec.run_id)
             stored, text = await own_store.get(SPEC), canonical_json(spec.to_json())

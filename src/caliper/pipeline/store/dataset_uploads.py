@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,13 @@ from caliper.pipeline.store.dataset_names import (
 )
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.runs import read_replaceable, write_json
-from caliper.pipeline.store.supplies import check_digest, file_key, has_dataset, is_stored
+from caliper.pipeline.store.supplies import (
+    Admit,
+    check_digest,
+    file_key,
+    has_dataset,
+    is_stored,
+)
 from caliper.ports.storage import ObjectStore
 
 _MOST_FILES, _MOST_MEDIA, _LONGEST_PATH, _LONGEST_NAME = 1_000, 100_000, 1_000, 200
@@ -63,10 +70,14 @@ class DatasetUpload:
     """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`."""
 
     def __init__(
-        self, store: ObjectStore, manifest: DatasetManifest, ownership: Ownership | None = None
+        self,
+        store: ObjectStore,
+        manifest: DatasetManifest,
+        ownership: Ownership | None = None,
+        admit: Admit | None = None,
     ) -> None:
         self._store, self._manifest = store, manifest
-        self._ownership = ownership or Ownership()
+        self._ownership, self._admit = ownership or Ownership(), admit
         self.digest = manifest.digest
         self._media: dict[str, str] = {}
         self._characters = 0
@@ -100,8 +111,13 @@ class DatasetUpload:
         return keys
 
     async def put(self, sha256: str, file: Path) -> None:
-        """Store what has this digest. Raises as `keys`, StoreUnavailable or StoreFull."""
-        for key in self.keys(sha256):
+        """Store what has this digest. Raises as `keys` and `admit`, StoreUnavailable or
+        StoreFull.
+        """
+        keys = self.keys(sha256)
+        if self._admit is not None:
+            await self._admit(sha256, (await asyncio.to_thread(file.stat)).st_size)
+        for key in keys:
             await self._store.put(key, file)
         self._put.add(sha256)
 

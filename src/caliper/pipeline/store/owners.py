@@ -39,6 +39,12 @@ class Ownership:
         viewer = self._viewer()
         return DEFAULT_TEAM if viewer is None else viewer.owner.team
 
+    @property
+    def is_admin(self) -> bool:
+        """Whether the present caller sees everything."""
+        viewer = self._viewer()
+        return viewer is None or viewer.is_admin
+
     async def claim_run(self, store: ObjectStore, run: str) -> None:
         """Make the caller an owner of a run that it starts, before its spec is stored. Raises
         StoreUnavailable or StoreFull.

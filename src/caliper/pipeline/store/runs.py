@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from cachetools import LRUCache
 
 from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
+from caliper.core.quotas import DayQuota
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
 from caliper.pipeline.store.run_end import check_end
@@ -152,7 +153,8 @@ class Starts:
             when = None if first is None else datetime.fromisoformat(first)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"the first start of a run: {error}") from error
-        return cls(number or 0, when, Terms(calls, tokens, rank))
+        quota = DayQuota.from_json(fields["quota"]) if fields.get("quota") else None
+        return cls(number or 0, when, Terms(calls, tokens, rank, quota))
 
 
 async def read_starts(run: ObjectStore) -> Starts:
@@ -223,6 +225,8 @@ async def note_start(
     fields: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
     if terms.priority is not Priority.NORMAL:
         fields["priority"] = terms.priority
+    if terms.quota is not None:
+        fields["quota"] = asdict(terms.quota)
     await write_json(run, STARTED, started=began, starts=number, **fields)
     return number
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -31,6 +31,8 @@ from caliper.ports.storage import ObjectStore
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NONE: Mapping[str, Failure] = MappingProxyType({})
+Admit = Callable[[str, int], Awaitable[None]]
+"""Admits content before it is stored, by its digest and size in bytes."""
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 
@@ -102,14 +104,18 @@ async def put_captions(
     captions: Mapping[str, str],
     lacking: Mapping[str, Failure] = _NONE,
     ownership: Ownership | None = None,
+    admit: Admit | None = None,
 ) -> str:
     """Store captions by sample, and why samples are `lacking` one. Returns the digest of both.
-    With `ownership` they belong to the caller. Raises StoreUnavailable or StoreFull.
+    With `ownership` they belong to the caller. Raises what `admit` raises, StoreUnavailable or
+    StoreFull.
     """
     with temporary_folder("caliper-captions-") as folder:
         archive = folder / "captions"
         # Hundreds of megabytes take seconds: in a thread, they do not block the event loop.
         name = await asyncio.to_thread(write_archive, captions, archive)
+        if admit is not None:
+            await admit(name, (await asyncio.to_thread(archive.stat)).st_size)
         if lacking:
             name = _with_lacking(name, lacking)
             told = {sample: [each.reason, each.detail] for sample, each in lacking.items()}

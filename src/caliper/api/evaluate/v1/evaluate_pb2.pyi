@@ -384,6 +384,30 @@ class NamedDataset(_message.Message):
     benchmark: str
     def __init__(self, name: _Optional[str] = ..., dataset: _Optional[str] = ..., benchmark: _Optional[str] = ...) -> None: ...
 
+class ListQuotasRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListQuotasResponse(_message.Message):
+    __slots__ = ("quotas",)
+    QUOTAS_FIELD_NUMBER: _ClassVar[int]
+    quotas: _containers.RepeatedCompositeFieldContainer[QuotaUse]
+    def __init__(self, quotas: _Optional[_Iterable[_Union[QuotaUse, _Mapping]]] = ...) -> None: ...
+
+class QuotaUse(_message.Message):
+    __slots__ = ("team", "name", "used", "limit", "frees")
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    USED_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    FREES_FIELD_NUMBER: _ClassVar[int]
+    team: str
+    name: str
+    used: int
+    limit: int
+    frees: str
+    def __init__(self, team: _Optional[str] = ..., name: _Optional[str] = ..., used: _Optional[int] = ..., limit: _Optional[int] = ..., frees: _Optional[str] = ...) -> None: ...
+
 class GetLookRequest(_message.Message):
     __slots__ = ("base", "run", "policy")
     BASE_FIELD_NUMBER: _ClassVar[int]

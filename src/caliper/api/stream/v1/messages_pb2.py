@@ -26,15 +26,15 @@ from caliper.api.types.v1 import outcome_pb2 as caliper_dot_api_dot_types_dot_v1
 from caliper.api.types.v1 import run_pb2 as caliper_dot_api_dot_types_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$caliper/api/stream/v1/messages.proto\x12\x15\x63\x61liper.api.stream.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"*\n\x07\x43\x61ption\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"{\n\x08Question\x12\x0f\n\x07ordinal\x18\x01 \x01(\r\x12\x0f\n\x07repeats\x18\x02 \x01(\r\x12.\n\x08unscored\x18\x03 \x01(\x0e\x32\x1c.caliper.api.types.v1.Reason\x12\x0c\n\x04note\x18\x04 \x01(\t\x12\x0f\n\x07payload\x18\x05 \x01(\x0c\"\xc8\x01\n\x04Item\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x0b\n\x03key\x18\x02 \x01(\t\x12\x0e\n\x06sample\x18\x03 \x01(\t\x12\x0f\n\x07\x63luster\x18\x04 \x01(\t\x12\r\n\x05media\x18\x05 \x03(\t\x12-\n\x06source\x18\x06 \x01(\x0e\x32\x1d.caliper.api.stream.v1.Source\x12\r\n\x05\x66irst\x18\x07 \x01(\r\x12\x32\n\tquestions\x18\x08 \x03(\x0b\x32\x1f.caliper.api.stream.v1.Question\")\n\x08TokenCap\x12\r\n\x05start\x18\x01 \x01(\r\x12\x0e\n\x06tokens\x18\x02 \x01(\x04\"&\n\x07PlanJob\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\"\xa6\x01\n\nCaptionJob\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\x0e\n\x06sample\x18\x04 \x01(\t\x12*\n\x05items\x18\x05 \x03(\x0b\x32\x1b.caliper.api.stream.v1.Item\x12,\n\x03\x63\x61p\x18\x06 \x01(\x0b\x32\x1f.caliper.api.stream.v1.TokenCap\"\xd7\x01\n\nExamineJob\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\x0e\n\x06sample\x18\x04 \x01(\t\x12/\n\x07\x63\x61ption\x18\x05 \x01(\x0b\x32\x1e.caliper.api.stream.v1.Caption\x12*\n\x05items\x18\x06 \x03(\x0b\x32\x1b.caliper.api.stream.v1.Item\x12,\n\x03\x63\x61p\x18\x07 \x01(\x0b\x32\x1f.caliper.api.stream.v1.TokenCap\"{\n\x08Verdicts\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\x0e\n\x06sample\x18\x04 \x01(\t\x12/\n\x08verdicts\x18\x05 \x03(\x0b\x32\x1d.caliper.api.types.v1.Verdict\"Z\n\x08PlanMade\x12\x11\n\tquestions\x18\x01 \x01(\x04\x12\r\n\x05start\x18\x02 \x01(\r\x12\x12\n\x05\x61sked\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x0e\n\x06shards\x18\x04 \x01(\rB\x08\n\x06_asked\"\x0e\n\x0cRunCancelled\")\n\tRunFailed\x12\r\n\x05\x65rror\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\r\"X\n\x08RunEnded\x12-\n\x05state\x18\x01 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\x0e\n\x06report\x18\x03 \x01(\t\"\x84\x02\n\x08RunEvent\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x32\n\x07planned\x18\x03 \x01(\x0b\x32\x1f.caliper.api.stream.v1.PlanMadeH\x00\x12\x38\n\tcancelled\x18\x04 \x01(\x0b\x32#.caliper.api.stream.v1.RunCancelledH\x00\x12\x32\n\x06\x66\x61iled\x18\x05 \x01(\x0b\x32 .caliper.api.stream.v1.RunFailedH\x00\x12\x30\n\x05\x65nded\x18\x06 \x01(\x0b\x32\x1f.caliper.api.stream.v1.RunEndedH\x00\x42\x07\n\x05\x65vent*F\n\x06Source\x12\x16\n\x12SOURCE_UNSPECIFIED\x10\x00\x12\x12\n\x0eSOURCE_CAPTION\x10\x01\x12\x10\n\x0cSOURCE_MEDIA\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$caliper/api/stream/v1/messages.proto\x12\x15\x63\x61liper.api.stream.v1\x1a\"caliper/api/types/v1/outcome.proto\x1a\x1e\x63\x61liper/api/types/v1/run.proto\"*\n\x07\x43\x61ption\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"{\n\x08Question\x12\x0f\n\x07ordinal\x18\x01 \x01(\r\x12\x0f\n\x07repeats\x18\x02 \x01(\r\x12.\n\x08unscored\x18\x03 \x01(\x0e\x32\x1c.caliper.api.types.v1.Reason\x12\x0c\n\x04note\x18\x04 \x01(\t\x12\x0f\n\x07payload\x18\x05 \x01(\x0c\"\xc8\x01\n\x04Item\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x0b\n\x03key\x18\x02 \x01(\t\x12\x0e\n\x06sample\x18\x03 \x01(\t\x12\x0f\n\x07\x63luster\x18\x04 \x01(\t\x12\r\n\x05media\x18\x05 \x03(\t\x12-\n\x06source\x18\x06 \x01(\x0e\x32\x1d.caliper.api.stream.v1.Source\x12\r\n\x05\x66irst\x18\x07 \x01(\r\x12\x32\n\tquestions\x18\x08 \x03(\x0b\x32\x1f.caliper.api.stream.v1.Question\"Y\n\x08TokenCap\x12\r\n\x05start\x18\x01 \x01(\r\x12\x0e\n\x06tokens\x18\x02 \x01(\x04\x12.\n\x05quota\x18\x03 \x01(\x0b\x32\x1f.caliper.api.stream.v1.DayQuota\"V\n\x08\x44\x61yQuota\x12\x0c\n\x04team\x18\x01 \x01(\t\x12\x12\n\x05\x63\x61lls\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x13\n\x06tokens\x18\x03 \x01(\x04H\x01\x88\x01\x01\x42\x08\n\x06_callsB\t\n\x07_tokens\"&\n\x07PlanJob\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\"\xa6\x01\n\nCaptionJob\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\x0e\n\x06sample\x18\x04 \x01(\t\x12*\n\x05items\x18\x05 \x03(\x0b\x32\x1b.caliper.api.stream.v1.Item\x12,\n\x03\x63\x61p\x18\x06 \x01(\x0b\x32\x1f.caliper.api.stream.v1.TokenCap\"\xd7\x01\n\nExamineJob\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\x0e\n\x06sample\x18\x04 \x01(\t\x12/\n\x07\x63\x61ption\x18\x05 \x01(\x0b\x32\x1e.caliper.api.stream.v1.Caption\x12*\n\x05items\x18\x06 \x03(\x0b\x32\x1b.caliper.api.stream.v1.Item\x12,\n\x03\x63\x61p\x18\x07 \x01(\x0b\x32\x1f.caliper.api.stream.v1.TokenCap\"{\n\x08Verdicts\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\x0e\n\x06sample\x18\x04 \x01(\t\x12/\n\x08verdicts\x18\x05 \x03(\x0b\x32\x1d.caliper.api.types.v1.Verdict\"Z\n\x08PlanMade\x12\x11\n\tquestions\x18\x01 \x01(\x04\x12\r\n\x05start\x18\x02 \x01(\r\x12\x12\n\x05\x61sked\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x0e\n\x06shards\x18\x04 \x01(\rB\x08\n\x06_asked\"\x0e\n\x0cRunCancelled\")\n\tRunFailed\x12\r\n\x05\x65rror\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\r\"X\n\x08RunEnded\x12-\n\x05state\x18\x01 \x01(\x0e\x32\x1e.caliper.api.types.v1.RunState\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\x0e\n\x06report\x18\x03 \x01(\t\"\x84\x02\n\x08RunEvent\x12\x0e\n\x06schema\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\t\x12\x32\n\x07planned\x18\x03 \x01(\x0b\x32\x1f.caliper.api.stream.v1.PlanMadeH\x00\x12\x38\n\tcancelled\x18\x04 \x01(\x0b\x32#.caliper.api.stream.v1.RunCancelledH\x00\x12\x32\n\x06\x66\x61iled\x18\x05 \x01(\x0b\x32 .caliper.api.stream.v1.RunFailedH\x00\x12\x30\n\x05\x65nded\x18\x06 \x01(\x0b\x32\x1f.caliper.api.stream.v1.RunEndedH\x00\x42\x07\n\x05\x65vent*F\n\x06Source\x12\x16\n\x12SOURCE_UNSPECIFIED\x10\x00\x12\x12\n\x0eSOURCE_CAPTION\x10\x01\x12\x10\n\x0cSOURCE_MEDIA\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'caliper.api.stream.v1.messages_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SOURCE']._serialized_start=1602
-  _globals['_SOURCE']._serialized_end=1672
+  _globals['_SOURCE']._serialized_start=1738
+  _globals['_SOURCE']._serialized_end=1808
   _globals['_CAPTION']._serialized_start=131
   _globals['_CAPTION']._serialized_end=173
   _globals['_QUESTION']._serialized_start=175
@@ -42,23 +42,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ITEM']._serialized_start=301
   _globals['_ITEM']._serialized_end=501
   _globals['_TOKENCAP']._serialized_start=503
-  _globals['_TOKENCAP']._serialized_end=544
-  _globals['_PLANJOB']._serialized_start=546
-  _globals['_PLANJOB']._serialized_end=584
-  _globals['_CAPTIONJOB']._serialized_start=587
-  _globals['_CAPTIONJOB']._serialized_end=753
-  _globals['_EXAMINEJOB']._serialized_start=756
-  _globals['_EXAMINEJOB']._serialized_end=971
-  _globals['_VERDICTS']._serialized_start=973
-  _globals['_VERDICTS']._serialized_end=1096
-  _globals['_PLANMADE']._serialized_start=1098
-  _globals['_PLANMADE']._serialized_end=1188
-  _globals['_RUNCANCELLED']._serialized_start=1190
-  _globals['_RUNCANCELLED']._serialized_end=1204
-  _globals['_RUNFAILED']._serialized_start=1206
-  _globals['_RUNFAILED']._serialized_end=1247
-  _globals['_RUNENDED']._serialized_start=1249
-  _globals['_RUNENDED']._serialized_end=1337
-  _globals['_RUNEVENT']._serialized_start=1340
-  _globals['_RUNEVENT']._serialized_end=1600
+  _globals['_TOKENCAP']._serialized_end=592
+  _globals['_DAYQUOTA']._serialized_start=594
+  _globals['_DAYQUOTA']._serialized_end=680
+  _globals['_PLANJOB']._serialized_start=682
+  _globals['_PLANJOB']._serialized_end=720
+  _globals['_CAPTIONJOB']._serialized_start=723
+  _globals['_CAPTIONJOB']._serialized_end=889
+  _globals['_EXAMINEJOB']._serialized_start=892
+  _globals['_EXAMINEJOB']._serialized_end=1107
+  _globals['_VERDICTS']._serialized_start=1109
+  _globals['_VERDICTS']._serialized_end=1232
+  _globals['_PLANMADE']._serialized_start=1234
+  _globals['_PLANMADE']._serialized_end=1324
+  _globals['_RUNCANCELLED']._serialized_start=1326
+  _globals['_RUNCANCELLED']._serialized_end=1340
+  _globals['_RUNFAILED']._serialized_start=1342
+  _globals['_RUNFAILED']._serialized_end=1383
+  _globals['_RUNENDED']._serialized_start=1385
+  _globals['_RUNENDED']._serialized_end=1473
+  _globals['_RUNEVENT']._serialized_start=1476
+  _globals['_RUNEVENT']._serialized_end=1736
 # @@protoc_insertion_point(module_scope)

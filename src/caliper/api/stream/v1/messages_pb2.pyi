@@ -61,12 +61,24 @@ class Item(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., key: _Optional[str] = ..., sample: _Optional[str] = ..., cluster: _Optional[str] = ..., media: _Optional[_Iterable[str]] = ..., source: _Optional[_Union[Source, str]] = ..., first: _Optional[int] = ..., questions: _Optional[_Iterable[_Union[Question, _Mapping]]] = ...) -> None: ...
 
 class TokenCap(_message.Message):
-    __slots__ = ("start", "tokens")
+    __slots__ = ("start", "tokens", "quota")
     START_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
+    QUOTA_FIELD_NUMBER: _ClassVar[int]
     start: int
     tokens: int
-    def __init__(self, start: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
+    quota: DayQuota
+    def __init__(self, start: _Optional[int] = ..., tokens: _Optional[int] = ..., quota: _Optional[_Union[DayQuota, _Mapping]] = ...) -> None: ...
+
+class DayQuota(_message.Message):
+    __slots__ = ("team", "calls", "tokens")
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    team: str
+    calls: int
+    tokens: int
+    def __init__(self, team: _Optional[str] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class PlanJob(_message.Message):
     __slots__ = ("schema", "run")

@@ -1,0 +1,40 @@
+"""`caliper quota`: what teams use of their quotas."""
+
+from __future__ import annotations
+
+import asyncio
+
+from caliper.cli.console import OUT, write_json
+from caliper.cli.exits import Exit
+from caliper.cli.flags import Json
+from caliper.cli.installation import Server
+from caliper.cli.tables import text_table
+from caliper.core.keys import fields_of
+from caliper.core.quotas import QuotaUse
+from caliper.local.installation import open_gateway
+
+
+def quota(server: Server, json: Json = False) -> int:
+    """Show what your team uses of its quotas; administrators see all teams.
+
+    Days are in UTC. Only what has a limit is counted.
+    """
+
+    async def listed() -> list[QuotaUse]:
+        async with open_gateway(server) as gateway:
+            return await gateway.quotas()
+
+    found = asyncio.run(listed())
+    if json:
+        write_json([fields_of(each) for each in found])
+        return Exit.DONE
+    if not found:
+        OUT.print("No quotas.")
+        return Exit.DONE
+    table = text_table(["team", "quota"], ["used", "limit"])
+    table.add_column("frees", overflow="fold")
+    for each in found:
+        name = each.name.replace("_", " ")
+        table.add_row(each.team, name, f"{each.used:,}", f"{each.limit:,}", each.frees)
+    OUT.print(table)
+    return Exit.DONE

@@ -1,0 +1,114 @@
+"""What teams use of an installation, as far as it is limited:
+
+    teams/running/<team>.json                its runs that are not over, as far as was noticed
+    teams/spent/<day>/<team>.<process>.json  the calls and tokens that one process spent for it
+    teams/stored/<team>.<digest>.<bytes>     what it pushed (empty objects)
+
+Digests are those of contents, so that what is pushed twice counts once. A process writes all that
+it spent on a day, so that what is written twice counts once.
+"""
+
+from __future__ import annotations
+
+from caliper.core.errors import InvalidInput, NotFound
+from caliper.core.run import FINAL_STATES
+from caliper.core.spending import Spending
+from caliper.pipeline.store.changes import Fields, change_json
+from caliper.pipeline.store.run_record import read_record
+from caliper.pipeline.store.runs import read_replaceable, read_spec, run_store, write_json
+from caliper.ports.storage import ObjectStore
+
+_RUNNING, _SPENT, _STORED = "teams/running/", "teams/spent/", "teams/stored/"
+
+
+async def running_runs(store: ObjectStore, team: str) -> int:
+    """The number of a team's runs that are not over. Raises StoreUnavailable."""
+    runs = _runs(await read_replaceable(store, _running(team)))
+    return len(runs) - len(await _ended(store, runs))
+
+
+async def take_place(store: ObjectStore, team: str, run: str, most: int) -> bool:
+    """Count a run of a team, unless `most` others are not over. Raises StoreUnavailable."""
+    known = _runs(await read_replaceable(store, _running(team)))
+    ended = await _ended(store, known) - {run}
+    has_place = True
+
+    def with_run(fields: Fields) -> Fields:
+        nonlocal has_place
+        before = _runs(fields)
+        runs = [each for each in before if each not in ended]
+        has_place = run in runs or len(runs) < most
+        if has_place and run not in runs:
+            runs.append(run)
+        return fields if runs == before else {**fields, "runs": runs}
+
+    await change_json(store, _running(team), with_run)
+    return has_place
+
+
+def _running(team: str) -> str:
+    return f"{_RUNNING}{team}.json"
+
+
+def _runs(fields: Fields) -> list[str]:
+    return [str(each) for each in fields.get("runs", ())]
+
+
+async def _ended(store: ObjectStore, runs: list[str]) -> set[str]:
+    return {run for run in runs if await _is_over(store, run)}
+
+
+async def _is_over(store: ObjectStore, run: str) -> bool:
+    """Whether a run has ended, or was removed."""
+    try:
+        spec = await read_spec(store, run)
+        if spec is None:
+            return True
+        record = await read_record(run_store(store, run), spec)
+    except (InvalidInput, NotFound):
+        return True
+    return record.status().state in FINAL_STATES
+
+
+async def spent_by_process(store: ObjectStore, team: str, day: str) -> dict[str, Spending]:
+    """What each process spent for a team on a day. Raises StoreUnavailable."""
+    prefix, found = f"{_SPENT}{day}/{team}.", dict[str, Spending]()
+    async for key in store.list(prefix):
+        process = key.removeprefix(prefix).removesuffix(".json")
+        # Another team's name may begin with this one's, and a full stop.
+        if "." not in process:
+            found[process] = Spending.from_json(await read_replaceable(store, key))
+    return found
+
+
+async def write_spent(
+    store: ObjectStore, team: str, day: str, process: str, spent: Spending
+) -> None:
+    """Write all that a process spent for a team on a day. Raises StoreUnavailable or StoreFull."""
+    fields = {"calls": spent.calls, "tokens": spent.tokens}
+    await write_json(store, f"{_SPENT}{day}/{team}.{process}.json", **fields)
+
+
+async def stored_bytes(store: ObjectStore, team: str) -> dict[str, int]:
+    """The bytes of what a team pushed, by digest. Raises StoreUnavailable."""
+    prefix, found = f"{_STORED}{team}.", dict[str, int]()
+    async for key in store.list(prefix):
+        digest, _, size = key.removeprefix(prefix).partition(".")
+        if size.isdecimal():
+            found[digest] = int(size)
+    return found
+
+
+async def note_stored(store: ObjectStore, team: str, digest: str, size: int) -> None:
+    """Note that a team pushed so many bytes. Raises StoreUnavailable or StoreFull."""
+    await store.put(f"{_STORED}{team}.{digest}.{size}", b"")
+
+
+async def teams_of(store: ObjectStore, day: str) -> set[str]:
+    """The teams that use something on a day. Raises StoreUnavailable."""
+    found = {key.removeprefix(_RUNNING).removesuffix(".json") async for key in store.list(_RUNNING)}
+    for prefix, parts in ((f"{_SPENT}{day}/", 2), (_STORED, 2)):
+        found |= {
+            key.removeprefix(prefix).rsplit(".", parts)[0] async for key in store.list(prefix)
+        }
+    return found
