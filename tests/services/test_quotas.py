@@ -1,106 +1,51 @@
 """Three teams at once, each with quotas: what is refused, what is cut, and who sees what."""
 
 import asyncio
-import hashlib
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
-from tests.fakes import tiny
-from tests.fakes.chat_server import ChatServer, Step, answer
-from tests.fakes.clock import PATIENCE
-from tests.fakes.installation import listening, over
+from tests.fakes.chat_server import ChatServer, Step
+from tests.fakes.installation import listening
+from tests.fakes.quota_teams import (
+    RIGHT,
+    TOKENS_A_CALL,
+    Teams,
+    calling,
+    write_quotas,
+    write_tokens,
+)
 
-from caliper.adapters.remote.channel import Target
-from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import BackendOverloaded
 from caliper.core.quotas import QuotaUse
 from caliper.core.run import RunState
-from caliper.local.config import RunConfig, check_config
-from caliper.local.submission import send
-from caliper.pipeline.reports.run_reader import VerdictQuery
-from caliper.pipeline.store.run_record import Evaluation
 from caliper.serving.audit import LOGGER
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import GatewaySettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services
 
-RIGHT = answer('{"score": 1, "reason": "so says the server"}')
-SAMPLES, LIMIT, TOKENS_A_CALL = 20, 5, 10
-CALLERS = {
-    "ana": "evaluate red",
-    "cleo": "evaluate blue",
-    "dora": "evaluate green",
-    "root": "admin",
-}
-
-
-@dataclass
-class There:
-    """An installation whose judge asks one call at a time; its gateway as each caller has it."""
-
-    folder: Path
-    chat: ChatServer
-    gateways: dict[str, RemoteGateway]
-
-    def config(self, caller: str, name: str) -> RunConfig:
-        part: dict[str, Any] = {
-            "data": str(self.folder / "data"),
-            "captions": str(self.folder / "captions"),
-        }
-        # Replicates, so that the callers share no replies.
-        fields = {"name": name, "replicate": list(CALLERS).index(caller) + 1}
-        return check_config({**fields, "benchmarks": {"capability": part}})
-
-    async def start(self, caller: str, name: str = "ours") -> str:
-        config = self.config(caller, name)
-        return (await send(config, self.gateways[caller])).spec.run_id
-
-    async def end(self, caller: str, run: str) -> Evaluation:
-        # The limit only ends a test that would hang.
-        async with asyncio.timeout(PATIENCE):
-            return await over(self.gateways[caller], run)
-
-    async def verdicts(self, caller: str, run: str) -> list[Any]:
-        rows, _ = await self.gateways[caller].verdicts(run, VerdictQuery(size=1000))
-        return list(rows)
-
-    async def used(self, caller: str) -> dict[tuple[str, str], int]:
-        return {(each.team, each.name): each.used for each in await self.gateways[caller].quotas()}
-
-    def write(self, quotas: str) -> None:
-        (self.folder / "quotas.yaml").write_text(quotas, "utf-8")
+SAMPLES, LIMIT = 20, 5
 
 
 @asynccontextmanager
-async def installed(folder: Path, quotas: str, judge: Step = RIGHT) -> AsyncIterator[There]:
-    tiny.write_scenes(folder, SAMPLES)
-    (folder / "quotas.yaml").write_text(quotas, "utf-8")
-    tokens = folder / "tokens"
-    lines = []
-    for name, known in CALLERS.items():
-        role, *team = known.split()
-        lines.append(" ".join((name, role, hashlib.sha256(name.encode()).hexdigest(), *team)))
-    tokens.write_text("\n".join(lines), "utf-8")
-    options = GatewayOptions.of(GatewaySettings(quotas=folder / "quotas.yaml"))
+async def installed(folder: Path, quotas: str, judge: Step = RIGHT) -> AsyncIterator[Teams]:
+    """Callers of an installation whose judge asks one call at a time."""
+    options = GatewayOptions.of(GatewaySettings(quotas=write_quotas(folder, quotas)))
     ground = memory_ground(DirectoryStore(folder / "store"))
-    async with ChatServer(otherwise=judge) as chat, AsyncExitStack() as stack:
+    async with ChatServer(otherwise=judge) as chat:
         judging = JudgeSettings(model=f"tgi:{chat.url}", in_flight=1, anchors=False)
         parts = await all_services(ground, judging, QaReaderSettings(), None, options)
-        address = await stack.enter_async_context(listening(parts, tokens))
-        gateways = {
-            name: await stack.enter_async_context(RemoteGateway(Target(address, SecretStr(name))))
-            for name in CALLERS
-        }
-        yield There(folder, chat, gateways)
+        async with (
+            listening(parts, write_tokens(folder)) as address,
+            calling(folder, address, SAMPLES) as teams,
+        ):
+            yield teams
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +96,7 @@ async def test_a_team_over_its_calls_is_cut_and_the_others_are_not(
         assert await there.used("root") == both
 
         # The file is read again when it changes; the run goes on from where it was cut.
-        there.write("teams: {red: {calls_a_day: 1000}}")
+        write_quotas(tmp_path, "teams: {red: {calls_a_day: 1000}}")
         run = await there.start("ana")
         assert run == runs["ana"]
         assert (await there.end("ana", run)).state is RunState.COMPLETE
