@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.chat_server import ChatServer, Step
+from tests.fakes.clock import FakeClock
 from tests.fakes.installation import listening
 from tests.fakes.quota_teams import (
     RIGHT,
@@ -24,6 +25,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import BackendOverloaded
 from caliper.core.quotas import QuotaUse
 from caliper.core.run import RunState
+from caliper.local.patient_gateway import PatientGateway
 from caliper.serving.audit import LOGGER
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import memory_ground
@@ -150,3 +152,20 @@ async def test_a_push_beyond_the_bytes_of_a_team_is_refused(
         with pytest.raises(BackendOverloaded, match="bytes stored"):
             await there.start("ana")
         assert await gateway.quotas() == [QuotaUse("red", "bytes_stored", use.used, 200, use.frees)]
+
+
+async def test_a_suite_waits_until_the_quota_frees(tmp_path: Path) -> None:
+    class Tomorrow(FakeClock):
+        async def sleep(self, seconds: float) -> None:
+            write_quotas(tmp_path, "default: {calls_a_day: 1000}")
+            await super().sleep(seconds)
+
+    clock, warned = Tomorrow(), list[str]()
+    async with installed(tmp_path, "default: {calls_a_day: 0}") as there:
+        waiting = PatientGateway(there.gateways["ana"], clock, warned.append)
+        run = await waiting.call(lambda: there.start("ana"))
+        assert (await there.end("ana", run)).state is RunState.COMPLETE
+    # Until midnight, and not every few seconds.
+    assert len(clock.slept) == 1
+    assert 5 <= clock.slept[0] <= 86_400
+    assert "0 of 0 calls a day" in warned[0]

@@ -32,18 +32,22 @@ class PatientGateway:
     async def call(
         self, request: Callable[[], Awaitable[_Result]], patience: float = _PATIENCE
     ) -> _Result:
-        """The result of a call that may be repeated, once the gateway answers."""
+        """The result of a call that may be repeated, once the gateway answers. One that says when
+        to call again, as when a quota is used up, is waited for until then.
+        """
         deadline, told = self.clock.monotonic() + patience, False
         while True:
             try:
                 return await request()
             except _AWAY as error:
-                if self.clock.monotonic() >= deadline:
+                delay = error.retry_after if isinstance(error, BackendOverloaded) else None
+                pause = max(_PAUSE, delay or 0.0)
+                if pause == _PAUSE and self.clock.monotonic() >= deadline:
                     raise
                 if not told:
                     self.warn(f"waiting for the gateway: {error}")
                 told = True
-            await self.clock.sleep(_PAUSE)
+            await self.clock.sleep(pause)
 
     async def end(
         self, run: str, on_update: Callable[[Evaluation], None] = lambda _: None

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
-from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure
+from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure, RetryInfo
 from grpc_status import rpc_status
 from pydantic import SecretStr
 
@@ -38,7 +38,6 @@ _CODES: dict[grpc.StatusCode, type[Exception]] = {
     grpc.StatusCode.DATA_LOSS: DataLoss,
     grpc.StatusCode.ALREADY_EXISTS: AlreadyExists,
     grpc.StatusCode.FAILED_PRECONDITION: NotReady,
-    grpc.StatusCode.RESOURCE_EXHAUSTED: BackendOverloaded,
     grpc.StatusCode.UNAVAILABLE: BackendUnavailable,
     grpc.StatusCode.DEADLINE_EXCEEDED: BackendTimeout,
     grpc.StatusCode.UNAUTHENTICATED: BackendRejected,
@@ -134,6 +133,9 @@ def _failure(error: grpc.aio.AioRpcError, address: str) -> Exception:
     )
     if reasons:
         return NotComparable(message, reasons)
+    if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        delay = _detail(error, RetryInfo()).retry_delay.ToNanoseconds() / 1e9
+        return BackendOverloaded(f"{address}: {message}", delay or None)
     kind = _CODES.get(error.code(), BackendError)
     return kind(message if kind in _OF_RUNS else f"{address}: {message}")
 
