@@ -18,10 +18,11 @@ from tests.fakes.stream_messages import MESSAGES
 from tests.servers.summary import RELEASES
 
 from caliper.core.messages import CaptionJob, ExamineJob, PlanMade, StreamMessage
+from caliper.core.quotas import DayQuota
 from caliper.core.terms import TokenCap
 
 GOLDEN = ROOT / "tests" / "golden" / "stream"
-CAP = TokenCap(2, 100_000)
+CAP = TokenCap(2, 100_000, DayQuota("red", 0, 5))
 
 
 def run(release: Release, *arguments: object) -> str:

@@ -17,6 +17,7 @@ from caliper.pipeline.store.packed_store import PackedStore
 from caliper.ports.stream import Backlog, Consumer
 from caliper.serving.lifecycle import ServiceParts, merge_parts
 from caliper.wiring.aggregators import aggregator_parts
+from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import captioner_parts, gateway_parts, open_answerer_parts
@@ -95,6 +96,7 @@ class GrantedServices:
     store: MemoryStore = field(default_factory=MemoryStore)
     stream: MemoryStream = field(default_factory=lambda: MemoryStream(logs=(VERDICTS, RUNS)))
     denied: set[str] = field(default_factory=set)
+    options: GatewayOptions = field(default_factory=GatewayOptions)
 
     def ground(self, user: str) -> Ground:
         """What a user works on."""
@@ -121,5 +123,5 @@ class GrantedServices:
         }
         aggregator, board = aggregator_parts(self.ground("aggregator"))
         stages = LocalStages({role: description for role, (_, description) in opened.items()})
-        gateway = gateway_parts(self.ground("gateway"), stages, board)
+        gateway = gateway_parts(self.ground("gateway"), stages, board, self.options)
         return merge_parts([*(part for part, _ in opened.values()), aggregator, gateway])

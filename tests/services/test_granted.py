@@ -14,15 +14,19 @@ from tests.fakes.small_runs import example, rows_of
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.analysis.gate import Policy
+from caliper.core.quotas import QuotaTable, TeamLimits
 from caliper.core.run import RunState
 from caliper.local.submission import send
 from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.gateway_options import GatewayOptions
 
 
 async def test_a_run_with_owners_until_it_is_purged(tmp_path: Path) -> None:
-    there, tokens = GrantedServices(), tmp_path / "tokens"
+    limits = TeamLimits(runs_at_once=1, calls_a_day=1_000, bytes_stored=1 << 30)
+    options = GatewayOptions(quotas=lambda: QuotaTable(default=limits))
+    there, tokens = GrantedServices(options=options), tmp_path / "tokens"
     tokens.write_text(f"ours evaluate {hashlib.sha256(b'a token').hexdigest()}\n", "ascii")
     async with ChatServer(otherwise=answer("A")) as chat:
         parts = await there.parts(f"tgi:{chat.url}")
@@ -35,6 +39,9 @@ async def test_a_run_with_owners_until_it_is_purged(tmp_path: Path) -> None:
                 run = (await send(config, gateway)).spec.run_id
                 assert (await over(gateway, run)).state is RunState.FINISHED
                 assert await rows_of(gateway, run)
+            used = {each.name: each.used for each in await gateway.quotas()}
+            assert used["runs_at_once"] == 0
+            assert used["calls_a_day"] > 0 < used["bytes_stored"]
     assert f"runs/{run}/owners.json" in there.store.objects
     assert any("/spent/" in key for key in there.store.objects)
     whole, later = there.whole("gateway"), SystemClock().now() + timedelta(hours=3)

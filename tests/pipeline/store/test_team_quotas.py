@@ -1,0 +1,112 @@
+"""What teams use, and what is refused."""
+
+import asyncio
+
+import pytest
+from tests.fakes.clock import FakeClock
+from tests.fakes.stores import Gate, MemoryStore
+
+from caliper.core.errors import BackendOverloaded, InvalidInput
+from caliper.core.owners import Owner, Viewer
+from caliper.core.quotas import DayQuota, QuotaTable, QuotaUse, TeamLimits
+from caliper.core.spending import Spending
+from caliper.core.terms import Terms
+from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.runs import note_start, read_starts, run_store
+from caliper.pipeline.store.team_quotas import TeamQuotas
+from caliper.pipeline.store.team_use import note_stored, take_place, write_spent
+
+DAY, RUN = "2026-01-01", "0123456789abcdef"
+MIDNIGHT = "at 2026-01-02T00:00:00+00:00"
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+def quotas(store: MemoryStore, table: QuotaTable, team: str = "red", role: str = "") -> TeamQuotas:
+    viewer = Viewer(Owner("somebody", team), role == "admin")
+    return TeamQuotas(store, FakeClock(), Ownership(lambda: viewer), lambda: table)
+
+
+async def test_without_a_limit_nothing_is_stored(store: MemoryStore) -> None:
+    ours = quotas(store, QuotaTable({"blue": TeamLimits(0, 0, 0, 0)}))
+    assert await ours.admit_run(RUN) is None
+    await ours.admit_bytes("a" * 64, 1 << 40)
+    assert await ours.uses() == []
+    assert store.objects == {}
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "message"),
+    [
+        (TeamLimits(calls_a_day=5), Spending(5, 0), "5 of 5 calls a day"),
+        (TeamLimits(calls_a_day=5, tokens_a_day=90), Spending(4, 99), "99 of 90 tokens a day"),
+    ],
+)
+async def test_a_day_is_over_at_midnight(
+    store: MemoryStore, limits: TeamLimits, spent: Spending, message: str
+) -> None:
+    ours = quotas(store, QuotaTable(default=limits))
+    assert await ours.admit_run(RUN) == DayQuota("red", limits.calls_a_day, limits.tokens_a_day)
+    await write_spent(store, "red", DAY, "a-process", spent)
+    await write_spent(store, "red", "2025-12-31", "a-process", Spending(1, 1))
+    await write_spent(store, "red.other", DAY, "a-process", Spending(1, 1))
+    with pytest.raises(BackendOverloaded) as refused:
+        await ours.admit_run(RUN)
+    assert str(refused.value) == f"the quota of team red: {message}; it frees {MIDNIGHT}"
+    assert refused.value.retry_after == 86_400
+    assert await quotas(store, QuotaTable(default=limits), "blue").admit_run(RUN)
+
+
+async def test_starts_that_come_together_take_one_place(store: MemoryStore) -> None:
+    # Of a run that is stored; one that is not, nobody has begun.
+    for number in range(2):
+        await note_start(run_store(store, str(number) * 16), Terms(), FakeClock().now())
+    store.after = gate = Gate("get", "teams/running/red.json", first=True)
+    first = asyncio.create_task(take_place(store, "red", "0" * 16, 1))
+    await gate.reached.wait()
+    assert await take_place(store, "red", "1" * 16, 1)
+    gate.opened.set()
+    assert not await first
+
+
+async def test_pushes_that_come_together_take_no_more_than_there_is(store: MemoryStore) -> None:
+    ours = quotas(store, QuotaTable(default=TeamLimits(bytes_stored=10)))
+    pushes = (ours.admit_bytes(digit * 64, 6) for digit in "aab")
+    results = await asyncio.gather(*pushes, return_exceptions=True)
+    assert results[:2] == [None, None]
+    assert str(results[2]).startswith("the quota of team red: 6 of 10 bytes stored; it frees when")
+    assert [each.used for each in await ours.uses()] == [6]
+
+
+async def test_an_administrator_sees_all_teams_and_others_their_own(store: MemoryStore) -> None:
+    limits = TeamLimits(tokens_a_day=7, bytes_stored=9)
+    table = QuotaTable({"green": TeamLimits(runs_at_once=2)}, limits)
+    await write_spent(store, "blue", DAY, "a-process", Spending(1, 3))
+    await note_stored(store, "a.b", "c" * 64, 5)
+    frees = {"tokens_a_day": MIDNIGHT, "bytes_stored": "when an administrator raises it"}
+
+    def both(team: str, tokens: int, size: int) -> list[QuotaUse]:
+        used = {"tokens_a_day": (tokens, 7), "bytes_stored": (size, 9)}
+        return [QuotaUse(team, name, *each, frees[name]) for name, each in used.items()]
+
+    green = QuotaUse("green", "runs_at_once", 0, 2, "when one of them ends")
+    everything = [*both("a.b", 0, 5), *both("blue", 3, 0), green, *both("red", 0, 0)]
+    assert await quotas(store, table, "red", "admin").uses() == everything
+    assert await quotas(store, table, "red").uses() == both("red", 0, 0)
+    assert await quotas(store, table, "green").uses() == [green]
+
+
+@pytest.mark.parametrize("quota", [None, DayQuota("red", 0, None), DayQuota("red", None, 7)])
+async def test_a_start_keeps_its_quota(store: MemoryStore, quota: DayQuota | None) -> None:
+    run = run_store(store, RUN)
+    await note_start(run, Terms(quota=quota), FakeClock().now())
+    assert (await read_starts(run)).terms.quota == quota
+
+
+@pytest.mark.parametrize("fields", [3, {"calls": 1}, {"team": "red", "calls": "x"}, ["red"]])
+def test_what_is_no_quota(fields: object) -> None:
+    with pytest.raises(InvalidInput, match="not the quota of a team"):
+        DayQuota.from_json(fields)
