@@ -86,7 +86,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data": ("data:app", "Datasets of an installation."),
     "quota": (
         "quota:quota",
-        "Show what your team uses of its quotas; administrators see all teams.",
+        "Show your team's use of quotas; administrators see all.",
     ),
     "dead-letters": (
         "dead_letters:app",

@@ -15,7 +15,7 @@ from caliper.local.installation import open_gateway
 
 
 def quota(server: Server, json: Json = False) -> int:
-    """Show what your team uses of its quotas; administrators see all teams.
+    """Show your team's use of quotas; administrators see all.
 
     Days are in UTC. Only what has a limit is counted.
     """
