@@ -69,6 +69,7 @@ LONG = {
     "services/test_one_process.py": "runs again what pipeline has the rules of",
     "services/test_pages.py": "runs twice what adapters/pages has the rules of",
     "services/test_python_api.py": "runs twice what library has the rules of",
+    "services/test_quotas.py": "evaluates for three teams; pipeline has the rules",
     "services/test_running_runs.py": "looks at runs that take their time",
     "services/test_traces.py": "runs whole evaluations to be traced",
     "serving/test_upload_memory.py": "uploads 80 MB from a Python of its own, for its memory",
