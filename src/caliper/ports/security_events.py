@@ -1,4 +1,4 @@
-"""Refused calls and signatures of stored replies, as telemetry counts them."""
+"""Refused calls and messages, and signatures of stored replies, as telemetry counts them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,30 @@ class UnverifiedReply(Event):
     """Stored replies were not used because of their signature."""
 
     signature: Signature
+
+
+class Refusal(StrEnum):
+    """Why a message about a run is not entered."""
+
+    UNDECODABLE = "undecodable"
+    UNSIGNED = "unsigned"
+    FORGED = "forged"
+    SENDER = "sender"
+    """Its sender may not send it."""
+    KEY = "key"
+    """It is about something else than its key says."""
+    PLAN = "plan"
+    """The plan of its run has no such question about the sample."""
+    SCORE = "score"
+    """The question cannot have this outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRefused(Event):
+    """A message about a run was not entered."""
+
+    topic: str
+    reason: Refusal
 
 
 @dataclass(frozen=True, slots=True)

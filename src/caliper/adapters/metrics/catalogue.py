@@ -98,6 +98,11 @@ UNVERIFIED = _counter(
     "Stored replies not used because of their signature, by object",
     ("signature",),
 )
+REFUSED_MESSAGES = _counter(
+    "caliper_refused_messages_total",
+    "Verdicts and events that the aggregator did not enter; its log names the sender",
+    ("topic", "reason"),
+)
 DEAD_LETTERS = _counter("caliper_dead_letters_total", "Jobs set aside", ("topic", "reason"))
 REBALANCES = _counter(
     "caliper_rebalances_total",
