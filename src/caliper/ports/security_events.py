@@ -1,4 +1,4 @@
-"""Refused calls and messages, and signatures of stored replies, as telemetry counts them."""
+"""Refused calls and messages, and signatures of stored objects, as telemetry counts them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from caliper.ports.telemetry import Event
 
 
 class Signature(StrEnum):
-    """Why a stored reply is not used."""
+    """Why a stored object is not used."""
 
     MISSING = "missing"
     WRONG = "wrong"
@@ -17,7 +17,7 @@ class Signature(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedReply(Event):
-    """Stored replies were not used because of their signature."""
+    """A stored reply, or an object of a run, was not used because of its signature."""
 
     signature: Signature
 

@@ -17,7 +17,7 @@ from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.signed_replies import SignedReplies
+from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.pipeline.work.log_subject import subject_ids
 from caliper.pipeline.work.signed_messages import SignedStream
 from caliper.ports.clock import Clock
@@ -73,7 +73,7 @@ class Ground:
         """
         if not keys:
             return self
-        return replace(self, store=SignedReplies(self.store, keys, self.telemetry, _run_of_task))
+        return replace(self, store=SignedObjects(self.store, keys, self.telemetry, _run_of_task))
 
     def with_sender(self, sender: str, key: bytes | None) -> Ground:
         """The same infrastructure; in its `stream`, verdicts and events are signed if there is a
