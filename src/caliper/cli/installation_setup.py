@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from caliper.cli.audit_lines import audit_line
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -110,9 +111,11 @@ def apply_topics(
     access = brokers(kafka)
     copies = -1 if replication is None else replication
     known = stream_users(Path(users)) if users else []
-    changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
-    if known:
-        changes += kafka_users.apply_stream_users(access, known)
+    with audit_line("topics apply", kafka) as record:
+        changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
+        if known:
+            changes += kafka_users.apply_stream_users(access, known)
+        record.object = "; ".join(changes)
     return _show(changes, json=json, quiet=quiet)
 
 
@@ -135,9 +138,11 @@ def apply_storage(
     known = store_users(Path(users), settings.store_bucket, places) if users else []
     with name_store_errors(settings, "--store"):
         access = store_access(settings)
-        changes = bucket.apply_storage(access)
-        if known:
-            changes += minio_users.apply_store_users(access, known)
+        with audit_line("storage apply", settings.store_bucket) as record:
+            changes = bucket.apply_storage(access)
+            if known:
+                changes += minio_users.apply_store_users(access, known)
+            record.object = "; ".join(changes)
     return _show(changes, json=json, quiet=quiet)
 
 
