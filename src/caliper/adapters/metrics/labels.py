@@ -83,7 +83,7 @@ LABELS = (
         tuple(str(reason) for reason in Reason if reason is not Reason.NOT_DRAWN),
         "of unscored verdicts; retries and dead letters have an error such as "
         "`backend_overloaded`, or `internal` for a defect; refused calls a status such as "
-        f"`permission_denied`, refused messages {', '.join(f'`{each}`' for each in Refusal)}",
+        f"`permission_denied`, refused messages one such as `{Refusal.FORGED}`",
     ),
     Label("signature", tuple(map(str, Signature)), "", closed=True),
     Label(
