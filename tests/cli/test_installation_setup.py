@@ -1,5 +1,6 @@
 """Topics and buckets, applied to real servers."""
 
+import json
 import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -30,10 +31,15 @@ def test_a_bucket_is_made_once(tmp_path: Path, minio: str) -> None:
     bucket = f"caliper-{uuid.uuid4().hex[:8]}"
     caliper, endpoint = storing(tmp_path, minio, bucket)
     apply = ("storage", "apply", "--store", endpoint)
-    made = caliper(*apply, "--json", code=0).told["changes"]
+    ended = caliper(*apply, "--json", code=0)
+    made = ended.told["changes"]
     assert made[0] == f"created bucket {bucket}"
     assert len(made) == 1 + len(EXPIRE)
-    assert caliper(*apply, code=0).out.strip() == NOTHING
+    line = json.loads(ended.err)
+    assert (line["method"], line["outcome"]) == ("caliper storage apply", "OK")
+    assert line["object"] == "; ".join(made)
+    again = caliper(*apply, code=0)
+    assert (again.out.strip(), again.err) == (NOTHING, "")
 
 
 def test_what_is_no_address_is_bad_input_and_nobody_there_trouble(
@@ -41,7 +47,11 @@ def test_what_is_no_address_is_bad_input_and_nobody_there_trouble(
 ) -> None:
     nobody = f"127.0.0.1:{free_ports(1)[0]}"
     assert "host:port" in caliper("topics", "apply", "--kafka", "here", code=2).err
-    assert nobody in caliper("topics", "apply", "--kafka", nobody, code=4).err
+    line, said = caliper("topics", "apply", "--kafka", nobody, code=4).err.split("\n", 1)
+    assert nobody in said
+    audit = json.loads(line)
+    assert (audit["method"], audit["object"]) == ("caliper topics apply", nobody)
+    assert audit["outcome"] == "UNAVAILABLE"
     storing_there, _ = storing(tmp_path, "http://me:secret@here:1", "any")
     assert "endpoint" in storing_there("storage", "apply", "--store", "folder", code=2).err
     refused = storing_there("storage", "apply", "--store", f"http://{nobody}", code=4)

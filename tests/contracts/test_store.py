@@ -21,7 +21,7 @@ from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
 from caliper.pipeline.store.packed_store import PackedStore
-from caliper.pipeline.store.signed_replies import SignedReplies
+from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -136,12 +136,12 @@ def test_a_directory_holds_what_was_put(
     assert list(found) == sorted(objects)
 
 
-class TestSignedReplies(StoreContract):
-    kind = SignedReplies
+class TestSignedObjects(StoreContract):
+    kind = SignedObjects
 
     @pytest.fixture
     def store(self) -> ObjectStore:
-        return SignedReplies(MemoryStore(), [b"key"], SILENT, str)
+        return SignedObjects(MemoryStore(), [b"key"], SILENT, str)
 
 
 class TestUnwrittenStore(StoreContract):

@@ -18,6 +18,7 @@ from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
 from caliper.adapters.cluster.recipes import SERVING
+from caliper.pipeline.work.signed_messages import SENDERS
 from caliper.serving.tokens import Caller, Role, TokenFile
 from caliper.wiring.bootstrap import BootstrapSettings
 from caliper.wiring.settings import variable
@@ -43,7 +44,12 @@ def test_every_secret_is_there_with_what_it_holds() -> None:
 
 def _expanded(names: str) -> Iterator[str]:
     """The names in a cell of the table."""
-    ends = {"kafka-USER": STREAM_GRANTS, "store-USER": STORE_GRANTS, "tls-SERVER": SERVING}
+    ends = {
+        "kafka-USER": STREAM_GRANTS,
+        "sender-USER": set(SENDERS) - {"aggregator"},
+        "store-USER": STORE_GRANTS,
+        "tls-SERVER": SERVING,
+    }
     for name in re.findall("`caliper-([a-zA-Z-]+)`", names):
         prefix = name.rstrip(string.ascii_uppercase)
         yield from (f"caliper-{prefix}{end}" for end in ends.get(name, [""]))

@@ -32,11 +32,13 @@ from caliper.pipeline.planning.publisher import CAPTION_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt
 from caliper.ports.stages import Scores
-from caliper.ports.storage import ReportSink
+from caliper.ports.storage import ObjectStore, ReportSink
+from caliper.ports.telemetry import SILENT
 from caliper.wiring.roles import JobFilter
 
 SAMPLES, QUESTIONS = 3, 2
@@ -93,11 +95,14 @@ async def ignore_usage(_: ExamineJob | CaptionJob) -> None: ...
 class Installation:
     """Gateway, planner, reader and aggregator, whose messages wait until `work` is called.
 
-    It is its own score board.
+    It is its own score board. With `keys` its services sign what they store.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *keys: bytes) -> None:
         self.store, self.clock = MemoryStore(), FakeClock()
+        self.view: ObjectStore = self.store
+        if keys:
+            self.view = SignedObjects(self.store, keys, SILENT, str)
         self.stream = MemoryStream()
         self.jobs = {topic: self.stream.consumer(topic, "all") for topic in TOPICS}
         self.log: list[Record] = []
@@ -105,7 +110,7 @@ class Installation:
 
     async def begin(self) -> None:
         """Start all services anew, as after a crash."""
-        store, book = self.store, RunBook(self.store, self.clock)
+        store, book = self.view, RunBook(self.view, self.clock)
         supplies = FileSupplies({"captionqa": runs.sources(ROWS, None)})
         outside = Outside(store, self.stream, CODEC, self.clock, supplies, Stages(), self)
         self.gateway = Gateway(outside, book)

@@ -27,6 +27,7 @@ from caliper.core.messages import (
     event_key,
 )
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
+from caliper.core.question import Item
 from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
@@ -38,6 +39,8 @@ from caliper.pipeline.reports.report_files import ReportFiles, SinksOf
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import note_cancel, run_store
 from caliper.pipeline.work.log_subject import subject_ids
+from caliper.pipeline.work.signed_messages import Signatures
+from caliper.ports.telemetry import SILENT, Telemetry
 
 CODEC = ProtobufCodec()
 CAPTIONS = {"captionqa": {"nat_000": "a green thing", "nat_001": "two red things there"}}
@@ -69,10 +72,29 @@ def verdict(index: int, score: int | None = None, reply: str = "") -> Verdict:
     return Verdict(index, outcome, Evidence(reply))
 
 
-def verdicts_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> Record:
-    message = Verdicts(run.spec.run_id, "captionqa", "nat", tuple(verdicts))
-    key = f"{message.run}/captionqa/nat"
+def messages_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> list[Record]:
+    """One record per sample that the verdicts are about, as the examiners send them."""
+    samples: dict[Item, list[Verdict]] = {}
+    items = {index: item for item in run.items for index, _, _ in item.positions()}
+    for each in verdicts:
+        # What is of no plan is told of its first sample.
+        samples.setdefault(items.get(each.index, run.items[0]), []).append(each)
+    return [
+        _record(run, item, tuple(found), offset + place)
+        for place, (item, found) in enumerate(samples.items())
+    ]
+
+
+def _record(run: Planned, item: Item, verdicts: tuple[Verdict, ...], offset: int) -> Record:
+    message = Verdicts(run.spec.run_id, item.benchmark, item.sample, verdicts)
+    key = f"{message.run}/{message.benchmark}/{message.sample}"
     return Record(0, offset, offset, Message(VERDICTS, key, CODEC.write(message)))
+
+
+def verdicts_of(run: Planned, verdicts: Iterable[Verdict], offset: int = 0) -> Record:
+    """A record of verdicts about one sample."""
+    (record,) = messages_of(run, verdicts, offset)
+    return record
 
 
 def event_of(
@@ -116,11 +138,19 @@ class House:
     sinks: SinksOf = lambda _, __: [JsonExport(), ParquetExport()]
     plain: SinksOf | None = None
     advance: Callable[[RunLedger], Awaitable[None]] | None = None
+    signatures: Signatures = field(default_factory=Signatures)
+    telemetry: Telemetry = SILENT
 
     def starting(self) -> Aggregator:
         """An aggregator that has not resumed yet."""
         files = ReportFiles(captions, self.sinks, plain=self.plain)
-        outlets = Outlets(self.announce, self.warn, advance=self.advance)
+        outlets = Outlets(
+            self.announce,
+            self.warn,
+            self.telemetry,
+            advance=self.advance,
+            signatures=self.signatures,
+        )
         return Aggregator(self.store, CODEC, self.clock, files, outlets, self.bounds)
 
     async def aggregator(self) -> Aggregator:

@@ -77,6 +77,7 @@ def samples(age: float, now: float) -> Iterator[Sample]:
     refused = {"method": "EvaluateService/StartEvaluation", "reason": "permission_denied"}
     yield "caliper_refused_calls_total", refused, 3
     yield "caliper_unverified_replies_total", {"signature": "missing"}, 2
+    yield "caliper_refused_messages_total", {"topic": "verdicts", "reason": "forged"}, 1
     for model, better in MODELS.items():
         yield "caliper_run_started_timestamp_seconds", {"model": model}, now - age + better
         for benchmark in FIGURES:

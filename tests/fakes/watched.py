@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import aiohttp
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import CAPTIONS, CODEC, House, stored_run, verdicts_of
+from tests.fakes.evaluations import CAPTIONS, CODEC, House, messages_of, stored_run
 from tests.fakes.runs import Planned
 from tests.fakes.stores import supplies
 
@@ -60,7 +60,7 @@ class Watched:
 
     async def tell(self, run: Planned, verdicts: Iterable[Verdict]) -> None:
         """Add verdicts as the stream does, and save them as the aggregator does periodically."""
-        await self.board.apply([verdicts_of(run, verdicts)])
+        await self.board.apply(messages_of(run, verdicts))
         await self.board.snapshot()
         await self.board.conclude()
 

@@ -7,6 +7,7 @@ from tests.fakes.evaluations import (
     House,
     cancel,
     event_of,
+    messages_of,
     scored,
     set_up,
     standalone,
@@ -156,7 +157,7 @@ async def test_an_end_is_reported_at_once_however_many_runs_there_are() -> None:
 async def test_a_better_report_of_the_same_end_waits_for_nobody_else() -> None:
     house, run, aggregator = await set_up(coverage_floor=0.5)
     await run_slowly(house, aggregator)
-    await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
+    await aggregator.apply(messages_of(run, [verdict(index) for index in range(SIZE)]))
     await aggregator.conclude()
     await aggregator.apply(scored(run))
     # Its own report took a few seconds; those of all runs together take twenty times as long.
@@ -216,7 +217,7 @@ async def finished() -> tuple[House, Planned, Aggregator]:
     house, run, aggregator = await set_up(coverage_floor=0.9)
     missing = [verdict(SIZE - 1), verdict(SIZE - 2)]
     rest = [verdict(index, 1) for index in range(SIZE - 2)]
-    await aggregator.apply([planned(run.spec.run_id, 1), verdicts_of(run, [*rest, *missing])])
+    await aggregator.apply([planned(run.spec.run_id, 1), *messages_of(run, [*rest, *missing])])
     await aggregator.conclude()
     return house, run, aggregator
 
@@ -272,7 +273,7 @@ async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: str | No
 async def test_a_first_start_that_is_heard_of_late_holds_nothing_up() -> None:
     _, run, aggregator = await set_up(coverage_floor=0.9)
     outcomes = [verdict(index) for index in range(SIZE)]
-    await aggregator.apply([verdicts_of(run, outcomes), planned(run.spec.run_id, 1)])
+    await aggregator.apply(messages_of(run, outcomes), planned(run.spec.run_id, 1))
     await aggregator.conclude()
     assert await state_of(aggregator, run.spec.run_id) is RunState.FINISHED
 

@@ -2,6 +2,7 @@
 certificates, tokens and users that services.bootstrap makes, and each service as its own user.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -11,17 +12,28 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from tests.fakes.command import Command, end, wait_for
+from tests.fakes.processes import until
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, answers, free_ports
 
 from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
+from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.envelopes import Message
+from caliper.core.messages import Verdicts
+from caliper.core.outcome import Scored, Verdict
+from caliper.pipeline.planning.publisher import VERDICTS
+from caliper.pipeline.work.signed_messages import SignedStream
+from caliper.wiring.grounds import kafka_access
+from caliper.wiring.service_settings import CaptionerSettings
 
 pytestmark = pytest.mark.components("Kafka", "MinIO")
 
@@ -62,6 +74,24 @@ class Place:
                 found[f"KAFKA_{key.upper()}_FILE"] = self.made(f"kafka-{name}", key)
         return found
 
+    def sender(self, name: str) -> dict[str, str]:
+        """What a service signs its messages with."""
+        if name == "aggregator":
+            return {"SENDERS_KEY_FILE": self.made("senders", "key")}
+        return {"SENDER_KEY_FILE": self.made(f"sender-{name}", "key")}
+
+    async def forge(self, run: str, key: bytes) -> None:
+        """Send a verdict of the judge about a run as the captioner, whose key this is."""
+        mine = {name.lower(): value for name, value in self.user("captioner").items()}
+        settings = CaptionerSettings(model="lexical", **mine)  # type: ignore[arg-type]
+        stream = KafkaStream(kafka_access(self.kafka, settings, "--kafka"))
+        verdicts = Verdicts(run, "captionqa", "nat", (Verdict(0, Scored(Fraction(1))),))
+        message = Message(VERDICTS, f"{run}/captionqa/nat", ProtobufCodec().write(verdicts))
+        try:
+            await SignedStream(stream, "judge", key).publish(message)
+        finally:
+            await stream.close()
+
     def command(self, role: str) -> Command:
         ours = {
             **(self.keys if role == "admin" else self.user("client")),
@@ -83,6 +113,8 @@ class Place:
             "TLS_KEY": self.made(tls, "tls.key"),
             "TOKENS": self.made("tokens", "tokens"),
             "LOG_FORMAT": "json",
+            "REPLIES_KEY_FILE": self.made("replies", "key"),
+            **self.sender(name),
             **settings,
         }
         prefix = f"CALIPER_{kind.upper()}_"
@@ -163,6 +195,10 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
         there = team(*EVALUATE, "--out", "there", "--server", server)
         assert (there.code, there.err) == (here.code, here.err)
         (listed,) = place.command("read")("runs", "--server", server, "--json", code=0).told
+        key = Path(place.made("sender-captioner", "key")).read_bytes()
+        asyncio.run(place.forge(listed["run"], key))
+        log = place.folder / "aggregator.log"
+        asyncio.run(until(lambda: "of 'judge': the signature is not of 'judge'" in log.read_text()))
     reports = [(place.folder / run / "report.json").read_bytes() for run in ("here", "there")]
     assert reports[0] == reports[1]
     assert listed["state"] == "complete"

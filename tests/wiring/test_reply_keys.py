@@ -6,9 +6,9 @@ import pytest
 from tests.fakes.packs import key
 
 from caliper.core.errors import InvalidInput
-from caliper.pipeline.store.signed_replies import SignedReplies
-from caliper.wiring.endpoint_settings import ReplySettings
+from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.wiring.grounds import ground_of
+from caliper.wiring.key_settings import ReplySettings
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -22,12 +22,19 @@ from caliper.wiring.settings import read_settings
 from caliper.wiring.suites_settings import SuitesSettings
 
 NEW, OLD = "n" * 64, "o" * 32
-HOLDERS = (GatewaySettings, CaptionerSettings, JudgeSettings, QaReaderSettings, SuitesSettings)
+HOLDERS = (
+    GatewaySettings,
+    CaptionerSettings,
+    JudgeSettings,
+    QaReaderSettings,
+    AggregatorSettings,
+    SuitesSettings,
+)
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for service in ("GATEWAY", "CAPTIONER", "JUDGE", "QA_READER", "SUITES"):
+    for service in ("GATEWAY", "CAPTIONER", "JUDGE", "QA_READER", "AGGREGATOR", "SUITES"):
         monkeypatch.setenv(f"CALIPER_{service}_REPLIES_KEY_FILE", str(tmp_path / "key"))
     monkeypatch.setenv("CALIPER_CAPTIONER_MODEL", "tgi:http://model:8080")
     held = tmp_path / "key"
@@ -44,7 +51,7 @@ async def test_services_that_ask_models_or_show_replies_sign_them(
     assert isinstance(settings, StoreSettings)
     assert settings.reply_keys() == (NEW.encode(), OLD.encode())
     ground = ground_of(settings, settings)
-    assert isinstance(ground.store, SignedReplies)
+    assert isinstance(ground.store, SignedObjects)
     await ground.store.put(key(1), b'{"replies":{}}')
     assert ground.whole is not None
     assert (await ground.whole.get(key(1)) or b"").startswith(b'{"mac":"')
@@ -52,8 +59,7 @@ async def test_services_that_ask_models_or_show_replies_sign_them(
         await close()
 
 
-def test_the_aggregator_needs_none_and_without_a_key_nothing_is_signed(tmp_path: Path) -> None:
-    assert not issubclass(AggregatorSettings, ReplySettings)
+def test_without_a_key_nothing_is_signed(tmp_path: Path) -> None:
     settings = JudgeSettings(kafka="127.0.0.1:1", store=str(tmp_path))
     ground = ground_of(settings, settings)
     assert ground.store is ground.whole

@@ -243,6 +243,13 @@ class Benchmark:
             fields = {**fields, "taxonomy": "\n".join(taxonomy[group])}
         return name, fields
 
+    def score_range(self, question: Question[Any]) -> tuple[Fraction, Fraction]:
+        """Return the least and greatest score of a question; if it is not judged, those of a
+        similarity.
+        """
+        scores = self.scores(question) or (Fraction(-1), Fraction(1))
+        return min(scores), max(scores)
+
     def direction(self, path: Path) -> Better | None:
         """Whether higher or lower is better for the figure at `path`; None if unknown."""
         if path[-1] in _COUNTS or path[-1].startswith(_SPREADS):

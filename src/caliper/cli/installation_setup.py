@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from caliper.cli.audit_lines import audit_line
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -34,8 +35,7 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers: host:port, separated by commas (TLS and user in "
-        "CALIPER_KAFKA_SECURITY and its like).",
+        help="Brokers: host:port, separated by commas (CALIPER_KAFKA_SECURITY etc.).",
     ),
 ]
 Partitions = Annotated[
@@ -61,7 +61,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="URL",
-        help="The S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET and its like).",
+        help="The S3 endpoint (CALIPER_STORE_BUCKET etc.).",
     ),
 ]
 # Text: a setting that is empty is as not given.
@@ -104,15 +104,16 @@ def apply_topics(
 ) -> int:
     """Create the topics, or correct their partitions and settings.
 
-    Says what was made or changed; applied once more it changes nothing. Topics of other names
-    are left alone, and no partition is ever taken away.
+    Prints the changes; a second call makes none. Other topics stay, and no partition is removed.
     """
     access = brokers(kafka)
     copies = -1 if replication is None else replication
     known = stream_users(Path(users)) if users else []
-    changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
-    if known:
-        changes += kafka_users.apply_stream_users(access, known)
+    with audit_line("topics apply", kafka) as record:
+        changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
+        if known:
+            changes += kafka_users.apply_stream_users(access, known)
+        record.object = "; ".join(changes)
     return _show(changes, json=json, quiet=quiet)
 
 
@@ -126,18 +127,19 @@ def apply_storage(
 ) -> int:
     """Create the bucket, or correct its lifecycle rules.
 
-    Says what was made or changed; applied once more it changes nothing. Only snapshots of the
-    aggregator expire, 14 days after the last was written: what runs rest on and the replies
-    of models stay until somebody deletes them. Other rules of the bucket are left alone.
+    Prints the changes; a second call makes none. Only snapshots of the aggregator expire, 14
+    days after the last one; runs and replies stay. Other rules of the bucket are kept.
     """
     settings = read_settings(ClientSettings, store=store)
     places = tuple(filter(None, checkpoints.split(",")))
     known = store_users(Path(users), settings.store_bucket, places) if users else []
     with name_store_errors(settings, "--store"):
         access = store_access(settings)
-        changes = bucket.apply_storage(access)
-        if known:
-            changes += minio_users.apply_store_users(access, known)
+        with audit_line("storage apply", settings.store_bucket) as record:
+            changes = bucket.apply_storage(access)
+            if known:
+                changes += minio_users.apply_store_users(access, known)
+            record.object = "; ".join(changes)
     return _show(changes, json=json, quiet=quiet)
 
 

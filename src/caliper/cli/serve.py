@@ -35,8 +35,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="The store: a directory, or an S3 endpoint (bucket and keys in CALIPER_STORE_BUCKET "
-        "and its like).",
+        help="The store: a directory, or an S3 endpoint (CALIPER_STORE_BUCKET etc.).",
     ),
 ]
 Kafka = Annotated[
@@ -44,8 +43,7 @@ Kafka = Annotated[
     typer.Option(
         "--kafka",
         metavar="SERVERS",
-        help="Bootstrap servers of Kafka, instead of jobs in memory (TLS and user in "
-        "CALIPER_KAFKA_SECURITY and its like).",
+        help="Brokers, instead of jobs in memory (CALIPER_KAFKA_SECURITY etc.).",
     ),
 ]
 Judge = Annotated[

@@ -1,4 +1,4 @@
-"""Refused calls and signatures of stored replies, as telemetry counts them."""
+"""Refused calls and messages, and signatures of stored objects, as telemetry counts them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from caliper.ports.telemetry import Event
 
 
 class Signature(StrEnum):
-    """Why a stored reply is not used."""
+    """Why a stored object is not used."""
 
     MISSING = "missing"
     WRONG = "wrong"
@@ -17,9 +17,33 @@ class Signature(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedReply(Event):
-    """Stored replies were not used because of their signature."""
+    """A stored reply, or an object of a run, was not used because of its signature."""
 
     signature: Signature
+
+
+class Refusal(StrEnum):
+    """Why a message about a run is not entered."""
+
+    UNDECODABLE = "undecodable"
+    UNSIGNED = "unsigned"
+    FORGED = "forged"
+    SENDER = "sender"
+    """Its sender may not send it."""
+    KEY = "key"
+    """It is about something else than its key says."""
+    PLAN = "plan"
+    """The plan of its run has no such question about the sample."""
+    SCORE = "score"
+    """The question cannot have this outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRefused(Event):
+    """A message about a run was not entered."""
+
+    topic: str
+    reason: Refusal
 
 
 @dataclass(frozen=True, slots=True)

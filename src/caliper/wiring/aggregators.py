@@ -29,6 +29,7 @@ from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.plan import Captions
+from caliper.pipeline.work.signed_messages import Signatures
 from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
@@ -49,14 +50,18 @@ _LOG = logging.getLogger(__name__)
 
 
 def aggregator_parts(
-    ground: Ground, media_limits: MediaLimits | None = None, ownership: Ownership | None = None
+    ground: Ground,
+    media_limits: MediaLimits | None = None,
+    ownership: Ownership | None = None,
+    signatures: Signatures | None = None,
 ) -> tuple[ServiceParts, ScoreBoard]:
     """The aggregator and its score board. Several in an installation share the runs.
     `media_limits` are those of the media in reports. Without `ownership`, every caller sees the
-    scores of every run, as the gateway has to.
+    scores of every run, as the gateway has to, and without `signatures`, messages need none.
     """
     clock, telemetry = ground.clock, ground.telemetry
-    files, outlets = _report_files(ground, media_limits or MediaLimits()), _outlets(ground)
+    files = _report_files(ground, media_limits or MediaLimits())
+    outlets = _outlets(ground, signatures or Signatures())
     index, logs = SlotIndex(ground.runs), SharedLog(ground.logs)
     seats = Seats(ground.store, clock, lambda: dispatcher.weight)
     boards: list[Aggregator] = []
@@ -110,7 +115,7 @@ async def _follow(seats: Seats, follower: Follower) -> None:
     await follower.run()
 
 
-def _outlets(ground: Ground) -> Outlets:
+def _outlets(ground: Ground, signatures: Signatures) -> Outlets:
     async def announce(event: RunEnded) -> None:
         await ground.stream.publish(Message(RUNS, event_key(event), ground.codec.write(event)))
 
@@ -126,6 +131,7 @@ def _outlets(ground: Ground) -> Outlets:
         lambda kind, text: _LOG.warning("%s: %s", kind, text),
         ground.telemetry,
         advance=blocks.advance,
+        signatures=signatures,
     )
 
 

@@ -8,31 +8,10 @@ from pydantic import Field, SecretStr
 
 from caliper.core.errors import InvalidInput
 from caliper.wiring.endpoint_tokens import EndpointTokens, NamedToken
+from caliper.wiring.key_settings import ReplySettings
 from caliper.wiring.models import Access
-from caliper.wiring.settings import Settings, variable
+from caliper.wiring.settings import variable
 from caliper.wiring.specs import encrypted
-
-_SHORTEST_KEY = 32
-
-
-class ReplySettings(Settings):
-    """`replies_key` signs stored replies: keys of at least 32 characters, separated by white space.
-    The first signs, and all verify. Without keys, replies are neither signed nor verified.
-    """
-
-    replies_key: SecretStr | None = None
-    replies_key_file: Path | None = None
-
-    def reply_keys(self) -> tuple[bytes, ...]:
-        """The keys that sign replies. Raises InvalidInput naming the variable for a short one."""
-        if self.replies_key is None:
-            return ()
-        keys = self.replies_key.get_secret_value().split()
-        if min(map(len, keys), default=0) < _SHORTEST_KEY:
-            name = "replies_key" if self.replies_key_file is None else "replies_key_file"
-            message = f"a key has fewer than {_SHORTEST_KEY} characters"
-            raise InvalidInput(message, file="environment", field=variable(type(self), name))
-        return tuple(key.encode() for key in keys)
 
 
 class AskingSettings(ReplySettings):

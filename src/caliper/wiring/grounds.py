@@ -17,8 +17,9 @@ from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.signed_replies import SignedReplies
+from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.pipeline.work.log_subject import subject_ids
+from caliper.pipeline.work.signed_messages import SignedStream
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -26,7 +27,7 @@ from caliper.ports.stream import JobStream, LogReader
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.endpoint_settings import ReplySettings
+from caliper.wiring.key_settings import ReplySettings, SenderSettings, VerifierSettings
 from caliper.wiring.settings import variable
 
 if TYPE_CHECKING:
@@ -72,7 +73,13 @@ class Ground:
         """
         if not keys:
             return self
-        return replace(self, store=SignedReplies(self.store, keys, self.telemetry, _run_of_task))
+        return replace(self, store=SignedObjects(self.store, keys, self.telemetry, _run_of_task))
+
+    def with_sender(self, sender: str, key: bytes | None) -> Ground:
+        """The same infrastructure; in its `stream`, verdicts and events are signed if there is a
+        key.
+        """
+        return self if key is None else replace(self, stream=SignedStream(self.stream, sender, key))
 
 
 def _run_of_task() -> str:
@@ -178,4 +185,7 @@ def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
         raise InvalidInput("bootstrap servers, host:port", file="environment", field=field)
     access = kafka_access(stream.kafka, stream, field, stream.kafka_session)
     keys = store.reply_keys() if isinstance(store, ReplySettings) else ()
-    return kafka_ground(open_store(store), access).with_reply_keys(keys)
+    ground = kafka_ground(open_store(store), access).with_reply_keys(keys)
+    if isinstance(stream, SenderSettings | VerifierSettings):
+        return ground.with_sender(stream.SENDER, stream.signing_key())
+    return ground

@@ -18,8 +18,10 @@ from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, Ka
 from caliper.core.errors import InvalidInput
 from caliper.core.owners import Sharing
 from caliper.lazy import lazy_module
+from caliper.pipeline.work.signed_messages import CAPTIONER, GATEWAY, JUDGE, QA_READER
 from caliper.serving.addresses import Address, refuse_remote
-from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings, ReplySettings
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.key_settings import SenderSettings, VerifierSettings
 from caliper.wiring.logs import LogSettings
 from caliper.wiring.settings import (
     PREFIX,
@@ -190,20 +192,24 @@ class StreamSettings(KafkaSettings):
 
 
 class CaptionerSettings(
-    EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
+    SenderSettings, EndpointSettings, MediaSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The captioner: CALIPER_CAPTIONER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}CAPTIONER_")
+    SENDER = CAPTIONER
 
     # Required: there are no rules that could caption.
     model: str
 
 
-class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
+class JudgeSettings(
+    SenderSettings, ExaminingSettings, StreamSettings, StoreSettings, ServerSettings
+):
     """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}JUDGE_")
+    SENDER = JUDGE
 
     tagger: str = "rules"
     embedder: str = "ngram"
@@ -214,13 +220,18 @@ class JudgeSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSett
         return self.model, self.embedder
 
 
-class QaReaderSettings(ExaminingSettings, StreamSettings, StoreSettings, ServerSettings):
+class QaReaderSettings(
+    SenderSettings, ExaminingSettings, StreamSettings, StoreSettings, ServerSettings
+):
     """The reader: CALIPER_QA_READER_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}QA_READER_")
+    SENDER = QA_READER
 
 
-class AggregatorSettings(MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings):
+class AggregatorSettings(
+    VerifierSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
+):
     """The aggregator: CALIPER_AGGREGATOR_..."""
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
@@ -248,7 +259,7 @@ class PeerSettings(Settings):
 
 
 class GatewaySettings(
-    ReplySettings, PeerSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
+    SenderSettings, PeerSettings, MediaLimitSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The gateway: CALIPER_GATEWAY_...
 
@@ -259,6 +270,7 @@ class GatewaySettings(
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")
+    SENDER = GATEWAY
 
     aggregator: str = "127.0.0.1:50055"
     captioner: str | None = None

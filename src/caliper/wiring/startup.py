@@ -104,7 +104,7 @@ def loaded_later(
 async def aggregator(settings: AggregatorSettings) -> ServiceParts:
     """The aggregator in its own process."""
     ground = ground_of(settings, settings)
-    parts, _ = aggregator_parts(ground, settings.media_limits())
+    parts, _ = aggregator_parts(ground, settings.media_limits(), signatures=settings.signatures())
     return with_metrics(parts, ground, settings)
 
 

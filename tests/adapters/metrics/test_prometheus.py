@@ -17,7 +17,13 @@ from caliper.adapters.metrics.page import PAGE, metrics_application
 from caliper.adapters.metrics.prometheus import Metrics, PrometheusTelemetry
 from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
-from caliper.ports.security_events import CallRefused, Signature, UnverifiedReply
+from caliper.ports.security_events import (
+    CallRefused,
+    MessageRefused,
+    Refusal,
+    Signature,
+    UnverifiedReply,
+)
 from caliper.ports.stream import Backlog
 from caliper.ports.telemetry import (
     AnchorsJudged,
@@ -93,6 +99,7 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         ReplyReceived(cached=True),
         ReplyReceived(cached=False),
         UnverifiedReply(Signature.WRONG),
+        MessageRefused("verdicts", Refusal.FORGED),
         GroupJoined("judge-jobs", Member({0: 7}, 2)),
     ]
     others: list[Event] = [

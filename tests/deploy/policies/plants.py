@@ -41,6 +41,7 @@ _BROKER = {COMPONENT: "broker"}
 _DIGEST = "sha256:" + "0a" * 32
 _MODELS = {"name": "key", "secret": {"secretName": "caliper-models"}}
 _REPLIES = {"name": "key", "secret": {"secretName": "caliper-replies"}}
+_SENDERS = {"name": "others", "secret": {"secretName": "caliper-senders"}}
 _MODELS_MOUNTED = {"name": "key", "mountPath": "/run/caliper/key"}
 
 PLANTS = (
@@ -143,8 +144,11 @@ PLANTS = (
     Plant("no_secrets_in_commands", container("kafka", "args", ["--x", "API_KEY=x"]), "tells a"),
     Plant("key_of_models_for_callers", pod("captioner", "volumes +", _MODELS), "captioner holds"),
     Plant("key_of_models_for_callers", _mount_key, "tgi-judge model holds"),
-    Plant("key_of_replies_for_services", pod("aggregator", "volumes +", _REPLIES), "aggregator"),
+    Plant("key_of_replies_for_services", pod("grafana", "volumes +", _REPLIES), "grafana"),
     Plant("key_of_replies_for_services", pod("judge", "volumes", []), "judge"),
+    Plant(
+        "keys_of_senders_for_their_services", pod("captioner", "volumes +", _SENDERS), "captioner"
+    ),
     Plant("requests_and_limits", container("judge", "resources limits cpu", None), "limits.cpu"),
     Plant(
         "requests_and_limits",

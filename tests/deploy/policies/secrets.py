@@ -29,7 +29,8 @@ _KEY_HOLDERS = {
     "tgi-judge": "proxy",
     "tgi-reader": "proxy",
 }
-_SIGNERS = {"gateway", "captioner", "judge", "qa-reader", "suites"}
+_SENDERS = {"gateway", "captioner", "judge", "qa-reader"}
+_SIGNERS = {*_SENDERS, "aggregator", "suites"}
 
 
 def no_secrets(objects: Sequence[Object]) -> Iterator[str]:
@@ -84,11 +85,23 @@ def key_of_models_for_callers(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def key_of_replies_for_services(objects: Sequence[Object]) -> Iterator[str]:
-    """Who asks models signs their replies, who shows them verifies them; nobody else could."""
+    """Who writes what is signed in the store, or reads it, has the key; nobody else could."""
     for pod in pods(objects):
         secrets = [volume.get("secret", {}).get("secretName") for volume in pod.volumes.values()]
         if ("caliper-replies" in secrets) != (pod.component in _SIGNERS):
             yield f"{pod.name} holds the key of replies, or lacks it"
+
+
+def keys_of_senders_for_their_services(objects: Sequence[Object]) -> Iterator[str]:
+    """Who signs messages has the key of its own name; only the aggregator has that of all."""
+    for pod in pods(objects):
+        secrets = {
+            volume.get("secret", {}).get("secretName", "") for volume in pod.volumes.values()
+        }
+        held = {name for name in secrets if name.startswith("caliper-sender")}
+        wanted = {f"caliper-sender-{pod.component}"} if pod.component in _SENDERS else set()
+        if held != ({"caliper-senders"} if pod.component == "aggregator" else wanted):
+            yield f"{pod.name} holds another sender's key, or lacks its own"
 
 
 def _tells(name: str, value: str) -> bool:

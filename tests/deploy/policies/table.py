@@ -48,6 +48,7 @@ RULES = (
     Rule("No secret is a word of a command.", secrets.no_secrets_in_commands),
     Rule("The models' key is for callers and proxies.", secrets.key_of_models_for_callers),
     Rule("The replies' key is for who asks or shows.", secrets.key_of_replies_for_services),
+    Rule("A sender's key is its own.", secrets.keys_of_senders_for_their_services),
     Rule("Every container has requests and limits.", containers.requests_and_limits),
     Rule("Nobody is root, and users are numbers.", containers.numeric_non_root),
     Rule("System calls are filtered.", containers.seccomp),

@@ -11,6 +11,7 @@ from tests.fakes.evaluations import (
     SIZE,
     House,
     event_of,
+    messages_of,
     scored,
     set_up,
     standalone,
@@ -57,8 +58,9 @@ async def test_whatever_befalls_it_the_report_is_that_of_one_process(
     house = House(bounds=Bounds(idle=IDLE))
     both = [await stored_run(house.store, name) for name in ("ours", "theirs")]
     log = [
-        verdicts_of(both[which], [stock[one] for one in chosen], 0)
+        record
         for which, chosen in life[0]
+        for record in messages_of(both[which], [stock[one] for one in chosen])
     ]  # fmt: skip
     fates = [*life[1], *("" for _ in range(len(log) + 6))]
     # One run has all its outcomes early, so that what comes late is better or no news.
@@ -133,7 +135,7 @@ async def test_a_late_better_outcome_rewrites_the_report() -> None:
 
 async def test_a_late_outcome_finds_a_run_that_was_forgotten() -> None:
     house, run, aggregator = await set_up(House(bounds=Bounds(idle=IDLE)))
-    records = [verdicts_of(run, [verdict(index) for index in range(SIZE)])]
+    records = messages_of(run, [verdict(index) for index in range(SIZE)])
     await aggregator.apply(records)
     await aggregator.conclude()
     house.clock.seconds += IDLE
@@ -148,7 +150,7 @@ async def test_a_late_outcome_finds_a_run_that_was_forgotten() -> None:
 
 async def test_news_that_the_last_one_knew_is_told_by_the_next() -> None:
     house, run, aggregator = await set_up()
-    await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
+    await aggregator.apply(messages_of(run, [verdict(index) for index in range(SIZE)]))
     await aggregator.conclude()
     await aggregator.apply(scored(run))
     await aggregator.snapshot()
@@ -158,7 +160,7 @@ async def test_news_that_the_last_one_knew_is_told_by_the_next() -> None:
 
 async def test_news_that_only_the_segments_know_is_told() -> None:
     house, run, aggregator = await set_up(House(bounds=Bounds(idle=0)))
-    await aggregator.apply([verdicts_of(run, [verdict(index) for index in range(SIZE)])])
+    await aggregator.apply(messages_of(run, [verdict(index) for index in range(SIZE)]))
     await aggregator.conclude()
     await aggregator.snapshot()
     await aggregator.apply(scored(run))
@@ -177,7 +179,7 @@ async def test_other_words_for_the_same_scores_are_no_news() -> None:
     await aggregator.apply(scored(run))
     await aggregator.conclude()
     before = house.file(run, "verdicts.parquet")
-    await aggregator.apply([verdicts_of(run, [verdict(0, 0, "a")])])
+    await aggregator.apply(messages_of(run, [verdict(0, 0, "a")]))
     await aggregator.conclude()
     assert len(house.announced) == 1
     assert house.file(run, "verdicts.parquet") != before
@@ -227,9 +229,9 @@ async def test_poison_is_counted_and_passed_over() -> None:
     ]
     await aggregator.apply(poison)
     assert aggregator.troubles == {
-        Trouble.UNDECODABLE: 5, Trouble.UNKNOWN_RUN: 2, Trouble.FOREIGN_INDEX: 1
+        Trouble.REFUSED: 6, Trouble.UNKNOWN_RUN: 2
     }  # fmt: skip
-    job = {"run": run.spec.run_id, "benchmark": "captionqa", "sample": "nat"}
+    job = {"run": run.spec.run_id, "benchmark": "captionqa", "sample": "nat_000"}
     strange = {"run": stranger.spec.run_id}
     assert house.subjects == [{}, {}, {}, {}, {}, job | strange, strange, job]
     await aggregator.apply(scored(run))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from tests.fakes.evaluations import CODEC, standalone, verdicts_of
+from tests.fakes.evaluations import CODEC, messages_of, standalone
 from tests.fakes.runs import Planned
 from tests.fakes.workshop import CORRECT, Workshop
 
@@ -77,7 +77,7 @@ def asked(shop: Workshop) -> set[int]:
 async def as_in_one_process(run: Planned, drawn: set[int] = DRAWN) -> tuple[bytes, bytes]:
     rest = set(range(SAMPLES)) - drawn
     verdicts = [*(Verdict(i, CORRECT) for i in drawn), *(Verdict(i, UNDRAWN) for i in rest)]
-    return await standalone(run, [verdicts_of(run, verdicts)])
+    return await standalone(run, messages_of(run, verdicts))
 
 
 def written(shop: Workshop, run: Planned) -> tuple[bytes | None, bytes | None]:

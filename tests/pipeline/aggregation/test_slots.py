@@ -59,7 +59,7 @@ async def test_what_belongs_to_no_run_is_reported_by_one_slot() -> None:
         aggregator = await house.aggregator()
         await aggregator.apply([*scored(unknown)[:1], garbage])
         warned.append(house.warned)
-    assert warned == [[Trouble.UNKNOWN_RUN, Trouble.UNDECODABLE], [], [], []]
+    assert warned == [[Trouble.UNKNOWN_RUN, Trouble.REFUSED], [], [], []]
 
 
 async def test_a_run_that_is_stored_after_it_was_asked_for_is_found_by_its_event() -> None:

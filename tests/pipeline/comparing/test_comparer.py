@@ -5,7 +5,14 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 import pytest
 from tests.fakes import runs
 from tests.fakes.clock import PATIENCE, FakeClock
-from tests.fakes.evaluations import CAPTIONS, House, cancel, stored_run, verdict, verdicts_of
+from tests.fakes.evaluations import (
+    CAPTIONS,
+    House,
+    cancel,
+    messages_of,
+    stored_run,
+    verdict,
+)
 from tests.fakes.runs import Planned
 from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.stuffing import stuffed
@@ -66,7 +73,7 @@ async def ran(
     house = House(store)
     aggregator = await house.aggregator()
     told = [verdict(index, score, f"{name} {index}") for index, score in enumerate(scores)]
-    await aggregator.apply([verdicts_of(run, told)])
+    await aggregator.apply(messages_of(run, told))
     await aggregator.snapshot()
     await aggregator.conclude()
     return run
@@ -200,7 +207,7 @@ async def test_a_cancelled_run_has_ended_and_says_so(
     run = await started(store, "cancelled", *ended.spec.benchmarks)
     house = House(store)
     aggregator = await house.aggregator()
-    await aggregator.apply([verdicts_of(run, [verdict(0, 0)])])
+    await aggregator.apply(messages_of(run, [verdict(0, 0)]))
     await cancel(house, run, aggregator)
     await aggregator.snapshot()
     house.clock.seconds += 600

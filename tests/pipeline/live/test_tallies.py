@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import CODEC, SIZE, House, event_of, stored_run, verdict, verdicts_of
+from tests.fakes.evaluations import (
+    CODEC,
+    SIZE,
+    House,
+    event_of,
+    messages_of,
+    stored_run,
+    verdict,
+)
 from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.adapters.exports.json import JsonExport
@@ -56,12 +64,12 @@ async def test_no_outcome_is_told_beside_captions_that_are_older() -> None:
     run = await stored_run(house.store)
     await board.apply([event_of(run, EventKind.PLAN, 1)])
     first = [verdict(index, None if index < 2 else 1) for index in range(SIZE)]
-    await board.apply([verdicts_of(run, first)])
+    await board.apply(messages_of(run, first))
     concluding = asyncio.create_task(board.conclude())
     await writing.reached.wait()
     # The captioner was away; now the caption is there, and judged.
     writing.captions["nat_000"] = "one two three four five six seven eight"
-    await board.apply([verdicts_of(run, [verdict(index, 1) for index in range(2)], 5)])
+    await board.apply(messages_of(run, [verdict(index, 1) for index in range(2)], 5))
     writing.gate.set()
     await concluding
     assert house.file(run) is None
@@ -76,7 +84,7 @@ async def test_a_report_waits_for_its_turn_and_waiting_costs_nothing() -> None:
     house, board = writing.house, writing.board
     run = await stored_run(house.store)
     first = [verdict(index, 1 if index else None) for index in range(SIZE)]
-    await board.apply([event_of(run, EventKind.PLAN, 1), verdicts_of(run, first)])
+    await board.apply([event_of(run, EventKind.PLAN, 1), *messages_of(run, first)])
     async with board.live.turn:
         concluding = asyncio.create_task(board.conclude())
         await writing.reached.wait()
@@ -86,7 +94,7 @@ async def test_a_report_waits_for_its_turn_and_waiting_costs_nothing() -> None:
     before = house.file(run)
     assert before is not None
     # So what changes is told at once, and not after a multiple of the minute.
-    await board.apply([verdicts_of(run, [verdict(0, 1)], 5)])
+    await board.apply(messages_of(run, [verdict(0, 1)], 5))
     await board.conclude()
     assert house.file(run) != before
 
@@ -97,10 +105,10 @@ async def test_a_dear_report_is_not_written_again_at_once() -> None:
     house, board = writing.house, writing.board
     run = await stored_run(house.store)
     first = [verdict(index, 1 if index else None) for index in range(SIZE)]
-    await board.apply([event_of(run, EventKind.PLAN, 1), verdicts_of(run, first)])
+    await board.apply([event_of(run, EventKind.PLAN, 1), *messages_of(run, first)])
     await board.conclude()
     before = house.file(run)
-    await board.apply([verdicts_of(run, [verdict(0, 1)], 5)])
+    await board.apply(messages_of(run, [verdict(0, 1)], 5))
     await board.conclude()
     assert house.file(run) == before
     house.clock.seconds += 600

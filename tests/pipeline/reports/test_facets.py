@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import House, stored_run, verdict, verdicts_of
+from tests.fakes.evaluations import House, messages_of, stored_run, verdict
 
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
@@ -26,7 +26,7 @@ def reader(house: House) -> RunReader:
 async def told(house: House, *scores: int | None) -> str:
     run = await stored_run(house.store)
     board = await house.aggregator()
-    await board.apply([verdicts_of(run, [verdict(*each) for each in enumerate(scores)])])
+    await board.apply(messages_of(run, [verdict(*each) for each in enumerate(scores)]))
     await board.snapshot()
     return run.spec.run_id
 
@@ -79,7 +79,7 @@ async def test_shards_without_what_is_wanted_are_passed_over(
     board = await house.aggregator()
     last = count - 1
     verdicts = [verdict(index, int(index == last)) for index in range(count)]
-    await board.apply([verdicts_of(run, verdicts)])
+    await board.apply(messages_of(run, verdicts))
     await board.snapshot()
     wanted = VerdictQuery(outcome="correct")
     found = await reader.verdicts(spec.run_id, wanted)

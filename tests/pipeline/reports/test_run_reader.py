@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from tests.fakes import runs
 from tests.fakes.clock import PATIENCE
-from tests.fakes.evaluations import House, cancel, event_of, stored_run, verdict, verdicts_of
+from tests.fakes.evaluations import (
+    House,
+    cancel,
+    event_of,
+    messages_of,
+    stored_run,
+    verdict,
+)
 from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.core.errors import NotReady
@@ -61,7 +68,7 @@ async def test_callers_who_leave_take_no_thread_along(house: House) -> None:
     run = await stored_run(house.store, "ours", await uncaptioned(house.store))
     board = await house.aggregator()
     for index in range(2):
-        await board.apply([verdicts_of(run, [verdict(index, 1, "x" * SEGMENT_BYTES)], index)])
+        await board.apply(messages_of(run, [verdict(index, 1, "x" * SEGMENT_BYTES)], index))
         await board.snapshot()
     begun = asyncio.Event()
     reader = reader_of(house, Counting(begun.set))
@@ -98,7 +105,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     house = House(store)
     run = await stored_run(store, "ours", await uncaptioned(store))
     board = await house.aggregator()
-    await board.apply([verdicts_of(run, [verdict(0, 1)])])
+    await board.apply(messages_of(run, [verdict(0, 1)]))
     await cancel(house, run, board)
     house.clock.seconds += 5
     await board.conclude()
@@ -108,7 +115,7 @@ async def test_a_report_is_of_one_moment_whoever_else_looks() -> None:
     asking = asyncio.create_task(reader.report(name, "report.md", partial=True))
     await missing.reached.wait()
     # More comes in, and somebody else has it entered into the run that the report is about.
-    await board.apply([verdicts_of(run, [verdict(index, 1) for index in range(1, 4)], 1)])
+    await board.apply(messages_of(run, [verdict(index, 1) for index in range(1, 4)], 1))
     await board.snapshot()
     house.clock.seconds += 10
     store.before = later = Gate("get", "verdicts/00000001.jsonl.gz")
@@ -161,7 +168,7 @@ async def test_a_page_reads_little_more_evidence_than_it_shows(
     run = await stored_run(house.store, "ours", runs.part(captions=captions, repeats=400))
     size = run.summary.questions
     board = await house.aggregator()
-    await board.apply([verdicts_of(run, [verdict(index, index % 2) for index in range(size)])])
+    await board.apply(messages_of(run, [verdict(index, index % 2) for index in range(size)]))
     await board.snapshot()
     read: list[int] = []
     evidence = Ledger.evidence

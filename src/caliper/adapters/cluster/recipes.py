@@ -21,6 +21,7 @@ from caliper.adapters.cluster.grants import (
     stream_secret,
 )
 from caliper.core.errors import InvalidInput
+from caliper.pipeline.work.signed_messages import AGGREGATOR, SENDERS, sender_key
 
 SERVING = (
     "gateway",
@@ -43,7 +44,7 @@ CALLERS = {
 }
 """The generated tokens, with the name and role of each in the token file."""
 AUTHORITY, CERTIFICATE, TOKENS = "caliper-ca", "caliper-ca-certificate", "caliper-tokens"
-_KEYSTORE = "keystore.pem"
+_KEYSTORE, _VERIFIER = "keystore.pem", "caliper-senders"
 
 Data = Mapping[str, bytes]
 """The content of a Secret, by file name."""
@@ -107,6 +108,8 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
         ),
         _random("caliper-models", "token"),
         _random("caliper-replies", "key"),
+        _random(_VERIFIER, "key"),
+        *(_sender(sender) for sender in SENDERS if sender != AGGREGATOR),
         _random("caliper-grafana", "password", user="admin"),
     )
 
@@ -169,6 +172,20 @@ def _random(name: str, *files: str, **known: str) -> SecretRecipe:
                 yield f"{file} is empty"
 
     return SecretRecipe(name, (*known, *files), make, faults)
+
+
+def _sender(sender: str) -> SecretRecipe:
+    """The key with which a service signs its messages."""
+
+    def keys(known: Known) -> list[bytes]:
+        return [sender_key(key, sender) for key in known[_VERIFIER]["key"].split()]
+
+    def faults(data: Data, known: Known) -> Iterator[str]:
+        if data["key"].strip() not in keys(known):
+            yield f"its key is not of {_VERIFIER}"
+
+    name = f"caliper-sender-{sender}"
+    return SecretRecipe(name, ("key",), lambda known: {"key": keys(known)[0]}, faults, (_VERIFIER,))
 
 
 def _authority(plan: SecretPlan, _: Known) -> Data:

@@ -95,8 +95,13 @@ ASKED = _counter(
 )
 UNVERIFIED = _counter(
     "caliper_unverified_replies_total",
-    "Stored replies not used because of their signature, by object",
+    "Stored objects not used because of their signature",
     ("signature",),
+)
+REFUSED_MESSAGES = _counter(
+    "caliper_refused_messages_total",
+    "Verdicts and events that were not entered; the log names the sender",
+    ("topic", "reason"),
 )
 DEAD_LETTERS = _counter("caliper_dead_letters_total", "Jobs set aside", ("topic", "reason"))
 REBALANCES = _counter(
@@ -203,6 +208,6 @@ SCORE_METRICS = (
     SNAPSHOT,
     ANCHOR,
 )
-SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE, REFUSED)
+SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE, REFUSED, REFUSED_MESSAGES)
 SUITE_METRICS = (SUITE_SCORE, SUITE_STEP)
 METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS, *SUITE_METRICS)

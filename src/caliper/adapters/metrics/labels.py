@@ -15,7 +15,7 @@ from caliper.pipeline.planning.publisher import (
     RUNS,
     VERDICTS,
 )
-from caliper.ports.security_events import Signature
+from caliper.ports.security_events import Refusal, Signature
 from caliper.ports.telemetry import JobEnd, Window
 
 
@@ -83,7 +83,7 @@ LABELS = (
         tuple(str(reason) for reason in Reason if reason is not Reason.NOT_DRAWN),
         "of unscored verdicts; retries and dead letters have an error such as "
         "`backend_overloaded`, or `internal` for a defect; refused calls a status such as "
-        "`permission_denied`",
+        f"`permission_denied`, refused messages one such as `{Refusal.FORGED}`",
     ),
     Label("signature", tuple(map(str, Signature)), "", closed=True),
     Label(

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
 from caliper.ports import telemetry as events
-from caliper.ports.security_events import CallRefused, Signature, UnverifiedReply
+from caliper.ports.security_events import CallRefused, MessageRefused, Signature, UnverifiedReply
 from caliper.ports.telemetry import Event, JobEnd, Window, reason_of
 from caliper.version import __version__
 
@@ -256,6 +256,9 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.ReplyReceived: _reply,
     UnverifiedReply: lambda to, _, event: to.counter(
         catalogue.UNVERIFIED, str(event.signature)
+    ).inc(),
+    MessageRefused: lambda to, _, event: to.counter(
+        catalogue.REFUSED_MESSAGES, event.topic, str(event.reason)
     ).inc(),
     events.VerdictsEntered: _verdicts,
     events.QuestionsCounted: _questions,

@@ -8,14 +8,16 @@ nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from caliper.core.envelopes import Record
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.messages import PlanMade, RunCancelled, RunEnded, Verdicts
+from caliper.core.messages import MessageValue, PlanMade, RunCancelled, RunEnded, Verdicts
 from caliper.core.outcome import UNDRAWN
 from caliper.pipeline.aggregation.conclusion import Conclusion
+from caliper.pipeline.aggregation.message_checks import check_event, check_key
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.offsets import LogOffsets, format_position
@@ -25,11 +27,15 @@ from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.reports.rolling_scores import changes_of
 from caliper.pipeline.work.log_subject import log_subject
+from caliper.pipeline.work.signed_messages import SENDER, Misfit
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
+from caliper.ports.security_events import MessageRefused, Refusal
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import RecordsApplied, SnapshotKept
+
+_Read = TypeVar("_Read")
 
 
 class Aggregator:
@@ -107,46 +113,51 @@ class Aggregator:
                     self.places.advance(record)
                     continue
                 with log_subject(record.message.key):
-                    if record.message.topic == VERDICTS:
-                        await self._verdicts(record)
-                    elif record.message.topic == RUNS:
-                        await self._event(record)
+                    await self._enter(record)
                     applied = RecordsApplied(record.timestamp / 1000)
                     self._outlets.telemetry.record(applied)
                 self.places.advance(record)
                 await self.table.make_room()
 
-    async def _verdicts(self, record: Record) -> None:
+    async def _enter(self, record: Record) -> None:
+        message = record.message
         try:
-            message = self._codec.read_verdicts(record.message.value)
-        except InvalidInput as error:
-            self.table.warn(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
-            return
+            sender = self._outlets.signatures.sender(message)
+            if message.topic == VERDICTS:
+                await self._verdicts(record, sender)
+            elif message.topic == RUNS:
+                await self._event(record, sender)
+        except Misfit as misfit:
+            self._outlets.telemetry.record(MessageRefused(message.topic, misfit.reason))
+            sent = message.headers.get(SENDER, "")
+            text = f"{format_position(record)} {message.key!r:.60} of {sent!r:.40}: {misfit}"
+            self.table.warn(Trouble.REFUSED, text)
+
+    async def _verdicts(self, record: Record, sender: str) -> None:
+        message = _decoded(self._codec.read_verdicts, record)
+        check_key(message, record.message.key)
         run = await self.table.find(message.run)
         if run is not None:
-            await self._merge(run, message, record)
+            await self._merge(run, message, record, sender)
         elif not self.table.is_lost(message.run):
             self._warn_unknown(record, message.run)
 
-    async def _merge(self, run: RunLedger, message: Verdicts, record: Record) -> None:
-        run.active_at = self._clock.monotonic()
+    async def _merge(self, run: RunLedger, message: Verdicts, record: Record, sender: str) -> None:
         try:
+            await self._outlets.plans.check(run, message, sender)
+            run.active_at = self._clock.monotonic()
             changes = await run.merge(message.verdicts)
             self.live.on_changes(run, message, record, changes)
             run.retries.difference_update(
                 verdict.index for verdict in message.verdicts if verdict.outcome != UNDRAWN
             )
-        except DataLoss as error:
+        except InvalidInput as error:
+            # An object of the run cannot be read.
             self.table.fail(run, error)
-        except InvalidInput as error:
-            self.table.warn(Trouble.FOREIGN_INDEX, f"{format_position(record)}: {error}")
 
-    async def _event(self, record: Record) -> None:
-        try:
-            event = self._codec.read_run_event(record.message.value)
-        except InvalidInput as error:
-            self.table.warn(Trouble.UNDECODABLE, f"{format_position(record)}: {error}")
-            return
+    async def _event(self, record: Record, sender: str) -> None:
+        event = _decoded(self._codec.read_run_event, record)
+        check_event(event, record.message.key, sender)
         if isinstance(event, RunEnded):
             self.table.note_end(event)
         if isinstance(event, RunEnded | RunCancelled):
@@ -209,3 +220,10 @@ class Aggregator:
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:
         return changes_of(partial(self.scores, run, wait=True), interval, self._clock)
+
+
+def _decoded(read: Callable[[MessageValue], _Read], record: Record) -> _Read:
+    try:
+        return read(record.message.value)
+    except InvalidInput as error:
+        raise Misfit(Refusal.UNDECODABLE, str(error)) from error

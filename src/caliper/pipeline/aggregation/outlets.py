@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from caliper.core.messages import RunEnded
+from caliper.pipeline.aggregation.message_checks import PlanCheck
 from caliper.pipeline.aggregation.slots import Slot
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.work.signed_messages import Signatures
 from caliper.ports.telemetry import SILENT, Telemetry
 
 
 class Trouble(StrEnum):
     """A fault in a message or in stored data. It is counted and skipped."""
 
-    UNDECODABLE = "undecodable"
     UNKNOWN_RUN = "unknown_run"
-    FOREIGN_INDEX = "foreign_index"
+    REFUSED = "refused"
     LOST = "lost"
 
 
@@ -27,7 +28,7 @@ class Outlets:
     """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
     reports a fault and must neither block nor raise, `telemetry` records events, `live` has the
     live scores of all slots, and `advance` publishes what a run that
-    ends once its answer is sure has to ask next.
+    ends once its answer is sure has to ask next. `signatures` and `plans` check what comes in.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
@@ -35,6 +36,8 @@ class Outlets:
     telemetry: Telemetry = SILENT
     live: LiveTallies = field(default_factory=LiveTallies)
     advance: Callable[[RunLedger], Awaitable[None]] | None = None
+    signatures: Signatures = field(default_factory=Signatures)
+    plans: PlanCheck = field(default_factory=PlanCheck)
 
 
 @dataclass(frozen=True, slots=True)

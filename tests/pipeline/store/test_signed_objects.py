@@ -13,7 +13,7 @@ from tests.fakes.telemetry import RecordedTelemetry
 from caliper.pipeline.store.pack_rows import LAST_GENERATION, Frame
 from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.packs import pack_key
-from caliper.pipeline.store.signed_replies import SignedReplies
+from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.ports.security_events import Signature, UnverifiedReply
 from caliper.ports.storage import ObjectStore
 
@@ -27,7 +27,7 @@ class Signed:
     def __init__(self, *keys: bytes, store: ObjectStore | None = None) -> None:
         self.telemetry, self.run = RecordedTelemetry(), ""
         self.below = MemoryStore()
-        self.view = SignedReplies(store or self.below, keys, self.telemetry, lambda: self.run)
+        self.view = SignedObjects(store or self.below, keys, self.telemetry, lambda: self.run)
 
     @property
     def refused(self) -> list[str]:

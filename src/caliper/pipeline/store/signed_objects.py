@@ -1,8 +1,11 @@
-"""Signed replies: whoever can write to the store still cannot say what a model replied.
+"""Signed objects: whoever can write to the store still cannot say what a model replied, nor what
+a run asks, captioned and found.
 
     {"mac":"<HMAC-SHA-256 of the object's key and the rest, hexadecimal>",...}
 
-An object under another job's key does not match either. Processes without a key ignore the field.
+An object under another key does not match either. Processes without a key ignore the field. The
+other objects of a run are bound by digests: its spec by its id, what ends it early by the spec, its
+plan by the summary, verdicts and report by the end.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -25,15 +29,17 @@ _LOG = logging.getLogger(__name__)
 _FIELD, _END = b'{"mac":"', b'",'
 _FIRST, _LAST = len(_FIELD), len(_FIELD) + 64
 _REST = _LAST + len(_END)
+_OF_RUN = re.compile(r"runs/[0-9a-f]{16}/(end\.json|plan/summary\.json|captions/.+)", re.ASCII)
 _RUNS = 1024
 """Runs that are remembered as logged: with more at once, some are logged again."""
 
 
-class SignedReplies(StoreView):
-    """A view of `store` in which replies without a valid signature do not exist.
+class SignedObjects(StoreView):
+    """A view of `store` in which replies without a valid signature do not exist, and signed objects
+    of runs without one are empty, as if they were damaged.
 
     The first of `keys` signs, and all verify. `run_of_task` gives the run that the current task
-    works on. Replies are JSON objects, which are only put and got.
+    works on. What is signed are JSON objects, which are not got as files.
     """
 
     def __init__(
@@ -51,22 +57,28 @@ class SignedReplies(StoreView):
         return self._store, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes or the content of a file, signed if it is a reply. Raises StoreUnavailable
-        or StoreFull.
+        """Store bytes or the content of a file, signed if that is for the object. Raises
+        StoreUnavailable or StoreFull.
         """
-        if pack_key(key) is not None:
-            content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
-            mac = _mac(self._keys[0], key, content)
-            data = b"".join((_FIELD, mac, _END, content[1:]))
-        await self._store.put(key, data)
+        await self._store.put(key, await self._signed(key, data))
+
+    async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
+        """As the port, signed if that is for the object."""
+        return await self._store.replace(key, await self._signed(key, data), version)
+
+    async def _signed(self, key: str, data: bytes | Path) -> bytes | Path:
+        if not _is_signed(key):
+            return data
+        content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
+        return b"".join((_FIELD, _mac(self._keys[0], key, content), _END, content[1:]))
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """Read at most `max_bytes` bytes under `key`; None also for a reply whose signature is
-        missing or wrong. Raises what the port raises.
+        missing or wrong, and nothing for another object. Raises what the port raises.
         """
         data = await self._store.get(key, max_bytes)
-        # A damaged reply is empty.
-        if not data or pack_key(key) is None:
+        # A damaged object is empty.
+        if not data or not _is_signed(key):
             return data
         mac, content = data[_FIRST:_LAST], b"{" + data[_REST:]
         if not data.startswith(_FIELD):
@@ -75,19 +87,23 @@ class SignedReplies(StoreView):
             return content
         else:
             self._note(key, Signature.WRONG)
-        return None
+        return None if pack_key(key) is not None else b""
 
     def _note(self, key: str, signature: Signature) -> None:
         self._telemetry.record(UnverifiedReply(signature))
         run = self._run_of_task()
         if run not in self._logged:
             _LOG.warning(
-                "%s: signature %s, so its replies are not used; more of run %s are only counted",
+                "%s: signature %s, so it is not used; more of run %s are only counted",
                 key,
                 signature,
                 run or "(none)",
             )
         self._logged[run] = None
+
+
+def _is_signed(key: str) -> bool:
+    return pack_key(key) is not None or _OF_RUN.fullmatch(key) is not None
 
 
 def _mac(secret: bytes, key: str, content: bytes) -> bytes:
