@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from caliper.adapters.files import file_stamp
 from caliper.core.errors import InvalidInput
 from caliper.core.owners import DEFAULT_TEAM
 
@@ -58,7 +59,7 @@ class TokenFile:
     def __init__(self, path: Path) -> None:
         """Raises InvalidInput naming file, line and field of a mistake."""
         self._path = path
-        self._stamp = self._current_stamp()
+        self._stamp = file_stamp(path)
         self._callers = _read(path)
 
     def caller(self, token: str) -> Caller | None:
@@ -75,7 +76,7 @@ class TokenFile:
         return caller
 
     def _reload(self) -> None:
-        stamp = self._current_stamp()
+        stamp = file_stamp(self._path)
         if stamp == self._stamp:
             return
         self._stamp = stamp
@@ -85,14 +86,6 @@ class TokenFile:
             _LOG.error("the token file changed and cannot be used; the old tokens stay: %s", error)
         else:
             _LOG.info("read %d tokens from %s", len(self._callers), self._path)
-
-    def _current_stamp(self) -> tuple[int, int, int] | None:
-        """Modification time, size and inode, which change whenever the file does."""
-        try:
-            stat = self._path.stat()
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _read(path: Path) -> dict[bytes, Caller]:
