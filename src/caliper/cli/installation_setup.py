@@ -21,11 +21,12 @@ from caliper.wiring.settings import read_settings
 if TYPE_CHECKING:
     from caliper.adapters.stores import bucket
     from caliper.adapters.stores import users as minio_users
-    from caliper.adapters.streams import kafka_topics, kafka_users
+    from caliper.adapters.streams import kafka_certificates, kafka_topics, kafka_users
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
     bucket = lazy_module("caliper.adapters.stores.bucket")
     minio_users = lazy_module("caliper.adapters.stores.users")
+    kafka_certificates = lazy_module("caliper.adapters.streams.kafka_certificates")
     kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
     kafka_users = lazy_module("caliper.adapters.streams.kafka_users")
 
@@ -105,7 +106,8 @@ def apply_topics(
     """Create the topics, or correct their partitions and settings.
 
     Says what was made or changed; applied once more it changes nothing. Topics of other names
-    are left alone, and no partition is ever taken away.
+    are left alone, and no partition is ever taken away. Over TLS, brokers also read their
+    certificates again.
     """
     access = brokers(kafka)
     copies = -1 if replication is None else replication
@@ -113,6 +115,8 @@ def apply_topics(
     changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
     if known:
         changes += kafka_users.apply_stream_users(access, known)
+    if access.security.tls is not None:
+        kafka_certificates.reload_certificates(access)
     return _show(changes, json=json, quiet=quiet)
 
 

@@ -6,8 +6,19 @@ set -eu
 KEY=${KEY:-/run/caliper/model/token}
 CONFIG=${CONFIG:-/etc/caliper/nginx}
 KEYS=${KEYS:-/tmp/keys}
+TLS=${TLS:-/run/caliper/tls/tls.crt}
+EVERY=${EVERY:-60}
 
 umask 077
 # A line that is empty would let in whoever shows an empty key.
 sed -e '/./!d' -e 's/["\\]/\\&/g' -e 's/.*/"Bearer &" 0;/' "$KEY" > "$KEYS/known"
+# A certificate that was renewed: nginx reads it when it is told to, and finishes what it does.
+{
+  seen=$(cksum < "$TLS")
+  while sleep "$EVERY"; do
+    now=$(cksum < "$TLS")
+    [ "$now" = "$seen" ] || nginx -e stderr -c "$CONFIG/nginx.conf" -s reload
+    seen=$now
+  done
+} &
 exec nginx -e stderr -c "$CONFIG/nginx.conf" -g 'daemon off;'
