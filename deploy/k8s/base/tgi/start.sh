@@ -12,13 +12,13 @@ EVERY=${EVERY:-60}
 umask 077
 # A line that is empty would let in whoever shows an empty key.
 sed -e '/./!d' -e 's/["\\]/\\&/g' -e 's/.*/"Bearer &" 0;/' "$KEY" > "$KEYS/known"
-# A certificate that was renewed: nginx reads it when it is told to, and finishes what it does.
+# A certificate that was renewed: nginx, which takes this process's number, reads it when it is told to.
 {
   seen=$(cksum < "$TLS")
-  while sleep "$EVERY"; do
+  while sleep "$EVERY" && kill -0 $$; do
     now=$(cksum < "$TLS")
     [ "$now" = "$seen" ] || nginx -e stderr -c "$CONFIG/nginx.conf" -s reload
     seen=$now
   done
-} &
+} > /dev/null 2>&1 &
 exec nginx -e stderr -c "$CONFIG/nginx.conf" -g 'daemon off;'
