@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +13,8 @@ from rich.markup import escape
 
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.options import OutputOptions, command_taking
+from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
@@ -74,6 +77,14 @@ Users = Annotated[
         help="Also create a user per service, from this folder of Secrets.",
     ),
 ]
+Removed = Annotated[
+    str,
+    typer.Option(
+        "--remove",
+        metavar="NAMES",
+        help="Remove these users, which those of --users replaced; several separated by commas.",
+    ),
+]
 Checkpoints = Annotated[
     str,
     typer.Option(
@@ -87,6 +98,27 @@ topics = typer.Typer(help="The Kafka topics of an installation.", no_args_is_hel
 storage = typer.Typer(help="The bucket of an installation.", no_args_is_help=True)
 
 
+@dataclass(frozen=True, slots=True)
+class TopicOptions:
+    """The topics to apply, and the users beside them."""
+
+    kafka: Kafka
+    partitions: Partitions = 12
+    replication: Replication = None
+    users: Users = ""
+    remove: Removed = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageOptions:
+    """The bucket to apply, and the users beside it."""
+
+    store: Store
+    users: Users = ""
+    remove: Removed = ""
+    checkpoints: Checkpoints = ""
+
+
 # A group with one command would otherwise be that command.
 @topics.callback()
 @storage.callback()
@@ -94,55 +126,65 @@ def _group() -> None:
     pass
 
 
-@topics.command("apply")
-def apply_topics(
-    kafka: Kafka,
-    partitions: Partitions = 12,
-    replication: Replication = None,
-    users: Users = "",
-    json: Json = False,
-    quiet: Quiet = False,
-) -> int:
-    """Create the topics, or correct their partitions and settings.
-
-    Says what was made or changed; applied once more it changes nothing. Topics of other names
-    are left alone, and no partition is ever taken away. Over TLS, brokers also read their
-    certificates again.
-    """
-    access = brokers(kafka)
-    copies = -1 if replication is None else replication
-    known = stream_users(Path(users)) if users else []
-    changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
+def apply_topics(options: TopicOptions, output: OutputOptions) -> int:
+    """Apply topics and users of the brokers."""
+    access = brokers(options.kafka)
+    copies = -1 if options.replication is None else options.replication
+    known = stream_users(Path(options.users)) if options.users else []
+    old = _replaced(options.remove, [user.name for user in known])
+    changes = kafka_topics.apply_topics(access, partitions=options.partitions, replication=copies)
     if known:
         changes += kafka_users.apply_stream_users(access, known)
+    if old:
+        changes += kafka_users.remove_stream_users(access, old)
     if access.security.tls is not None:
         kafka_certificates.reload_certificates(access)
-    return _show(changes, json=json, quiet=quiet)
+    return _show(changes, output)
 
 
-@storage.command("apply")
-def apply_storage(
-    store: Store,
-    users: Users = "",
-    checkpoints: Checkpoints = "",
-    json: Json = False,
-    quiet: Quiet = False,
-) -> int:
-    """Create the bucket, or correct its lifecycle rules.
-
-    Says what was made or changed; applied once more it changes nothing. Only snapshots of the
-    aggregator expire, 14 days after the last was written: what runs rest on and the replies
-    of models stay until somebody deletes them. Other rules of the bucket are left alone.
-    """
-    settings = read_settings(ClientSettings, store=store)
-    places = tuple(filter(None, checkpoints.split(",")))
-    known = store_users(Path(users), settings.store_bucket, places) if users else []
+def apply_storage(options: StorageOptions, output: OutputOptions) -> int:
+    """Apply the bucket and users of the store."""
+    settings = read_settings(ClientSettings, store=options.store)
+    places = tuple(filter(None, options.checkpoints.split(",")))
+    folder, bucket_name = options.users, settings.store_bucket
+    known = store_users(Path(folder), bucket_name, places) if folder else []
+    old = _replaced(options.remove, [user.access_key for user in known])
     with name_store_errors(settings, "--store"):
         access = store_access(settings)
         changes = bucket.apply_storage(access)
         if known:
             changes += minio_users.apply_store_users(access, known)
-    return _show(changes, json=json, quiet=quiet)
+        if old:
+            changes += minio_users.remove_store_users(access, old)
+    return _show(changes, output)
+
+
+_TOPICS = """Create the topics, or correct their partitions and settings.
+
+Says what was made or changed; applied once more it changes nothing. Topics of other names are left
+alone, and no partition is ever taken away. Over TLS, brokers also read their certificates again.
+"""
+_STORAGE = """Create the bucket, or correct its lifecycle rules.
+
+Says what was made or changed; applied once more it changes nothing. Only snapshots of the
+aggregator expire, 14 days after the last was written: what runs rest on and the replies of models
+stay until somebody deletes them. Other rules of the bucket are left alone.
+"""
+topics.command("apply", help=_TOPICS)(command_taking(apply_topics, TopicOptions, OutputOptions))
+storage.command("apply", help=_STORAGE)(
+    command_taking(apply_storage, StorageOptions, OutputOptions)
+)
+
+
+def _replaced(remove: str, users: Sequence[str]) -> list[str]:
+    """The users to remove. Raises InvalidInput for one that a Secret names."""
+    names = list(filter(None, remove.split(",")))
+    if names and not users:
+        raise InvalidInput("needs --users: those that replaced them", field="--remove")
+    for name in names:
+        if name in users:
+            raise InvalidInput(f"{name} is a user of --users", field="--remove")
+    return names
 
 
 def brokers(servers: str) -> KafkaAccess:
@@ -156,10 +198,10 @@ def brokers(servers: str) -> KafkaAccess:
     return access
 
 
-def _show(changes: list[str], *, json: bool, quiet: bool) -> int:
-    if json:
+def _show(changes: list[str], output: OutputOptions) -> int:
+    if output.json:
         write_json({"changes": changes})
-    elif not quiet:
+    elif not output.quiet:
         for line in changes or ["Nothing to change."]:
             OUT.print(escape(line), soft_wrap=True, highlight=False)
     return Exit.DONE
