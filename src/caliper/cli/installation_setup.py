@@ -37,9 +37,8 @@ Kafka = Annotated[
     str,
     typer.Option(
         "--kafka",
-        metavar="SERVERS",
-        help="Bootstrap servers: host:port, separated by commas (TLS and user in "
-        "CALIPER_KAFKA_SECURITY and its like).",
+        metavar="HOST:PORT,...",
+        help="Bootstrap servers (TLS and user in CALIPER_KAFKA_SECURITY and its like).",
     ),
 ]
 Partitions = Annotated[
@@ -74,23 +73,23 @@ Users = Annotated[
     typer.Option(
         "--users",
         metavar="FOLDER",
-        help="Also create a user per service, from this folder of Secrets.",
+        help="Create a user per service, from this folder of Secrets.",
     ),
 ]
 Removed = Annotated[
     str,
     typer.Option(
         "--remove",
-        metavar="NAMES",
-        help="Remove these users, which those of --users replaced; several separated by commas.",
+        metavar="NAME,...",
+        help="Remove users that --users replaced.",
     ),
 ]
 Checkpoints = Annotated[
     str,
     typer.Option(
         "--checkpoints",
-        metavar="BUCKET/PREFIX",
-        help="Where suites find checkpoints, for --users; several separated by commas.",
+        metavar="BUCKET/PREFIX,...",
+        help="Where suites find checkpoints, for --users.",
     ),
 ]
 
@@ -162,7 +161,7 @@ def apply_storage(options: StorageOptions, output: OutputOptions) -> int:
 _TOPICS = """Create the topics, or correct their partitions and settings.
 
 Says what was made or changed; applied once more it changes nothing. Topics of other names are left
-alone, and no partition is ever taken away. Over TLS, brokers also read their certificates again.
+alone, and no partition is ever taken away. Over TLS, brokers reread certificates.
 """
 _STORAGE = """Create the bucket, or correct its lifecycle rules.
 
