@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from tests.deploy.made import make_secrets
 from tests.fakes.command import Command
 from tests.servers.process import free_ports
 
@@ -40,6 +41,26 @@ def test_a_bucket_is_made_once(tmp_path: Path, minio: str) -> None:
     assert line["object"] == "; ".join(made)
     again = caliper(*apply, code=0)
     assert (again.out.strip(), again.err) == (NOTHING, "")
+
+
+def test_only_users_that_were_replaced_are_removed(tmp_path: Path, minio: str) -> None:
+    caliper, endpoint = storing(tmp_path, minio, f"caliper-{uuid.uuid4().hex[:8]}")
+    make_secrets(tmp_path / "made")
+    apply = ("storage", "apply", "--store", endpoint, "--json")
+    users = ("--users", "made", "--remove")
+    key = tmp_path / "made" / "caliper-store-judge" / "access-key"
+    judge = key.read_text("ascii")
+    assert f"{judge} is a user of --users" in caliper(*apply, *users, judge, code=2).err
+    assert "needs --users" in caliper(*apply, "--remove", judge, code=2).err
+    caliper(*apply, *users, "", code=0)
+    key.write_text(f"{judge}-2", "ascii")
+    made = caliper(*apply, *users, judge, code=0).told["changes"]
+    assert made == [
+        f"wrote policy {judge}-2",
+        f"created user {judge}-2",
+        f"removed user {judge}",
+        f"removed policy {judge}",
+    ]
 
 
 def test_what_is_no_address_is_bad_input_and_nobody_there_trouble(

@@ -4,22 +4,26 @@ passwords and certificates that the bootstrap program makes.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
+import ssl
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.deploy.brokers import FILES, access, libraries, prepared, settings
 from tests.deploy.made import make_secrets
+from tests.fakes.processes import until
 from tests.fakes.sources import ROOT
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_certificates import reload_certificates
 from caliper.adapters.streams.kafka_topics import TOPICS, apply_topics
 from caliper.adapters.streams.kafka_users import apply_stream_users
 from caliper.core.envelopes import Message
@@ -34,6 +38,7 @@ class Broker:
     process: ServerProcess
     secrets: Path
     port: int
+    controllers: int
     peers: int
 
     def access(self, password: str | None = None, listener: int | None = None) -> KafkaAccess:
@@ -49,7 +54,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     alone = {"POD": "kafka-0", "BROKERS": "1", "NAMES": "localhost", "BIND": "127.0.0.1"}
     process = prepared(folder, secrets, (clients, controllers, peers), alone)
     process.start()
-    yield Broker(process, secrets, clients, peers)
+    yield Broker(process, secrets, clients, controllers, peers)
     process.stop()
 
 
@@ -88,6 +93,36 @@ async def test_services_have_users_of_their_own(broker: Broker) -> None:
     with pytest.raises(StreamUnavailable, match="Authorization"):
         await stream.publish(Message("plan-jobs", "a", b"a plan"))
     await stream.close()
+
+
+def _shown(ports: Iterable[int]) -> list[bytes]:
+    """The certificates that listeners show."""
+    found = []
+    for port in ports:
+        served = ssl.get_server_certificate(("localhost", port))
+        found.append(served.strip().encode("ascii"))
+    return found
+
+
+@real
+async def test_a_renewed_certificate_is_shown_without_a_restart(broker: Broker) -> None:
+    apply_topics(broker.access(), partitions=3)
+    stream = KafkaStream(broker.access())
+    await stream.publish(Message("verdicts", "a", b"before"))
+    ports = (broker.port, broker.controllers, broker.peers)
+    folder = broker.secrets / "caliper-tls-kafka"
+    old = _shown(ports)
+    # All but its folder stays: bootstrap makes a certificate of the same authority.
+    shutil.rmtree(folder)
+    make_secrets(broker.secrets)
+    assert _shown(ports) == old
+    reload_certificates(replace(broker.access(), patience=60.0))
+    first = (folder / "tls.crt").read_bytes().partition(b"-----END")[0]
+    async with asyncio.timeout(60):
+        await until(lambda: all(each.startswith(first) for each in _shown(ports)))
+    await stream.publish(Message("verdicts", "a", b"after"))
+    await stream.close()
+    apply_topics(broker.access(), partitions=3)
 
 
 @real

@@ -15,19 +15,22 @@ CONFIG = (FOLDER / "nginx.conf").read_text("utf-8")
 KEY = "0a" * 32
 
 
-def _start(folder: Path, key: str) -> tuple[str, Path]:
-    """What is said while the proxy starts, with the words and variables that nginx got, and the
-    file that it reads.
+def _start(folder: Path, key: str, does: str = "") -> tuple[str, Path]:
+    """What is said while the proxy runs, with the words and variables that nginx got, and the
+    file that it reads. `does` are commands for what nginx does.
     """
     program = folder / "bin" / "nginx"
     program.parent.mkdir()
-    program.write_text('#!/bin/sh\necho "words: $*"\nenv\n', "ascii")
+    program.write_text(f'#!/bin/sh\necho "words: $*"\nenv\n{does}\n', "ascii")
     program.chmod(0o755)
     (folder / "token").write_text(key, "ascii")
+    (folder / "tls.crt").write_text("old", "ascii")
     told = {
         "KEY": str(folder / "token"),
         "KEYS": str(folder),
         "CONFIG": str(FOLDER),
+        "TLS": str(folder / "tls.crt"),
+        "EVERY": "0.05",
         "PATH": f"{program.parent}:/usr/bin:/bin",
     }
     ended = subprocess.run(
@@ -64,6 +67,16 @@ def test_the_key_stands_in_its_file_alone(tmp_path: Path) -> None:
     assert f"words: -e stderr -c {FOLDER}/nginx.conf" in said
     assert KEY not in said
     assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_renewed_certificate_is_read(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    does = f"""case $* in
+  *reload) echo "$*" > {told} ;;
+  *) until [ -e {told} ]; do sleep 0.01; echo new > {tmp_path}/tls.crt; done ;;
+esac"""
+    _start(tmp_path, KEY, does)
+    assert told.read_text("ascii") == f"-e stderr -c {FOLDER}/nginx.conf -s reload\n"
 
 
 def _locations() -> dict[str, str]:

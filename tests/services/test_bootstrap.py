@@ -15,6 +15,8 @@ from tests.fakes.bootstrapping import RECIPES, run, settings, start
 from tests.fakes.sources import ROOT
 from tests.servers.kube_api import KubeApi
 
+from caliper.adapters.cluster.kubernetes import ClusterAccess, ClusterSecrets
+
 MANIFESTS = ROOT / "deploy" / "k8s" / "base" / "bootstrap"
 NAMES = {recipe.name for recipe in RECIPES}
 
@@ -38,14 +40,17 @@ class Place:
         found = json.loads(self.kubectl("get", "secrets", "--output", "json"))["items"]
         return {each["metadata"]["name"]: each for each in found}
 
-    def call(self, method: str, path: str, body: object = None) -> int:
+    def call(self, method: str, path: str, body: object = None, kind: str = "json") -> int:
         token = (self.account / "token").read_text("ascii")
         with urllib3.PoolManager(ca_certs=str(self.api.ca)) as pool:
             answer = pool.request(
                 method,
                 self.api.url + path.format(here=self.namespace),
                 json=body,
-                headers={"Authorization": f"Bearer {token}"},
+                headers={
+                    "Authorization": f"Bearer {token}",
+                    "Content-Type": f"application/{kind}",
+                },
             )
             return answer.status
 
@@ -168,7 +173,9 @@ SECRETS = "/api/v1/namespaces/{here}/secrets"
         ("DELETE", f"{SECRETS}/caliper-ca", None),
         ("DELETE", SECRETS, None),
         ("PUT", f"{SECRETS}/caliper-ca", {"metadata": {"name": "caliper-ca"}}),
-        ("PATCH", f"{SECRETS}/caliper-ca", {"data": {}}),
+        ("POST", SECRETS, {"metadata": {"name": "caliper-ca"}}),
+        ("POST", SECRETS, {"metadata": {"name": "x"}}),
+        ("POST", SECRETS, {"metadata": {"generateName": "caliper-ca"}}),
         ("GET", "/api/v1/namespaces/default/secrets/caliper-ca", None),
         ("POST", "/api/v1/namespaces/default/secrets", {"metadata": {"name": "x"}}),
         ("GET", "/api/v1/secrets", None),
@@ -186,11 +193,61 @@ def test_the_account_may_nothing_else(empty: Place, method: str, path: str, body
     assert empty.call(method, path, body) == 403
 
 
+def secret(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
+
+
+@pytest.mark.parametrize(
+    "name", ["hub-token", "caliper-tls-x", "default-token", "bootstrap.node.token"]
+)
+def test_the_account_may_make_no_other_secret(place: Place, name: str) -> None:
+    """An account's token, for example, is a Secret that a controller fills."""
+    manager = "?fieldManager=x&force=true"
+    apply = "apply-patch+yaml"
+    path = f"{SECRETS}/{name}{manager}"
+    assert place.call("PATCH", path, secret(name), apply) == 403
+    other = f"{SECRETS}/caliper-ca{manager}"
+    assert place.call("PATCH", other, secret(name), apply) in (400, 422)
+    assert place.secrets() == {}
+    assert place.call("PATCH", other, secret("caliper-ca"), apply) == 201
+
+
 def test_the_role_names_the_secrets_that_are_made(empty: Place) -> None:
     role = json.loads(empty.kubectl("get", "role", "bootstrap", "--output", "json"))
-    get, create = sorted(role["rules"], key=lambda rule: rule["verbs"], reverse=True)
-    assert (get["verbs"], create["verbs"]) == (["get"], ["create"])
-    assert sorted(get["resourceNames"]) == sorted(NAMES)
+    (rule,) = role["rules"]
+    assert rule["verbs"] == ["create", "get", "patch"]
+    assert sorted(rule["resourceNames"]) == sorted(NAMES)
+
+
+def test_certificates_that_end_soon_are_renewed_alone(place: Place) -> None:
+    # Within 45 days.
+    assert run({**place.settings, "CERTIFICATE_DAYS": "44"}).code == 0
+    before = place.secrets()
+    ended = run(place.settings)
+    assert ended.code == 0, ended.err
+    after = place.secrets()
+    assert {name for name in before if after[name] != before[name]} == {
+        name for name in NAMES if name.startswith("caliper-tls-")
+    }
+    for name in before:
+        assert after[name]["metadata"]["uid"] == before[name]["metadata"]["uid"]
+        assert after[name]["type"] == before[name]["type"]
+        assert set(after[name]["data"]) == set(before[name]["data"])
+    assert run(place.settings).code == 0
+    assert place.secrets() == after
+
+
+def test_a_secret_of_somebody_else_is_not_overwritten(place: Place) -> None:
+    """One that was made between the look and the writing."""
+    place.kubectl("create", "secret", "generic", "caliper-models", "--from-literal=token=theirs")
+    access = ClusterAccess(place.api.url, place.namespace, place.account, 60)
+    keeper = ClusterSecrets(access)
+    assert keeper.create("caliper-models", "Opaque", {"token": b"ours"}) is False
+    assert keeper.read("caliper-models") == {"token": b"theirs"}
+    assert keeper.create("caliper-replies", "Opaque", {"key": b"ours"}) is True
+    other = ClusterSecrets(access)
+    assert other.create("caliper-replies", "Opaque", {"key": b"others"}) is False
+    assert other.read("caliper-replies") == {"key": b"ours"}
 
 
 @pytest.mark.parametrize("account", ["default", "nobody"])

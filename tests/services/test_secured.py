@@ -185,8 +185,9 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
         "PEER_CA": place.made("ca-certificate", "ca.crt"),
         "PEER_TOKEN_FILE": place.made("token-gateway", "token"),
     }
+    callers = {"TLS_CLIENTS": place.made("ca-certificate", "ca.crt")}
     with ExitStack() as stack:
-        services = [place.service(kind, port) for kind, port in ports.items()]
+        services = [place.service(kind, port, **callers) for kind, port in ports.items()]
         for service in (*services, place.service("gateway", front, **peers)):
             service.start()
             stack.callback(service.stop)

@@ -25,7 +25,8 @@ from tests.fakes.grpc_serving import (
 from caliper.api.judge.v1 import judge_pb2
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
-from caliper.serving.grpc_server import GrpcServer, ServerOptions, Tls, refuse_open
+from caliper.serving.grpc_server import GrpcServer, ServerOptions, refuse_open
+from caliper.serving.server_certificates import Tls
 
 REQUEST = judge_pb2.JudgeRequest()
 PEM = Tls(Path("certificate.pem"), Path("key.pem"))

@@ -46,6 +46,9 @@ def test_the_end_of_the_certificate_that_is_served_is_told(tmp_path: Path, serve
     metrics_parts(telemetry, Address("127.0.0.1", 0), file if served else None)
     told = telemetry.metrics.registry.get_sample_value(CERTIFICATE.name)
     assert told == ((now + timedelta(days=3)).timestamp() if served else 0)
+    file.write_bytes(authority.certify(["localhost"], now, timedelta(days=5)).chain)
+    told = telemetry.metrics.registry.get_sample_value(CERTIFICATE.name)
+    assert told == ((now + timedelta(days=5)).timestamp() if served else 0)
 
 
 @pytest.mark.parametrize("content", [None, b"-----BEGIN CERTIFICATE-----"])

@@ -4,7 +4,8 @@ import pytest
 
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.serving.addresses import Address
-from caliper.serving.grpc_server import ServerOptions, Tls
+from caliper.serving.grpc_server import ServerOptions
+from caliper.serving.server_certificates import Tls
 from caliper.wiring.service_settings import (
     CaptionerSettings,
     GatewaySettings,
@@ -29,6 +30,7 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
         "HEALTH_LISTEN": "0.0.0.0:50054",
         "TLS_CERTIFICATE": "/tls/tls.crt",
         "TLS_KEY": "/tls/tls.key",
+        "TLS_CLIENTS": "/ca/ca.crt",
         "TOKENS": "/tokens",
         "DEADLINE": "5",
         "MODEL": "tgi:http://tgi:8080",
@@ -41,10 +43,15 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     server = found.server()
     assert server.listen == Address("::", 50053)
     assert server.health == Address("0.0.0.0", 50054)  # noqa: S104 - health alone
-    assert server.tls == Tls(Path("/tls/tls.crt"), Path("/tls/tls.key"))
+    assert server.tls == Tls(Path("/tls/tls.crt"), Path("/tls/tls.key"), Path("/ca/ca.crt"))
     assert (server.tokens, server.deadline) == (Path("/tokens"), 5.0)
     assert (found.model, found.access().in_flight) == ("tgi:http://tgi:8080", 7)
     assert (found.kafka, found.store) == ("kafka:9092", "http://minio:9000")
+
+
+def test_certificates_of_callers_are_asked_for_over_tls_only() -> None:
+    with pytest.raises(InvalidInput, match="CALIPER_JUDGE_TLS_CLIENTS: of no use without TLS"):
+        JudgeSettings(tls_clients=Path("ca.crt")).server()
 
 
 @pytest.mark.parametrize("name", ["CALIPER_JUDGE_MODL", "caliper_judge_token", "CALIPER_JUDGE_"])

@@ -54,6 +54,13 @@ def test_the_gateway_names_its_own_variables() -> None:
         assert settings.peer(service, "https://far:1").tls
 
 
+def test_a_service_shows_its_certificate_to_others() -> None:
+    pair = Path("tls.crt"), Path("tls.key")
+    settings = GatewaySettings(tls_certificate=pair[0], tls_key=pair[1], peer_ca=CA)
+    assert settings.peer("judge", "judge:1").identity == pair
+    assert GatewaySettings(peer_ca=CA).peer("judge", "judge:1").identity is None
+
+
 def test_the_command_line_names_its_own() -> None:
     with pytest.raises(InvalidInput, match=r"--server: the token .* and CALIPER_SERVER_CA"):
         ClientSettings(server_token=TOKEN).gateway("far:1")

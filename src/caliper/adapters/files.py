@@ -1,4 +1,4 @@
-"""Atomic file writes: every adapter that writes files uses these."""
+"""Atomic file writes, which every adapter that writes files uses, and signs of a changed file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,18 @@ from caliper.core.errors import StoreFull, StoreUnavailable
 
 # A full disk, a quota and the file size limit of a process all call for more room.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+Stamp = tuple[int, int, int] | None
+"""Modification time, size and inode of a file, which change whenever it does; None of no file."""
+
+
+def file_stamp(path: Path) -> Stamp:
+    """The stamp of a file as it is now."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 @contextmanager

@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 from pathlib import Path
+from typing import Any
 
+from caliper.adapters.files import Stamp, file_stamp
 from caliper.core.errors import InvalidInput
+
+_LOG = logging.getLogger(__name__)
+
+
+class _FileContext(ssl.SSLContext):
+    """A client's context that reads its file of trusted certificates again before a connection, if
+    it changed. Certificates that it trusted before stay trusted.
+    """
+
+    file: Path
+    stamp: Stamp = None
+
+    def load(self) -> None:
+        """Trust the certificates of the file. Raises OSError, and SSLError for what is none."""
+        self.stamp = file_stamp(self.file)
+        self.load_verify_locations(self.file)
+
+    def _refresh(self) -> None:
+        if file_stamp(self.file) == self.stamp:
+            return
+        try:
+            self.load()
+        except OSError as error:
+            _LOG.error(
+                "%s changed and cannot be used; the old certificates stay: %s", self.file, error
+            )
+
+    def wrap_bio(self, *arguments: Any, **options: Any) -> ssl.SSLObject:
+        self._refresh()
+        return super().wrap_bio(*arguments, **options)
+
+    def wrap_socket(self, *arguments: Any, **options: Any) -> ssl.SSLSocket:
+        self._refresh()
+        return super().wrap_socket(*arguments, **options)
 
 
 def tls_context(ca: Path | None) -> ssl.SSLContext:
     """A client's TLS context: TLS 1.2 or later, host names checked.
 
-    `ca` is a PEM file of certificates to trust instead of this machine's. Raises InvalidInput
-    naming the file if it cannot be used.
+    `ca` is a PEM file of certificates to trust instead of this machine's, which is read again when
+    it changes. Raises InvalidInput naming the file if it cannot be used.
     """
-    try:
-        context = ssl.create_default_context(cafile=None if ca is None else str(ca))
-    except OSError as error:
-        raise certificate_error(ca, error) from error
+    if ca is None:
+        context = ssl.create_default_context()
+    else:
+        context = trusting = _FileContext(ssl.PROTOCOL_TLS_CLIENT)
+        trusting.file = ca
+        try:
+            trusting.load()
+        except OSError as error:
+            raise certificate_error(ca, error) from error
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
 

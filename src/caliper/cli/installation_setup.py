@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,8 @@ from rich.markup import escape
 from caliper.cli.audit_lines import audit_line
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet
+from caliper.cli.options import OutputOptions, command_taking
+from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
@@ -22,11 +25,12 @@ from caliper.wiring.settings import read_settings
 if TYPE_CHECKING:
     from caliper.adapters.stores import bucket
     from caliper.adapters.stores import users as minio_users
-    from caliper.adapters.streams import kafka_topics, kafka_users
+    from caliper.adapters.streams import kafka_certificates, kafka_topics, kafka_users
     from caliper.adapters.streams.kafka_access import KafkaAccess
 else:
     bucket = lazy_module("caliper.adapters.stores.bucket")
     minio_users = lazy_module("caliper.adapters.stores.users")
+    kafka_certificates = lazy_module("caliper.adapters.streams.kafka_certificates")
     kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
     kafka_users = lazy_module("caliper.adapters.streams.kafka_users")
 
@@ -34,8 +38,8 @@ Kafka = Annotated[
     str,
     typer.Option(
         "--kafka",
-        metavar="SERVERS",
-        help="Brokers: host:port, separated by commas (CALIPER_KAFKA_SECURITY etc.).",
+        metavar="HOST:PORT,...",
+        help="Brokers (CALIPER_KAFKA_SECURITY etc.).",
     ),
 ]
 Partitions = Annotated[
@@ -70,20 +74,49 @@ Users = Annotated[
     typer.Option(
         "--users",
         metavar="FOLDER",
-        help="Also create a user per service, from this folder of Secrets.",
+        help="Create a user per service, from this folder of Secrets.",
+    ),
+]
+Removed = Annotated[
+    str,
+    typer.Option(
+        "--remove",
+        metavar="NAME,...",
+        help="Remove users that --users replaced.",
     ),
 ]
 Checkpoints = Annotated[
     str,
     typer.Option(
         "--checkpoints",
-        metavar="BUCKET/PREFIX",
-        help="Where suites find checkpoints, for --users; several separated by commas.",
+        metavar="BUCKET/PREFIX,...",
+        help="Where suites find checkpoints, for --users.",
     ),
 ]
 
 topics = typer.Typer(help="The Kafka topics of an installation.", no_args_is_help=True)
 storage = typer.Typer(help="The bucket of an installation.", no_args_is_help=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOptions:
+    """The topics to apply, and the users beside them."""
+
+    kafka: Kafka
+    partitions: Partitions = 12
+    replication: Replication = None
+    users: Users = ""
+    remove: Removed = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageOptions:
+    """The bucket to apply, and the users beside it."""
+
+    store: Store
+    users: Users = ""
+    remove: Removed = ""
+    checkpoints: Checkpoints = ""
 
 
 # A group with one command would otherwise be that command.
@@ -93,54 +126,70 @@ def _group() -> None:
     pass
 
 
-@topics.command("apply")
-def apply_topics(
-    kafka: Kafka,
-    partitions: Partitions = 12,
-    replication: Replication = None,
-    users: Users = "",
-    json: Json = False,
-    quiet: Quiet = False,
-) -> int:
-    """Create the topics, or correct their partitions and settings.
-
-    Prints the changes; a second call makes none. Other topics stay, and no partition is removed.
-    """
-    access = brokers(kafka)
-    copies = -1 if replication is None else replication
-    known = stream_users(Path(users)) if users else []
-    with audit_line("topics apply", kafka) as record:
-        changes = kafka_topics.apply_topics(access, partitions=partitions, replication=copies)
+def apply_topics(options: TopicOptions, output: OutputOptions) -> int:
+    """Apply topics and users of the brokers."""
+    access = brokers(options.kafka)
+    copies = -1 if options.replication is None else options.replication
+    known = stream_users(Path(options.users)) if options.users else []
+    old = _replaced(options.remove, [user.name for user in known])
+    with audit_line("topics apply", options.kafka) as record:
+        changes = kafka_topics.apply_topics(
+            access, partitions=options.partitions, replication=copies
+        )
         if known:
             changes += kafka_users.apply_stream_users(access, known)
+        if old:
+            changes += kafka_users.remove_stream_users(access, old)
         record.object = "; ".join(changes)
-    return _show(changes, json=json, quiet=quiet)
+    if access.security.tls is not None:
+        kafka_certificates.reload_certificates(access)
+    return _show(changes, output)
 
 
-@storage.command("apply")
-def apply_storage(
-    store: Store,
-    users: Users = "",
-    checkpoints: Checkpoints = "",
-    json: Json = False,
-    quiet: Quiet = False,
-) -> int:
-    """Create the bucket, or correct its lifecycle rules.
-
-    Prints the changes; a second call makes none. Only snapshots of the aggregator expire, 14
-    days after the last one; runs and replies stay. Other rules of the bucket are kept.
-    """
-    settings = read_settings(ClientSettings, store=store)
-    places = tuple(filter(None, checkpoints.split(",")))
-    known = store_users(Path(users), settings.store_bucket, places) if users else []
+def apply_storage(options: StorageOptions, output: OutputOptions) -> int:
+    """Apply the bucket and users of the store."""
+    settings = read_settings(ClientSettings, store=options.store)
+    places = tuple(filter(None, options.checkpoints.split(",")))
+    folder, bucket_name = options.users, settings.store_bucket
+    known = store_users(Path(folder), bucket_name, places) if folder else []
+    old = _replaced(options.remove, [user.access_key for user in known])
     with name_store_errors(settings, "--store"):
         access = store_access(settings)
-        with audit_line("storage apply", settings.store_bucket) as record:
+        with audit_line("storage apply", bucket_name) as record:
             changes = bucket.apply_storage(access)
             if known:
                 changes += minio_users.apply_store_users(access, known)
+            if old:
+                changes += minio_users.remove_store_users(access, old)
             record.object = "; ".join(changes)
-    return _show(changes, json=json, quiet=quiet)
+    return _show(changes, output)
+
+
+_TOPICS = """Create the topics, or correct their partitions and settings.
+
+Prints the changes; a second call makes none. Other topics stay, and no partition is removed. Over
+TLS, brokers reread certificates.
+"""
+_STORAGE = """Create the bucket, or correct its lifecycle rules.
+
+Prints the changes; a second call makes none. Only snapshots of the aggregator expire, 14 days
+after the last one; runs and replies stay. Other rules of the bucket are kept.
+"""
+topics.command("apply", help=_TOPICS)(command_taking(apply_topics, TopicOptions, OutputOptions))
+storage.command("apply", help=_STORAGE)(
+    command_taking(apply_storage, StorageOptions, OutputOptions)
+)
+
+
+def _replaced(remove: str, users: Sequence[str]) -> list[str]:
+    """The users to remove. Raises InvalidInput for one that a Secret names."""
+    names = list(filter(None, remove.split(",")))
+    if names and not users:
+        raise InvalidInput("needs --users: those that replaced them", field="--remove")
+    for name in names:
+        if name in users:
+            raise InvalidInput(f"{name} is a user of --users", field="--remove")
+    return names
 
 
 def brokers(servers: str) -> KafkaAccess:
@@ -154,10 +203,10 @@ def brokers(servers: str) -> KafkaAccess:
     return access
 
 
-def _show(changes: list[str], *, json: bool, quiet: bool) -> int:
-    if json:
+def _show(changes: list[str], output: OutputOptions) -> int:
+    if output.json:
         write_json({"changes": changes})
-    elif not quiet:
+    elif not output.quiet:
         for line in changes or ["Nothing to change."]:
             OUT.print(escape(line), soft_wrap=True, highlight=False)
     return Exit.DONE

@@ -44,8 +44,8 @@ Kafka = Annotated[
     str,
     typer.Option(
         "--kafka",
-        metavar="SERVERS",
-        help="Brokers whose topic suite-events is told as well, host:port, separated by commas; "
+        metavar="HOST:PORT,...",
+        help="Brokers whose topic suite-events is told as well; "
         "with --bucket, where MinIO announces objects.",
     ),
 ]

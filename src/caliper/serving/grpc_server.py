@@ -23,6 +23,7 @@ from caliper.serving.addresses import Address
 from caliper.serving.audit import Audit
 from caliper.serving.guard import Guard
 from caliper.serving.health import Check, Health, follow
+from caliper.serving.server_certificates import Tls
 from caliper.serving.tokens import TokenFile
 
 MAX_RECEIVED = 5 * 1024 * 1024
@@ -45,14 +46,6 @@ _OPTIONS = (
 MOST_CALLS = 1000
 """The most calls in flight; further ones are RESOURCE_EXHAUSTED."""
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-
-
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """PEM files: the certificate with its chain, and its private key without a password."""
-
-    certificate: Path
-    key: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +189,10 @@ def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address
         if tls is None:
             port = server.add_insecure_port(str(address))
         else:
-            pair = (_pem(tls.key, "tls key"), _pem(tls.certificate, "tls certificate"))
-            port = server.add_secure_port(str(address), grpc.ssl_server_credentials([pair]))
+            port = server.add_secure_port(str(address), tls.credentials())
     except RuntimeError as error:
         reason = "the address is in use or does not belong to this machine"
         if tls is not None:
             reason += ", or certificate and key do not go together"
         raise InvalidInput(f"cannot listen on {address}: {reason}", field="listen") from error
     return replace(address, port=port)
-
-
-def _pem(file: Path, field: str) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise InvalidInput(message, file=str(file), field=field) from error

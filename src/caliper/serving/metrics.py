@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -55,9 +56,10 @@ def metrics_parts(
     if address is None or not isinstance(telemetry, prometheus.PrometheusTelemetry):
         return ServiceParts(())
     if certificate is not None:
-        # The process serves the certificate it started with, even if the file changes.
-        expiry = _expiry(certificate).timestamp()
-        telemetry.metrics.gauge(catalogue.CERTIFICATE).set(expiry)
+        _expiry(certificate)
+        # As the server does, it reads the file again.
+        gauge = telemetry.metrics.gauge(catalogue.CERTIFICATE)
+        gauge.set_function(lambda: _expiry_seconds(certificate))
     metrics = telemetry.metrics
 
     async def serve() -> None:
@@ -88,6 +90,14 @@ async def _page(metrics: prometheus.Metrics, address: Address, field: str) -> As
     async with web.listening(application, address, field) as actual:
         _LOG.info("metrics on http://%s%s", actual, page.PAGE)
         yield
+
+
+def _expiry_seconds(certificate: Path) -> float:
+    """Unix time: now, which raises the alert, while the file cannot be read."""
+    try:
+        return _expiry(certificate).timestamp()
+    except InvalidInput:
+        return time.time()
 
 
 def _expiry(certificate: Path) -> datetime:

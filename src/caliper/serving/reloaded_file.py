@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from caliper.adapters.files import file_stamp
 from caliper.core.errors import InvalidInput
 
 _LOG = logging.getLogger(__name__)
@@ -23,12 +24,12 @@ class ReloadedFile(Generic[_Content]):
     def __init__(self, path: Path, read: Callable[[Path], _Content], name: str) -> None:
         """Raises what `read` raises."""
         self._path, self._read, self._name = path, read, name
-        self._stamp = self._current_stamp()
+        self._stamp = file_stamp(path)
         self._content = read(path)
 
     def content(self) -> _Content:
         """The content of the file as it is now, or as it was when it was last valid."""
-        stamp = self._current_stamp()
+        stamp = file_stamp(self._path)
         if stamp == self._stamp:
             return self._content
         self._stamp = stamp
@@ -40,11 +41,3 @@ class ReloadedFile(Generic[_Content]):
         else:
             _LOG.info("read %s from %s", self._name, self._path)
         return self._content
-
-    def _current_stamp(self) -> tuple[int, int, int] | None:
-        """Modification time, size and inode, which change whenever the file does."""
-        try:
-            stat = self._path.stat()
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino

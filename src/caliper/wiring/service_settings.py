@@ -8,6 +8,7 @@ A service's class combines mixins of the settings that services have in common:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -34,8 +35,9 @@ from caliper.wiring.targets import target
 
 if TYPE_CHECKING:
     from caliper.adapters.remote.channel import Target
-    from caliper.serving import grpc_server
+    from caliper.serving import grpc_server, server_certificates
 else:
+    server_certificates = lazy_module("caliper.serving.server_certificates")
     grpc_server = lazy_module("caliper.serving.grpc_server")
 
 _INCOMPLETE_PAIR = "certificate and key go together: this one is missing"
@@ -46,7 +48,8 @@ class ServerSettings(LogSettings):
 
     `listen` and `health_listen` are host:port; the latter serves only health checks, in plaintext,
     and is off unless set. `tls_certificate` and `tls_key` are PEM files, `tokens` is a file of
-    tokens (serving.tokens); all three are optional on a loopback address. `deadline` applies to
+    tokens (serving.tokens); all three are optional on a loopback address. With `tls_clients`, a PEM
+    file of authorities, callers need a certificate of one of them, too. `deadline` applies to
     calls without one, `grace` is the time that calls in flight get when the service stops.
     `metrics_address` serves Prometheus metrics over plain HTTP without tokens: by default at a
     loopback port that is logged, nowhere when it is empty.
@@ -57,6 +60,7 @@ class ServerSettings(LogSettings):
     metrics_address: str = "127.0.0.1:0"
     tls_certificate: Path | None = None
     tls_key: Path | None = None
+    tls_clients: Path | None = None
     tokens: Path | None = None
     deadline: float = Field(default=120.0, gt=0, le=3600)
     grace: float = Field(default=30.0, ge=0, le=3600)
@@ -89,10 +93,14 @@ class ServerSettings(LogSettings):
             return None
         return Address.parse(self.metrics_address, variable(type(self), "metrics_address"))
 
-    def _tls(self) -> grpc_server.Tls | None:
+    def _tls(self) -> server_certificates.Tls | None:
         if self.tls_certificate is not None and self.tls_key is not None:
-            return grpc_server.Tls(self.tls_certificate, self.tls_key)
+            pair = self.tls_certificate, self.tls_key
+            return server_certificates.Tls(*pair, self.tls_clients)
         if self.tls_certificate is None and self.tls_key is None:
+            if self.tls_clients is not None:
+                field = variable(type(self), "tls_clients")
+                raise InvalidInput("of no use without TLS", file="environment", field=field)
             return None
         field = "tls_key" if self.tls_key is None else "tls_certificate"
         raise InvalidInput(_INCOMPLETE_PAIR, file="environment", field=variable(type(self), field))
@@ -237,11 +245,12 @@ class AggregatorSettings(
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}AGGREGATOR_")
 
 
-class PeerSettings(Settings):
+class PeerSettings(ServerSettings):
     """Calls to other services, which are given as host:port, or https://host:port for TLS.
 
     `peer_token` is the bearer token for these calls, `peer_ca` a PEM file of trusted certificates:
-    with it, all calls use TLS. A token is sent in plaintext only to this machine.
+    with it, all calls use TLS, and show the certificate that the service has as a server. A token
+    is sent in plaintext only to this machine.
     """
 
     peer_token: SecretStr | None = None
@@ -255,7 +264,10 @@ class PeerSettings(Settings):
         plaintext.
         """
         names = variable(type(self), service), variable(type(self), "peer_ca")
-        return target(address, names[0], self.peer_token, self.peer_ca, names[1])
+        found = target(address, names[0], self.peer_token, self.peer_ca, names[1])
+        if self.tls_certificate is None or self.tls_key is None:
+            return found
+        return replace(found, identity=(self.tls_certificate, self.tls_key))
 
 
 class GatewaySettings(

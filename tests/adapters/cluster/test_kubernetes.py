@@ -26,21 +26,31 @@ def create(secrets: ClusterSecrets) -> object:
     return secrets.create("caliper-models", "Opaque", {"token": b"a-secret"})
 
 
+def replace(secrets: ClusterSecrets) -> object:
+    return secrets.replace("caliper-models", "Opaque", {"token": b"a-secret"})
+
+
 def access(answers: Answers, patience: float = 60.0) -> ClusterSecrets:
     return ClusterSecrets(ClusterAccess(answers.url, "place", answers.account, patience))
 
 
 def test_what_is_asked(tmp_path: Path) -> None:
-    with answering(tmp_path, (200, HELD), CREATED) as answers:
+    with answering(tmp_path, (200, HELD), CREATED, (200, HELD)) as answers:
         secrets = access(answers)
         assert read(secrets) == {"token": b"a-secret"}
         assert create(secrets) is True
-    got, posted = answers.asked
+        replace(secrets)
+    got, made, renewed = answers.asked
     place = "/api/v1/namespaces/place/secrets"
     assert (got.method, got.path) == ("GET", f"{place}/caliper-models")
-    assert (posted.method, posted.path) == ("POST", place)
-    assert {got.token, posted.token} == {"Bearer account-token"}
-    written = json.loads(posted.body)
+    assert made.method == renewed.method == "PATCH"
+    path, _, manager = made.path.partition("?fieldManager=")
+    assert path == f"{place}/caliper-models"
+    assert renewed.path == f"{made.path}&force=true"
+    assert manager not in access(answers).__dict__.values()
+    assert {got.token, made.token, renewed.token} == {"Bearer account-token"}
+    written = json.loads(made.body)
+    assert json.loads(renewed.body) == written
     assert (written["type"], written["data"]) == ("Opaque", HELD["data"])
     assert written["metadata"]["labels"]["app.kubernetes.io/part-of"] == "caliper"
     assert "immutable" not in written
@@ -55,9 +65,9 @@ def test_what_is_not_there_and_what_is_there_already(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trouble", [(0, ""), (429, {}), (500, {}), (503, b"a proxy's page")])
-@pytest.mark.parametrize("call", [read, create])
+@pytest.mark.parametrize("call", [read, create, replace])
 def test_what_passes_is_waited_for(tmp_path: Path, call: Call, trouble: tuple[int, object]) -> None:
-    good = (200, HELD) if call is read else CREATED
+    good = CREATED if call is create else (200, HELD)
     with answering(tmp_path, trouble, trouble, good) as answers:
         call(access(answers))
         assert len(answers.asked) == 3
@@ -72,7 +82,7 @@ def test_the_token_is_read_anew_for_every_try(tmp_path: Path) -> None:
     assert [asked.token for asked in answers.asked] == ["Bearer account-token", "Bearer replaced"]
 
 
-@pytest.mark.parametrize("call", [read, create])
+@pytest.mark.parametrize("call", [read, create, replace])
 @pytest.mark.parametrize(
     ("status", "said", "expected"),
     [
@@ -92,7 +102,7 @@ def test_a_refusal_is_final_and_says_who_may_not_do_what(
         with pytest.raises(StoreUnavailable) as refused:
             call(access(answers))
         assert len(answers.asked) == 1
-    verb = "read" if call is read else "create"
+    verb = {read: "read", create: "create", replace: "update"}[call]
     assert str(refused.value) == f"cannot {verb} Secret caliper-models: the API server {expected}"
 
 

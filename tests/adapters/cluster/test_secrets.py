@@ -32,7 +32,7 @@ def held(folder: Path) -> Held:
 
 @dataclass
 class Interrupted:
-    """A keeper that `happens` upon when it is asked for the `at`th Secret, counted from 0."""
+    """A keeper that `happens` upon when it is to write the `at`th Secret, counted from 0."""
 
     inner: SecretStore
     at: int
@@ -47,6 +47,12 @@ class Interrupted:
         if self.made == self.at + 1:
             self.happens()
         return self.inner.create(name, kind, data)
+
+    def replace(self, name: str, kind: str, data: Data) -> None:
+        self.made += 1
+        if self.made == self.at + 1:
+            self.happens()
+        self.inner.replace(name, kind, data)
 
 
 class Killed(Exception):
@@ -232,17 +238,6 @@ def test_what_is_broken_is_named_once(
         (tmp_path / file).write_bytes(text)
     (fault,) = complete(keeper, RECIPES)
     assert fault.startswith(f"Secret {expected}")
-
-
-def test_certificates_and_authority_that_expired(tmp_path: Path) -> None:
-    keeper = FolderSecrets(tmp_path)
-    complete(keeper, RECIPES)
-    later = complete(keeper, recipes(SecretPlan("caliper", NOW + YEAR, YEAR, YEAR)))
-    assert later == [
-        f"Secret caliper-tls-{each}: the certificate expired on 2027-11-21" for each in SERVING
-    ]
-    much_later = complete(keeper, recipes(SecretPlan("caliper", NOW + 10 * YEAR, YEAR, YEAR)))
-    assert much_later == ["Secret caliper-ca: the authority expired on 2036-11-18"]
 
 
 def test_a_folder_that_cannot_be_one(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from caliper.adapters.cluster.grants import StoreGrant, policy, store_policy
 from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.minio import MinioStore, StoreAccess
 from caliper.adapters.stores.source_bucket import SourceBucket
-from caliper.adapters.stores.users import StoreUser, apply_store_users
+from caliper.adapters.stores.users import StoreUser, apply_store_users, remove_store_users
 from caliper.core.errors import StoreUnavailable
 
 RUN = "runs/0123456789abcdef"
@@ -128,6 +128,27 @@ async def test_what_is_right_stays_and_what_differs_is_corrected(access: StoreAc
     async with opened(access, narrow) as judge:
         with pytest.raises(StoreUnavailable, match="SignatureDoesNotMatch"):
             await judge.put("packs/a.pack", b"by the old key")
+
+
+async def test_a_second_generation_works_beside_the_first_which_then_ends(
+    access: StoreAccess,
+) -> None:
+    first = made(access, "judge")
+    second = replace(made(access, "judge"), access_key=f"{first.access_key}-2")
+    for user in (first, second):
+        await asyncio.to_thread(apply_store_users, access, [user])
+    async with opened(access, first) as old, opened(access, second) as new:
+        for store in (old, new):
+            await store.put("packs/a.pack", b"a pack")
+        remove = partial(asyncio.to_thread, remove_store_users, access)
+        assert await remove([first.access_key, "nobody"]) == [
+            f"removed user {first.access_key}",
+            f"removed policy {first.access_key}",
+        ]
+        with pytest.raises(StoreUnavailable, match="InvalidAccessKeyId"):
+            await old.get("packs/a.pack")
+        assert await new.get("packs/a.pack") == b"a pack"
+        assert await remove([first.access_key]) == []
 
 
 async def test_several_may_apply_the_same_at_once(access: StoreAccess) -> None:

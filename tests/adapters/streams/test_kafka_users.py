@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -20,9 +21,14 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity
 from caliper.adapters.streams.kafka_topics import EVENTS, TOPICS, Topic, apply_topics
-from caliper.adapters.streams.kafka_users import StreamUser, apply_stream_users
+from caliper.adapters.streams.kafka_users import (
+    StreamUser,
+    apply_stream_users,
+    remove_stream_users,
+)
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import InvalidInput, StreamUnavailable
+from caliper.pipeline.planning.publisher import VERDICTS
 
 _ANNOUNCED = Topic("checkpoints", 1, {})
 needs_kafka = pytest.mark.components("Kafka")
@@ -130,6 +136,27 @@ async def take(access: KafkaAccess, topic: str) -> None:
     finally:
         await member.leave()
         await stream.close()
+
+
+@needs_kafka
+async def test_a_second_generation_works_beside_the_first_which_then_ends(guarded: Guarded) -> None:
+    first, second = (made(f"rotated-{n}", STREAM_GRANTS["judge"]) for n in (1, 2))
+    for user in (first, second):
+        assert await asyncio.to_thread(apply_stream_users, guarded.admin, [user])
+    for user in (first, second):
+        await publish(guarded.by(user), VERDICTS)
+    stream = KafkaStream(guarded.by(first))
+    await stream.publish(Message(VERDICTS, "run/a/1", b"connected"))
+    remove = partial(asyncio.to_thread, remove_stream_users, guarded.admin)
+    assert await remove(["rotated-1", "nobody"]) == ["removed user rotated-1"]
+    # Connections that are open end as well.
+    with pytest.raises(StreamUnavailable):
+        await stream.publish(Message(VERDICTS, "run/a/1", b"connected"))
+    await stream.close()
+    with pytest.raises(StreamUnavailable):
+        await publish(guarded.by(first), VERDICTS)
+    await publish(guarded.by(second), VERDICTS)
+    assert await remove(["rotated-1"]) == []
 
 
 async def read(access: KafkaAccess, topic: str) -> None:

@@ -161,11 +161,10 @@ def accounts_may_little(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def _little(rule: Object) -> bool:
-    """Whether it allows to make Secrets, or to read or replace those that it names."""
+    """Whether it allows to make, read and renew Secrets that it names."""
     if rule.get("apiGroups") != [""] or rule.get("resources") != ["secrets"]:
         return False
-    named = bool(rule.get("resourceNames"))
-    return set(rule["verbs"]) <= ({"get"} if named else {"create"})
+    return bool(rule.get("resourceNames")) and set(rule["verbs"]) <= {"create", "get", "patch"}
 
 
 _PODS = {"pods": {"create", "get", "list", "watch", "delete"}, "pods/log": {"get"}}

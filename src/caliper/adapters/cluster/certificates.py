@@ -49,7 +49,19 @@ class Authority:
     def make(cls, name: str, now: datetime, lifetime: timedelta) -> Authority:
         """Create an authority that is valid until `now + lifetime`."""
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _builder(name, _common_name(name), key, now, now + lifetime)
+        return cls._signed(_common_name(name), key, now, now + lifetime)
+
+    def renewed(self, now: datetime, lifetime: timedelta) -> Authority:
+        """The authority until `now + lifetime`. Its name and key stay, so each of its certificates
+        vouches for whatever it signed before or will sign.
+        """
+        return self._signed(self.certificate.subject, self.key, now, now + lifetime)
+
+    @classmethod
+    def _signed(
+        cls, name: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, until: datetime
+    ) -> Authority:
+        builder = _builder(name, name, key, now, until)
         for extension, critical in (
             (x509.BasicConstraints(ca=True, path_length=0), True),
             (_usage("key_cert_sign", "crl_sign"), True),
@@ -81,6 +93,20 @@ class Authority:
         """The key as PEM, without a password."""
         return _pem(self.key)
 
+    def vouched(self, bundle: bytes) -> bool:
+        """Whether a bundle has a certificate of the authority's key, of before a renewal, too."""
+        key = self.certificate.public_key()
+        try:
+            return any(each.public_key() == key for each in _load(bundle))
+        except ValueError:
+            return False
+
+    def bundled(self, bundle: bytes) -> bytes:
+        """A bundle of certificates with this one instead of those of before a renewal."""
+        key = self.certificate.public_key()
+        kept = (each for each in _load(bundle) if each.public_key() != key)
+        return b"".join(each.public_bytes(serialization.Encoding.PEM) for each in kept) + self.text
+
     def certify(
         self, names: Sequence[str], now: datetime, lifetime: timedelta
     ) -> SignedCertificate:
@@ -90,7 +116,8 @@ class Authority:
         """
         key = ec.generate_private_key(ec.SECP256R1())
         until = min(now + lifetime, self.certificate.not_valid_after_utc)
-        builder = _builder(names[0], self.certificate.subject, key, now, until)
+        subject = _common_name(names[0])
+        builder = _builder(subject, self.certificate.subject, key, now, until)
         both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
         for extension, critical in (
@@ -106,10 +133,10 @@ class Authority:
         own = signed.public_bytes(serialization.Encoding.PEM)
         return SignedCertificate(own + self.text, _pem(key))
 
-    def faults(
-        self, signed: SignedCertificate, names: Sequence[str], now: datetime
-    ) -> Iterator[str]:
-        """Why this pair cannot serve these names, in words; empty if it can."""
+    def faults(self, signed: SignedCertificate, names: Sequence[str]) -> Iterator[str]:
+        """Why this pair cannot serve these names, in words; empty if it can. That it ends is no
+        fault: see `end`.
+        """
         try:
             certificate = x509.load_pem_x509_certificate(signed.chain)
             key = serialization.load_pem_private_key(signed.key, password=None)
@@ -122,19 +149,29 @@ class Authority:
             certificate.verify_directly_issued_by(self.certificate)
         except (ValueError, TypeError, InvalidSignature):
             yield "the authority did not sign the certificate"
-        if certificate.not_valid_after_utc <= now:
-            yield f"the certificate expired on {certificate.not_valid_after_utc:%Y-%m-%d}"
         if absent := [name for name in names if name not in _names(certificate)]:
             yield f"the certificate is not for {', '.join(absent)}"
 
 
+_load = x509.load_pem_x509_certificates
+
+
+def end(chain: bytes) -> datetime:
+    """When the first certificate of a chain ends. Raises ValueError for what is none."""
+    return x509.load_pem_x509_certificate(chain).not_valid_after_utc
+
+
 def _builder(
-    name: str, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, until: datetime
+    name: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    now: datetime,
+    until: datetime,
 ) -> x509.CertificateBuilder:
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
         x509.CertificateBuilder()
-        .subject_name(_common_name(name))
+        .subject_name(name)
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())

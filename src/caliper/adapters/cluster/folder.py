@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from caliper.adapters.cluster.recipes import Data
@@ -33,19 +35,40 @@ class FolderSecrets:
         folder = self._root / name
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=self._root))
-            try:
-                for file, content in data.items():
-                    _write(temporary / file, content)
+            with self._beside(name) as temporary:
+                _fill(temporary / "new", data)
                 # `rename` fails if the target is a non-empty folder.
-                temporary.rename(folder)
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
+                (temporary / "new").rename(folder)
         except OSError as error:
             if folder.is_dir():
                 return False
             raise store_error(folder, error) from error
         return True
+
+    def replace(self, name: str, kind: str, data: Data) -> None:  # noqa: ARG002
+        # Between the two moves there is none: whatever interrupts this, the next run creates it.
+        folder = self._root / name
+        try:
+            with self._beside(name) as temporary:
+                _fill(temporary / "new", data)
+                folder.rename(temporary / "old")
+                (temporary / "new").rename(folder)
+        except OSError as error:
+            raise store_error(folder, error) from error
+
+    @contextmanager
+    def _beside(self, name: str) -> Iterator[Path]:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=self._root))
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _fill(folder: Path, data: Data) -> None:
+    folder.mkdir(mode=0o700)
+    for file, content in data.items():
+        _write(folder / file, content)
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -1,6 +1,7 @@
 """Secrets of one namespace, through the Kubernetes API with the pod's service account.
 
-It makes only two calls: `get` of a Secret by name, and `create`.
+It makes only two calls: `get` of a Secret by name, and a server-side apply, which creates or
+changes one by name. A role can limit these to names, but not a plain `create`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import base64
 import json
 import logging
 import random
+import secrets
 import time
 from binascii import Error as Base64Error
 from dataclasses import dataclass
@@ -60,6 +62,7 @@ class ClusterSecrets:
         """Raises InvalidInput for an unusable CA file."""
         self._access = access
         self._secrets_url = f"{access.url}/api/v1/namespaces/{access.namespace}/secrets"
+        self._manager = f"caliper-bootstrap-{secrets.token_hex(8)}"
         # No retries, because `_call` retries; no redirects, because they would carry the token.
         context = tls_context(access.account / "ca.crt")
         self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=False)
@@ -80,9 +83,22 @@ class ClusterSecrets:
     def create(self, name: str, kind: str, data: Data) -> bool:
         """`kind` is the Secret's type.
 
-        The Secret is not immutable: nodes cache an immutable Secret by name, and mount it even
-        after it was deleted and recreated (kubernetes/kubernetes#131589).
+        No other process has our manager's name, so a Secret that one created meanwhile is a
+        conflict, unless it is the same. The Secret is not immutable: nodes cache an immutable
+        Secret by name, and mount it even after it was deleted and recreated
+        (kubernetes/kubernetes#131589).
         """
+        status, answer = self._apply(name, kind, data)
+        if status not in (200, 201, 409):
+            raise self._error(f"create Secret {name}", status, answer)
+        return status == 201
+
+    def replace(self, name: str, kind: str, data: Data) -> None:
+        status, answer = self._apply(name, kind, data, "&force=true")
+        if status not in (200, 201):
+            raise self._error(f"update Secret {name}", status, answer)
+
+    def _apply(self, name: str, kind: str, data: Data, force: str = "") -> tuple[int, bytes]:
         secret = {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -90,10 +106,8 @@ class ClusterSecrets:
             "type": kind,
             "data": {file: base64.b64encode(text).decode("ascii") for file, text in data.items()},
         }
-        status, answer = self._call("POST", self._secrets_url, secret)
-        if status not in (200, 201, 409):
-            raise self._error(f"create Secret {name}", status, answer)
-        return status != 409
+        url = f"{self._secrets_url}/{name}?fieldManager={self._manager}{force}"
+        return self._call("PATCH", url, secret)
 
     def _call(self, method: str, url: str, body: Any = None) -> tuple[int, bytes]:
         """Status and content of the response, with retries while patience lasts."""
@@ -111,6 +125,9 @@ class ClusterSecrets:
 
     def _try(self, method: str, url: str, body: Any) -> tuple[int, bytes]:
         headers = {"Authorization": f"Bearer {self._token()}"}
+        if body is not None:
+            # JSON is YAML.
+            headers["Content-Type"] = "application/apply-patch+yaml"
         try:
             answer = self._pool.request(method, url, json=body, headers=headers)
         except (HTTPError, OSError) as error:

@@ -1,7 +1,8 @@
 """The recipes of an installation's Secrets, in order of creation.
 
-Every Secret is created once and never changed. An existing one is checked instead for consistency
-with the others. No message of this module repeats the content of a Secret.
+Every Secret is created once. An existing one is checked for consistency with the others, and
+changed only to renew a certificate that ends soon. No message of this module repeats the content of
+a Secret.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from caliper.adapters.cluster.certificates import Authority, SignedCertificate
+from caliper.adapters.cluster.certificates import Authority, SignedCertificate, end
 from caliper.adapters.cluster.grants import (
     STORE_GRANTS,
     STREAM_GRANTS,
@@ -45,6 +46,8 @@ CALLERS = {
 """The generated tokens, with the name and role of each in the token file."""
 AUTHORITY, CERTIFICATE, TOKENS = "caliper-ca", "caliper-ca-certificate", "caliper-tokens"
 _KEYSTORE, _VERIFIER = "keystore.pem", "caliper-senders"
+# Longer than what the alert CaliperCertificateEnds says: it fires only if a renewal fails.
+_RENEWAL = timedelta(days=45)
 
 Data = Mapping[str, bytes]
 """The content of a Secret, by file name."""
@@ -61,13 +64,18 @@ class SecretPlan:
     authority: timedelta
     certificates: timedelta
 
+    def due(self, chain: bytes) -> bool:
+        """Whether the first certificate of a chain ends so soon that it is renewed."""
+        return end(chain) - self.now < _RENEWAL
+
 
 @dataclass(frozen=True, slots=True)
 class SecretRecipe:
     """A Secret with its `files`. `needs` names the Secrets that it depends on.
 
     `make` returns its content, given those. `faults` says in words why an existing Secret does
-    not match them; it is called only if the Secret has all files.
+    not match them; it is called only if the Secret has all files. `renewal` returns the content
+    that follows that of a Secret without faults, or None if its time has not come.
     """
 
     name: str
@@ -76,6 +84,7 @@ class SecretRecipe:
     faults: Callable[[Data, Known], Iterable[str]] = lambda _data, _known: ()
     needs: tuple[str, ...] = ()
     kind: str = "Opaque"
+    renewal: Callable[[Data, Known], Data | None] = lambda _data, _known: None
 
 
 def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
@@ -85,7 +94,11 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
     own = f"{plan.namespace}-"
     return (
         SecretRecipe(
-            AUTHORITY, ("ca.crt", "ca.key"), partial(_authority, plan), partial(_expired, plan)
+            AUTHORITY,
+            ("ca.crt", "ca.key"),
+            partial(_authority, plan),
+            _unreadable,
+            renewal=partial(_renewed_authority, plan),
         ),
         SecretRecipe(
             CERTIFICATE,
@@ -93,6 +106,7 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
             lambda known: {"ca.crt": known[AUTHORITY]["ca.crt"]},
             _other_authority,
             (AUTHORITY,),
+            renewal=_renewed_bundle,
         ),
         *(_ServingCertificate(component, plan).recipe() for component in SERVING),
         *tokens,
@@ -140,7 +154,13 @@ class _ServingCertificate:
         files = ("tls.crt", "tls.key", "ca.crt", *more)
         name = f"caliper-tls-{self.component}"
         return SecretRecipe(
-            name, files, self._make, self._faults, (AUTHORITY,), "kubernetes.io/tls"
+            name,
+            files,
+            self._make,
+            self._faults,
+            (AUTHORITY,),
+            "kubernetes.io/tls",
+            lambda data, known: self._make(known) if self.plan.due(data["tls.crt"]) else None,
         )
 
     def _make(self, known: Known) -> Data:
@@ -153,7 +173,7 @@ class _ServingCertificate:
 
     def _faults(self, data: Data, known: Known) -> Iterator[str]:
         current = SignedCertificate(data["tls.crt"], data["tls.key"])
-        yield from _read(known).faults(current, self.names, self.plan.now)
+        yield from _read(known).faults(current, self.names)
         if self.component == "kafka" and data[_KEYSTORE] != current.key + current.chain:
             yield f"{_KEYSTORE} is not key and certificate of the other files"
 
@@ -189,7 +209,16 @@ def _sender(sender: str) -> SecretRecipe:
 
 
 def _authority(plan: SecretPlan, _: Known) -> Data:
-    authority = Authority.make("Caliper", plan.now, plan.authority)
+    return _written(Authority.make("Caliper", plan.now, plan.authority))
+
+
+def _renewed_authority(plan: SecretPlan, data: Data, _: Known) -> Data | None:
+    if not plan.due(data["ca.crt"]):
+        return None
+    return _written(_read({AUTHORITY: data}).renewed(plan.now, plan.authority))
+
+
+def _written(authority: Authority) -> Data:
     return {"ca.crt": authority.text, "ca.key": authority.secret}
 
 
@@ -197,20 +226,22 @@ def _read(known: Known) -> Authority:
     return Authority.read(known[AUTHORITY]["ca.crt"], known[AUTHORITY]["ca.key"])
 
 
-def _expired(plan: SecretPlan, data: Data, _: Known) -> Iterator[str]:
+def _unreadable(data: Data, _: Known) -> Iterator[str]:
     try:
-        until = _read({AUTHORITY: data}).certificate.not_valid_after_utc
+        _read({AUTHORITY: data})
     except InvalidInput as error:
         yield str(error)
-    else:
-        if until <= plan.now:
-            yield f"the authority expired on {until:%Y-%m-%d}"
 
 
 def _other_authority(data: Data, known: Known) -> Iterator[str]:
     # During a rotation the file may contain the old authority, too.
-    if _read(known).text.strip() not in data["ca.crt"]:
+    if not _read(known).vouched(data["ca.crt"]):
         yield f"it does not hold the certificate of {AUTHORITY}"
+
+
+def _renewed_bundle(data: Data, known: Known) -> Data | None:
+    authority, bundle = _read(known), data["ca.crt"]
+    return None if authority.text.strip() in bundle else {"ca.crt": authority.bundled(bundle)}
 
 
 def _token(caller: str) -> str:

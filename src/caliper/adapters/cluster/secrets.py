@@ -1,4 +1,4 @@
-"""Creation of missing Secrets, and checks of existing ones."""
+"""Creation of missing Secrets, checks of existing ones, and renewal of certificates."""
 
 from __future__ import annotations
 
@@ -23,12 +23,16 @@ class SecretStore(Protocol):
         """Create a Secret atomically. Returns False if it exists already."""
         ...
 
+    def replace(self, name: str, kind: str, data: Data) -> None:
+        """Replace the content of an existing Secret atomically."""
+        ...
+
 
 def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
-    """Create every missing Secret, and return the faults of existing ones.
+    """Create every missing Secret, renew what ends soon, and return the faults of existing ones.
 
-    It is safe to interrupt, rerun, and run concurrently: an existing Secret is never changed, and
-    those that depend on it are derived from its content. Raises what the keeper raises.
+    It is safe to interrupt, rerun, and run concurrently: nothing but what ends soon is changed, and
+    Secrets that depend on others are derived from their content. Raises what the keeper raises.
     """
     contents: dict[str, Data] = {}
     faults: list[str] = []
@@ -42,8 +46,7 @@ def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
         elif secret_faults := list(_faults(recipe, existing, contents)):
             faults += [f"Secret {recipe.name}: {fault}" for fault in secret_faults]
         else:
-            _LOG.info("%s exists", recipe.name)
-            contents[recipe.name] = existing
+            contents[recipe.name] = _kept(keeper, recipe, existing, contents)
     return faults
 
 
@@ -57,6 +60,18 @@ def _created(keeper: SecretStore, recipe: SecretRecipe, contents: dict[str, Data
     if existing is None:
         raise StoreUnavailable(f"Secret {recipe.name} was deleted meanwhile: run this again")
     return existing
+
+
+def _kept(
+    keeper: SecretStore, recipe: SecretRecipe, existing: Data, contents: dict[str, Data]
+) -> Data:
+    renewed = recipe.renewal(existing, contents)
+    if renewed is None:
+        _LOG.info("%s exists", recipe.name)
+        return existing
+    keeper.replace(recipe.name, recipe.kind, renewed)
+    _LOG.info("renewed %s", recipe.name)
+    return renewed
 
 
 def _faults(recipe: SecretRecipe, data: Data, contents: dict[str, Data]) -> Iterator[str]:

@@ -165,7 +165,7 @@ SUITE_STEP = _gauge("caliper_suite_step", "Training step of that checkpoint", ("
 BUILD = _gauge("caliper_build_info", "1, with Caliper's version as a label", ("version",))
 CERTIFICATE = _gauge(
     "caliper_certificate_expiry_timestamp_seconds",
-    "When the service's TLS certificate expires, as read at its start; 0 without TLS",
+    "When the service's TLS certificate expires; 0 without TLS",
 )
 PEER_CERTIFICATE = _gauge(
     "caliper_peer_certificate_expiry_timestamp_seconds",

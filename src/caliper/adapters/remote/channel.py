@@ -14,7 +14,8 @@ from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure, RetryI
 from grpc_status import rpc_status
 from pydantic import SecretStr
 
-from caliper.adapters.trust import ca_certificates
+from caliper.adapters.files import Stamp, file_stamp
+from caliper.adapters.trust import ca_certificates, certificate_error
 from caliper.core.errors import (
     AlreadyExists,
     BackendError,
@@ -50,7 +51,8 @@ class Target:
     """A service at `address` (host:port).
 
     With `ca`, a PEM file, the connection uses TLS; with `tls` alone it uses TLS and the
-    certificates that this machine trusts. `silence`: seconds without data until an open call sends
+    certificates that this machine trusts, and shows `identity`: PEM files of a certificate and its
+    key, for services that want one. `silence`: seconds without data until an open call sends
     a keepalive ping; without an answer in another third of that, it fails as BackendUnavailable.
     """
 
@@ -59,6 +61,7 @@ class Target:
     ca: Path | None = None
     tls: bool = False
     silence: float = 30.0
+    identity: tuple[Path, Path] | None = None
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
@@ -68,7 +71,7 @@ class Target:
         return (("authorization", f"Bearer {self.token.get_secret_value()}"),)
 
     def channel(self) -> grpc.aio.Channel:
-        """A channel that connects with its first call. Raises InvalidInput for an unusable CA."""
+        """A channel that connects with its first call. Raises InvalidInput for unusable files."""
         options = (
             ("grpc.max_receive_message_length", _LARGEST),
             # Reconnect within two seconds of a service's return.
@@ -84,9 +87,46 @@ class Target:
             # No proxy for plaintext: it could read everything.
             direct = (*options, ("grpc.enable_http_proxy", 0))
             return grpc.aio.insecure_channel(self.address, options=direct)
-        return grpc.aio.secure_channel(
-            self.address, grpc.ssl_channel_credentials(ca_certificates(self.ca)), options=options
-        )
+        return grpc.aio.secure_channel(self.address, self._credentials(), options=options)
+
+    def _credentials(self) -> grpc.ChannelCredentials:
+        trusted = ca_certificates(self.ca)
+        if self.identity is None:
+            return grpc.ssl_channel_credentials(trusted)
+        certificate, key = self.identity
+        try:
+            pair = key.read_bytes(), certificate.read_bytes()
+        except OSError as error:
+            raise certificate_error(certificate, error) from error
+        return grpc.ssl_channel_credentials(trusted, *pair)
+
+    @property
+    def stamps(self) -> list[Stamp]:
+        """What changes whenever one of the files does."""
+        files = (self.ca, *(self.identity or ()))
+        return [file_stamp(file) for file in files if file is not None]
+
+
+class LastingChannel:
+    """The channel to a target, made with the first call and again when its files changed."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._stamps: list[Stamp] = []
+        self._channels: list[grpc.aio.Channel] = []
+
+    def current(self) -> grpc.aio.Channel:
+        """The channel for a new call. Calls in flight end on theirs. Raises as `Target.channel`."""
+        stamps = self._target.stamps
+        if not self._channels or stamps != self._stamps:
+            self._channels.append(self._target.channel())
+            self._stamps = stamps
+        return self._channels[-1]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for channel in self._channels:
+            await channel.close()
 
 
 class Connection:
@@ -94,7 +134,12 @@ class Connection:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._channel = target.channel()
+        self._lasting = LastingChannel(target)
+        self._lasting.current()
+
+    @property
+    def _channel(self) -> grpc.aio.Channel:
+        return self._lasting.current()
 
     async def __aenter__(self) -> Self:
         return self
@@ -104,7 +149,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._channel.close()
+        await self._lasting.close()
 
     async def _call(
         self, method: Callable[..., Any], request: Any, seconds: float = _TIMEOUT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from caliper.adapters.remote.channel import Connection, Target, translate_errors
+from caliper.adapters.remote.channel import Connection, translate_errors
 from caliper.adapters.remote.dataset_sending import send_dataset
 from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
@@ -44,9 +44,9 @@ class RemoteGateway(Connection):
     BackendError if it does not answer.
     """
 
-    def __init__(self, target: Target) -> None:
-        super().__init__(target)
-        self._stub = service_stub(pb.DESCRIPTOR.services_by_name["EvaluateService"], self._channel)
+    @property
+    def _stub(self) -> Any:
+        return service_stub(pb.DESCRIPTOR.services_by_name["EvaluateService"], self._channel)
 
     async def upload(self, benchmark: str, captions: Mapping[str, str]) -> str:
         """Upload captions by sample; returns their digest."""

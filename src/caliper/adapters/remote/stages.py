@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-import grpc
-
-from caliper.adapters.remote.channel import Target, translate_errors
+from caliper.adapters.remote.channel import LastingChannel, Target, translate_errors
 from caliper.adapters.wire.evaluations import decode_run_scores
 from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.specs import decode_identity
@@ -37,16 +35,15 @@ class RemoteStages:
 
     def __init__(self, targets: Mapping[str, Target], remaining: Remaining = lambda: None) -> None:
         self._targets, self._remaining = targets, remaining
-        self._channels: dict[str, grpc.aio.Channel] = {}
+        self._channels = {role: LastingChannel(target) for role, target in targets.items()}
 
     async def describe(self, role: str) -> StageDescription:
         target = self._targets.get(role)
         if target is None:
             raise InvalidInput(f"no {role} is configured", field=role)
-        if role not in self._channels:
-            self._channels[role] = target.channel()
         name, pb = _SERVICES[role]
-        service = service_stub(pb.DESCRIPTOR.services_by_name[name], self._channels[role])
+        channel = self._channels[role].current()
+        service = service_stub(pb.DESCRIPTOR.services_by_name[name], channel)
         request, timeout = pb.DescribeRequest(), _timeout(self._remaining)
         async with translate_errors(target):
             response = await service.Describe(request, timeout=timeout, metadata=target.metadata)
@@ -74,7 +71,7 @@ class RemoteScores:
 
     def __init__(self, target: Target, remaining: Remaining = lambda: None) -> None:
         self._target, self._remaining = target, remaining
-        self._channel: grpc.aio.Channel | None = None
+        self._channel = LastingChannel(target)
 
     async def scores(self, run: str) -> Scores | None:
         request = aggregator_pb2.GetScoresRequest(run=run)
@@ -102,12 +99,9 @@ class RemoteScores:
     @property
     def _stub(self) -> Any:
         # A channel belongs to the event loop in which it was created.
-        if self._channel is None:
-            self._channel = self._target.channel()
         services = aggregator_pb2.DESCRIPTOR.services_by_name
-        return service_stub(services["AggregatorService"], self._channel)
+        return service_stub(services["AggregatorService"], self._channel.current())
 
     async def close(self) -> None:
         """Close the connection."""
-        if self._channel is not None:
-            await self._channel.close()
+        await self._channel.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +36,17 @@ def apply_store_users(access: StoreAccess, users: Sequence[StoreUser]) -> list[s
     `access` is that of an administrator. Other users are left alone, and so are other policies
     that a user has. Blocks. Raises StoreUnavailable.
     """
+    return _administered(access, lambda admin: _apply(admin, access, users))
+
+
+def remove_store_users(access: StoreAccess, names: Sequence[str]) -> list[str]:
+    """Remove users that a new generation replaced, with the policies of their names. Returns one
+    line per change. Blocks. Raises StoreUnavailable.
+    """
+    return _administered(access, lambda admin: _remove(admin, names))
+
+
+def _administered(access: StoreAccess, change: Callable[[MinioAdmin], list[str]]) -> list[str]:
     with access.connections() as pool:
         url = urlsplit(access.url)
         admin = MinioAdmin(
@@ -45,7 +56,7 @@ def apply_store_users(access: StoreAccess, users: Sequence[StoreUser]) -> list[s
             http_client=pool,
         )
         try:
-            return translate_errors(lambda: _apply(admin, access, users), access.bucket)
+            return translate_errors(lambda: change(admin), access.bucket)
         except MinioAdminException as error:
             raise StoreUnavailable(f"its users cannot be changed: {error!s:.300}") from error
 
@@ -67,6 +78,19 @@ def _apply(admin: MinioAdmin, access: StoreAccess, users: Sequence[StoreUser]) -
             lines.append(f"replaced the secret key of user {name}")
         if name not in known.get(name, {}).get("policyName", "").split(","):
             _attach(admin, name)
+    return lines
+
+
+def _remove(admin: MinioAdmin, names: Sequence[str]) -> list[str]:
+    known, policies = json.loads(admin.user_list()) or {}, json.loads(admin.policy_list())
+    lines = []
+    for name in names:
+        if name in known:
+            admin.user_remove(name)
+            lines.append(f"removed user {name}")
+        if name in policies:
+            admin.policy_remove(name)
+            lines.append(f"removed policy {name}")
     return lines
 
 

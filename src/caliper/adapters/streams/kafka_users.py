@@ -16,6 +16,7 @@ from kafka.admin import (
     ResourcePattern,
     ResourcePatternFilter,
     ResourceType,
+    UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
 from kafka.errors import KafkaError
@@ -54,6 +55,39 @@ def apply_stream_users(access: KafkaAccess, users: Sequence[StreamUser]) -> list
             ]
     except KafkaError as error:
         raise unavailable("the users could not be applied", error) from error
+
+
+def remove_stream_users(access: KafkaAccess, names: Sequence[str]) -> list[str]:
+    """Take the passwords and ACLs of users that a new generation replaced. Returns one line per
+    change. Blocks. Raises StreamUnavailable.
+    """
+    try:
+        with closing(access.admin()) as admin:
+            known = admin.describe_user_scram_credentials()
+            passwords = [
+                UserScramCredentialDeletion(name, each["mechanism"])
+                for name in names
+                for each in known.get(name, {}).get("credential_infos", ())
+            ]
+            if passwords:
+                admin.alter_user_scram_credentials(passwords)
+            permits = _remove_permits(admin, names)
+    except KafkaError as error:
+        raise unavailable("the users could not be removed", error) from error
+    gone = permits | {each.user for each in passwords}
+    return [f"removed user {name}" for name in names if name in gone]
+
+
+def _remove_permits(admin: Any, names: Sequence[str]) -> set[str]:
+    """Remove the ACLs of users; returns those that had some."""
+    anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
+    every = (None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
+    filters = [ACLFilter(f"User:{name}", *every) for name in names]
+    answers = admin.delete_acls(filters)
+    for *_, error in answers:
+        if error.errno:
+            raise error
+    return {name for name, (_, acls, _) in zip(names, answers, strict=True) if acls}
 
 
 def _set_passwords(

@@ -50,9 +50,7 @@ Specs = Annotated[
 ]
 Kafka = Annotated[
     str | None,
-    typer.Option(
-        "--kafka", metavar="SERVERS", help="Bootstrap servers: host:port, separated by commas."
-    ),
+    typer.Option("--kafka", metavar="HOST:PORT,...", help="Bootstrap servers."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The folder for run directories.")]
 Timeout = Annotated[

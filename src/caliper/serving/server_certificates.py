@@ -1,0 +1,77 @@
+"""The TLS credentials of a gRPC server, whose files are read again when they change."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from caliper.adapters.files import Stamp, file_stamp
+from caliper.core.errors import InvalidInput
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """PEM files: the certificate with its chain, and its private key without a password.
+
+    With `clients`, certificates of authorities, callers need a certificate that one of them signed.
+    """
+
+    certificate: Path
+    key: Path
+    clients: Path | None = None
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """The credentials of a server, as the files are at each handshake.
+
+        Raises InvalidInput naming a file that cannot be read.
+        """
+        files = _CertificateFiles(self)
+        return grpc.dynamic_ssl_server_credentials(
+            files.read(),
+            # Its stubs do not know that it may return None: nothing changed.
+            files.changed,  # type: ignore[arg-type]
+            require_client_authentication=self.clients is not None,
+        )
+
+
+class _CertificateFiles:
+    def __init__(self, tls: Tls) -> None:
+        self._tls = tls
+        self._stamp: list[Stamp] = []
+
+    def read(self) -> grpc.ServerCertificateConfiguration:
+        # Before reading: a change in between is seen at the next handshake.
+        self._stamp = self._stamps()
+        pair = _pem(self._tls.key, "tls key"), _pem(self._tls.certificate, "tls certificate")
+        clients = self._tls.clients
+        authorities = None if clients is None else _pem(clients, "tls clients")
+        return grpc.ssl_server_certificate_configuration([pair], authorities)
+
+    def changed(self) -> grpc.ServerCertificateConfiguration | None:
+        """The files if they changed. gRPC keeps what it has where they cannot be used."""
+        if self._stamps() == self._stamp:
+            return None
+        try:
+            found = self.read()
+        except InvalidInput as error:
+            _LOG.error("the certificate changed and cannot be used; the old one stays: %s", error)
+            return None
+        _LOG.info("read the certificate anew from %s", self._tls.certificate)
+        return found
+
+    def _stamps(self) -> list[Stamp]:
+        files = (self._tls.certificate, self._tls.key, self._tls.clients)
+        return [file_stamp(file) for file in files if file is not None]
+
+
+def _pem(file: Path, field: str) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise InvalidInput(message, file=str(file), field=field) from error
