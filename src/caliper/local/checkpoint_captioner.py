@@ -132,7 +132,7 @@ class CheckpointCaptioner:
 
         def media_of(part: BenchmarkSpec) -> StoredMedia:
             inline = InlineMedia(self.decoders, part.preparation or Preparation())
-            return StoredMedia(store, index, part.data, inline)
+            return StoredMedia(store, index, part.data, inline, part.media)
 
         ground = Ground(overlay, writing.stream, writing.stream, IdentityCodec(), self.ground.clock)
         in_flight, budget = self.access.in_flight, self.access.retry_budget

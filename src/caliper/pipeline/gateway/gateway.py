@@ -40,6 +40,7 @@ from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.dataset_names import dataset_digest
+from caliper.pipeline.store.dataset_pushes import with_media
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
@@ -113,6 +114,7 @@ class Gateway:
             check_criterion(request, request.judging)
         request = await _by_digest(store, request, self._ownership)
         spec = await resolve(request, self._outside.supplies, self._outside.stages)
+        spec = await with_media(spec, store, self._ownership)
         if request.judging is not None:
             await check_baseline(request.judging, spec, store, self._ownership)
             # Before the spec, which has its digest.
