@@ -119,9 +119,9 @@ class BenchmarkSpec:
     identities; `media` answers questions about the media. `preparation` says how media are
     prepared for a captioner, None if no model sees them. `taxonomy` holds the nodes that the
     caption prompt lists, for domains that do not use the benchmark's own. `caption_tokens` is the
-    output token limit per caption. `media` is the digest of the media by path that the run's starter
-    pushed; empty for those that are everybody's. `data_name` is the name and revision that the data were fetched
-    by, empty if they were not; it identifies nothing, as the digest does.
+    output token limit per caption. `media` is the digest of the media by path that whoever started
+    the run pushed, empty for those that are everybody's. `data_name` is the name and revision that
+    the data were fetched by, empty if they were not; it identifies nothing, as the digest does.
     """
 
     name: str

@@ -22,6 +22,7 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.media_index import listing_key
 from caliper.pipeline.store.owners import Ownership, dataset_owners, read_owners
 from caliper.pipeline.store.runs import read_replaceable, write_json
+from caliper.pipeline.store.supplies import has_dataset
 from caliper.ports.storage import ObjectStore
 
 _PUSHED = "datasets/pushed/"
@@ -38,6 +39,14 @@ def push_key(dataset: str, owner: Owner | None) -> str:
 def _pusher(key: str) -> Owner:
     team, name, _ = key.removeprefix(_PUSHED).split("/")
     return Owner(name.removeprefix("caller-"), team.removeprefix("team-"))
+
+
+async def may_use(store: ObjectStore, dataset: str, ownership: Ownership) -> bool:
+    """Whether the store has the complete dataset, and the caller may see it. Raises NewerSchema,
+    StoreUnavailable.
+    """
+    permitted = await ownership.permits(store, dataset_owners(dataset))
+    return permitted and await has_dataset(store, dataset)
 
 
 async def unproven(

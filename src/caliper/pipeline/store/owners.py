@@ -25,7 +25,6 @@ from caliper.pipeline.store.runs import SPEC, RunBook, is_run_id, read_json, rea
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
-
 _ACTING: ContextVar[tuple[Owner, ...]] = ContextVar("acting", default=())
 
 
@@ -70,7 +69,7 @@ class Ownership:
     @contextmanager
     def acting_for(self, owners: Sequence[Owner]) -> Iterator[None]:
         """Within the context see what any of these owners may see, and that alone; as the caller
-        if there are none. What is made still belongs to the caller.
+        if there are none. What is made belongs to the caller and to them.
         """
         token = _ACTING.set(tuple(owners))
         try:
@@ -82,15 +81,14 @@ class Ownership:
         """Make the caller an owner of a run that it starts, before its spec is stored. Raises
         StoreUnavailable or StoreFull.
         """
-        await self.claim(store, _run_key(run), f"runs/{run}/{SPEC}")
+        await self.claim(store, run_owners(run), f"runs/{run}/{SPEC}")
 
     async def claim(self, store: ObjectStore, key: str, content: str, taken: str = "") -> None:
         """Add the caller to the owners under `key`, before their `content` is stored. With `taken`,
         the message, raises AlreadyExists if the caller may not see what they own. Raises
         StoreUnavailable or StoreFull.
         """
-        viewer = self._viewer()
-        if viewer is None:
+        if not self._makers:
             return
         if await store.version(key) is None and await store.version(content) is not None:
             return
@@ -104,12 +102,16 @@ class Ownership:
 
     def owned(self, fields: Fields) -> Fields:
         """The fields with the caller among their owners, if there is one."""
-        viewer = self._viewer()
-        return fields if viewer is None else _with_owners(fields, [viewer.owner])
+        return _with_owners(fields, self._makers)
+
+    @property
+    def _makers(self) -> tuple[Owner, ...]:
+        """To whom belongs what the present caller makes."""
+        return (*filter(None, [self.caller]), *_ACTING.get())
 
     async def permits_run(self, store: ObjectStore, run: str) -> bool:
         """Whether the caller may see and change a run, if there is one. Raises StoreUnavailable."""
-        return not is_run_id(run) or await self.permits(store, _run_key(run))
+        return not is_run_id(run) or await self.permits(store, run_owners(run))
 
     async def permits(self, store: ObjectStore, key: str) -> bool:
         """Whether the caller may see and change what has the owners under `key`; where they cannot
@@ -169,16 +171,17 @@ async def read_owners(store: ObjectStore, key: str) -> tuple[Owner, ...]:
     return tuple(_owners(await read_replaceable(store, key)))
 
 
-async def share_run(store: ObjectStore, run: str, key: str) -> None:
-    """Add the owners under a key to those of a run, unless it belongs to everybody. Raises
-    StoreUnavailable or StoreFull.
+async def share(store: ObjectStore, key: str, source: str) -> None:
+    """Add the owners under the key `source` to those under `key`, unless what these own belongs to
+    everybody. Raises StoreUnavailable or StoreFull.
     """
-    owners = await read_owners(store, key)
-    if owners and await store.version(_run_key(run)) is not None:
-        await change_json(store, _run_key(run), lambda fields: _with_owners(fields, owners))
+    owners = await read_owners(store, source)
+    if owners and await store.version(key) is not None:
+        await change_json(store, key, lambda fields: _with_owners(fields, owners))
 
 
-def _run_key(run: str) -> str:
+def run_owners(run: str) -> str:
+    """The key of the owners of a run."""
     return f"runs/{run}/owners.json"
 
 

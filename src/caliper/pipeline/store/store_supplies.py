@@ -13,12 +13,12 @@ from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.layout import Layout
 from caliper.core.question import Failure
 from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.pipeline.store.dataset_pushes import may_use
 from caliper.pipeline.store.disk_spill import temporary_folder
-from caliper.pipeline.store.owners import Ownership, caption_owners, dataset_owners
+from caliper.pipeline.store.owners import Ownership, caption_owners
 from caliper.pipeline.store.supplies import (
     fetch_dataset,
     has_captions,
-    has_dataset,
     read_supplied,
 )
 from caliper.ports.storage import Dataset, ObjectStore, Sources
@@ -49,8 +49,7 @@ class StoredSupplies:
         self._ownership = ownership or Ownership()
 
     async def has_dataset(self, digest: str) -> bool:
-        permitted = await self._ownership.permits(self._store, dataset_owners(digest))
-        return permitted and await has_dataset(self._store, digest)
+        return await may_use(self._store, digest, self._ownership)
 
     async def has_captions(self, digest: str) -> bool:
         permitted = await self._ownership.permits(self._store, caption_owners(digest))

@@ -57,9 +57,14 @@ class Parcel:
         return sum(map(_size, (*self.files, *self.media.values())))
 
 
+def is_digest(text: str) -> bool:
+    """Whether a text is a hexadecimal SHA-256."""
+    return _DIGEST.fullmatch(text) is not None
+
+
 def check_digest(text: str, field: str) -> str:
     """Return `text` if it is a hexadecimal SHA-256. Raises InvalidInput naming `field` if not."""
-    if not _DIGEST.fullmatch(text):
+    if not is_digest(text):
         raise InvalidInput("expected a SHA-256 of 64 hexadecimal digits", field=field)
     return text
 

@@ -67,7 +67,7 @@ class BenchmarkRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ..., data_name: _Optional[str] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
-    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share", "judging")
+    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share", "judging", "suite")
     NAME_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -81,6 +81,7 @@ class StartEvaluationRequest(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     JUDGE_SHARE_FIELD_NUMBER: _ClassVar[int]
     JUDGING_FIELD_NUMBER: _ClassVar[int]
+    SUITE_FIELD_NUMBER: _ClassVar[int]
     name: str
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkRequest]
     seed: int
@@ -94,7 +95,8 @@ class StartEvaluationRequest(_message.Message):
     priority: Priority
     judge_share: float
     judging: StopCriterion
-    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ..., judging: _Optional[_Union[StopCriterion, _Mapping]] = ...) -> None: ...
+    suite: str
+    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ..., judging: _Optional[_Union[StopCriterion, _Mapping]] = ..., suite: _Optional[str] = ...) -> None: ...
 
 class StopCriterion(_message.Message):
     __slots__ = ("base", "policy", "margin", "level", "repeats", "rules", "alarm_level")
