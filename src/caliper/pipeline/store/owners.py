@@ -107,7 +107,7 @@ class Ownership:
     @property
     def _makers(self) -> tuple[Owner, ...]:
         """To whom belongs what the present caller makes."""
-        return (*filter(None, [self.caller]), *_ACTING.get())
+        return (*_ACTING.get(), *filter(None, [self.caller]))
 
     async def permits_run(self, store: ObjectStore, run: str) -> bool:
         """Whether the caller may see and change a run, if there is one. Raises StoreUnavailable."""
@@ -169,6 +169,14 @@ def suite_owners(name: str) -> str:
 async def read_owners(store: ObjectStore, key: str) -> tuple[Owner, ...]:
     """The owners under a key; none of what is everybody's. Raises StoreUnavailable."""
     return tuple(_owners(await read_replaceable(store, key)))
+
+
+async def first_team(store: ObjectStore, key: str) -> str:
+    """The team of the first owner under a key; empty for what is everybody's or of no team. Raises
+    StoreUnavailable.
+    """
+    owners = await read_owners(store, key)
+    return owners[0].team if owners and owners[0].team != DEFAULT_TEAM else ""
 
 
 async def share(store: ObjectStore, key: str, source: str) -> None:
