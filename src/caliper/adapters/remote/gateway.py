@@ -64,7 +64,9 @@ class RemoteGateway(Connection):
         """Push a dataset, as far as it is missing there. Arguments and errors as of
         `send_dataset`.
         """
-        await send_dataset(parcel, name, partial(self._upload, self._stub.UploadDataset), progress)
+        upload = self._stub.UploadDataset
+        ask, send = partial(self._upload, upload), partial(self._send, upload)
+        await send_dataset(parcel, name, ask, send, progress)
 
     async def datasets(self) -> list[NamedDataset]:
         """The datasets with names."""
@@ -76,6 +78,10 @@ class RemoteGateway(Connection):
             found += (decode_fields(NamedDataset, each) for each in response.datasets)
             token = response.next_page_token
         return found
+
+    async def _send(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
+        async with translate_errors(self._target):
+            return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
 
     async def _upload(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
         async with translate_errors(self._target):

@@ -345,20 +345,32 @@ class DatasetFile(_message.Message):
     def __init__(self, name: _Optional[str] = ..., sha256: _Optional[str] = ...) -> None: ...
 
 class DatasetContent(_message.Message):
-    __slots__ = ("sha256", "data")
+    __slots__ = ("sha256", "data", "offset")
     SHA256_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
     sha256: str
     data: bytes
-    def __init__(self, sha256: _Optional[str] = ..., data: _Optional[bytes] = ...) -> None: ...
+    offset: int
+    def __init__(self, sha256: _Optional[str] = ..., data: _Optional[bytes] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class PartialContent(_message.Message):
+    __slots__ = ("sha256", "offset")
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    sha256: str
+    offset: int
+    def __init__(self, sha256: _Optional[str] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class UploadDatasetResponse(_message.Message):
-    __slots__ = ("dataset", "missing")
+    __slots__ = ("dataset", "missing", "partial")
     DATASET_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_FIELD_NUMBER: _ClassVar[int]
     dataset: str
     missing: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, dataset: _Optional[str] = ..., missing: _Optional[_Iterable[str]] = ...) -> None: ...
+    partial: _containers.RepeatedCompositeFieldContainer[PartialContent]
+    def __init__(self, dataset: _Optional[str] = ..., missing: _Optional[_Iterable[str]] = ..., partial: _Optional[_Iterable[_Union[PartialContent, _Mapping]]] = ...) -> None: ...
 
 class ListDatasetsRequest(_message.Message):
     __slots__ = ("page_size", "page_token")
