@@ -48,6 +48,7 @@ PART_CHANGES: dict[str, Any] = {
     "preparation": Preparation(frames=32, fps=Fraction(30000, 1001)),
     "taxonomy": {"natural": ("Attribute -> Color", "Attribute -> Shape")},
     "caption_tokens": 4096,
+    "media": "f" * 64,
 }
 
 

@@ -36,7 +36,9 @@ def documented() -> dict[str, set[str]]:
     for title, table in re.findall(
         r"^\| (.+) \| meaning \(default\) \|\n\|---\|---\|\n((?:\|.*\n)+)", section, re.MULTILINE
     ):
-        for names, only in re.findall(r"^\| (`.*?`) \| (?:(.*) only: )?", table, re.MULTILINE):
+        for names, only in re.findall(
+            r"^\| (`.*?`) \| (?:([a-z_]+(?:, [a-z_]+)*): )?", table, re.MULTILINE
+        ):
             services = only or title.removeprefix("all services")
             for service in services.split(", ") if services else SERVICES:
                 found[service] |= set(re.findall("[A-Z_]+", names))

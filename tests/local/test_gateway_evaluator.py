@@ -79,9 +79,11 @@ async def test_runs_of_a_suite_belong_to_its_owners_too(tmp_path: Path) -> None:
         await write_json(there.ground.store, suite_owners(suite.name), owners=[ours])
         checkpoint = there.bucket.deliver(100, CAPTIONS / "careful")
         run = (await there.one(suite, checkpoint)).fields["run"]
-        found = await read_json(there.ground.store, f"runs/{run}/owners.json")
-    assert found is not None
-    assert found["owners"] == [{"name": "suites", "team": "machines"}, ours]
+        (part,) = (await there.evaluator.gateway.get(run)).spec.benchmarks
+        for key in (f"runs/{run}/owners.json", f"supplied/{part.captions}.owners.json"):
+            found = await read_json(there.ground.store, key)
+            assert found is not None, key
+            assert found["owners"] == [{"name": "suites", "team": "machines"}, ours]
 
 
 async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path) -> None:

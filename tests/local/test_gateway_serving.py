@@ -12,6 +12,8 @@ from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.outcome import Reason
 from caliper.core.suites import Suite
+from caliper.pipeline.store.owners import caption_owners, suite_owners
+from caliper.pipeline.store.runs import read_json, write_json
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import slot_states
 
@@ -49,6 +51,8 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         installed(tmp_path, served=(chat.url,), prices={"rev1": (1000.0, 2000.0)}) as there,
     ):
         suite = await applied(there, tmp_path, chat)
+        ours = [{"name": "ana", "team": "red"}]
+        await write_json(there.ground.store, suite_owners(suite.name), owners=ours)
         registry = SuiteRegistry(there.ground.store, there.ground.clock)
         for step in (1, 2):
             await registry.register(suite, revision(step))
@@ -62,6 +66,9 @@ async def test_each_checkpoint_that_is_served_is_captioned_once_by_its_revision(
         assert states == [("", ())] * 2
         found = (await gateway.get(entries[0].run)).spec.benchmark("capability")
         assert found.captions is not None
+        owners = await read_json(there.ground.store, caption_owners(found.captions))
+        assert owners is not None
+        assert owners["owners"] == ours
         # Its server is not called again.
         await chat.__aexit__()
         again = await there.one(suite, entries[1].checkpoint)

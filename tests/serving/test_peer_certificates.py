@@ -12,7 +12,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.adapters.trust import tls_context
-from caliper.ports.telemetry import CertificateRead
+from caliper.ports.security_events import CertificateRead
 from caliper.serving.addresses import Address
 from caliper.serving.peer_certificates import PeerCertificates, certificate_parts
 from caliper.wiring.clock import SystemClock

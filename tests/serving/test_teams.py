@@ -1,9 +1,6 @@
 """Three teams at one gateway at once: what each of their callers sees."""
 
 import asyncio
-import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +8,9 @@ import grpc
 from google.protobuf.message_factory import GetMessageClass
 from tests.fakes.datasets import push_dataset
 from tests.fakes.grpc_serving import bearer, refusal, stub_of
-from tests.fakes.installation import listening
 from tests.fakes.methods import methods, path_of
 from tests.fakes.sources import EXAMPLES
+from tests.fakes.teams import CALLERS, gateway, pushed
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -21,18 +18,7 @@ from caliper.core.owners import Sharing
 from caliper.local.submission import parcel_at
 from caliper.pipeline.store.dataset_names import NamedDataset, name_dataset
 from caliper.pipeline.store.owners import Ownership
-from caliper.wiring.gateway_options import GatewayOptions
-from caliper.wiring.grounds import memory_ground
-from caliper.wiring.service_settings import GatewaySettings, JudgeSettings, QaReaderSettings
-from caliper.wiring.startup import all_services
 
-CALLERS = {
-    "ana": "evaluate red",
-    "ben": "evaluate red",
-    "cleo": "evaluate blue",
-    "dora": "evaluate green",
-    "root": "admin",
-}
 RUNS = {"ana": "first", "cleo": "second", "dora": "third"}
 ALL = {"first", "second", "third"}
 SEEN = {
@@ -48,29 +34,6 @@ ABOUT_RUNS = [
 QUESTIONS = parcel_at("captionqa", EXAMPLES / "captionqa/questions.json", None)
 
 
-def tokens(folder: Path) -> Path:
-    file = folder / "tokens"
-    lines = []
-    for name, known in CALLERS.items():
-        role, *team = known.split()
-        lines.append(" ".join((name, role, hashlib.sha256(name.encode()).hexdigest(), *team)))
-    file.write_text("\n".join(lines), "utf-8")
-    return file
-
-
-@asynccontextmanager
-async def gateway(store: DirectoryStore, folder: Path, sharing: Sharing) -> AsyncIterator[Any]:
-    """A channel to all services in one process. A caller's token is its name."""
-    options = GatewayOptions.of(GatewaySettings(sharing=sharing))
-    ground = memory_ground(store)
-    parts = await all_services(ground, JudgeSettings(), QaReaderSettings(), None, options)
-    async with (
-        listening(parts, tokens(folder)) as address,
-        grpc.aio.insecure_channel(address) as channel,
-    ):
-        yield channel
-
-
 async def evaluated(channel: grpc.aio.Channel, caller: str) -> str:
     """The id of a complete run that a caller started, with captions that it uploaded."""
     stub, metadata = stub_of("EvaluateService", channel), bearer(caller)
@@ -84,20 +47,6 @@ async def evaluated(channel: grpc.aio.Channel, caller: str) -> str:
     async for _ in stub.WatchEvaluation(pb.WatchEvaluationRequest(run=run), metadata=metadata):
         pass
     return str(run)
-
-
-async def pushed(channel: grpc.aio.Channel, caller: str, name: str, rows: bytes) -> str:
-    """The id of a dataset that a caller pushed; what is refused is said instead."""
-    sha256 = hashlib.sha256(rows).hexdigest()
-    file = pb.DatasetFile(name="questions.json", sha256=sha256)
-    header = pb.DatasetHeader(benchmark="captionqa", name=name, files=[file])
-    content = pb.DatasetContent(sha256=sha256, data=rows)
-    sent = [pb.UploadDatasetRequest(header=header), pb.UploadDatasetRequest(content=content)]
-    call = stub_of("EvaluateService", channel).UploadDataset(iter(sent), metadata=bearer(caller))
-    try:
-        return str((await call).dataset)
-    except grpc.aio.AioRpcError as error:
-        return str(error.details())
 
 
 async def named(channel: grpc.aio.Channel, caller: str) -> list[str]:

@@ -91,7 +91,20 @@ def test_a_wrong_file_is_told_without_its_tokens(
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+@pytest.mark.parametrize("mode", [0o400, 0o600, 0o440, 0o640])
+def test_a_file_as_secrets_are_mounted_is_read(tmp_path: Path, mode: int) -> None:
+    assert read_token_lines(written(tmp_path, f"a.test {SECRET}\n", mode), "F")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_that_somebody_else_shares_with_a_group_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, f"a.test {SECRET}\n", 0o640)
+    os.chown(file, 12345, 0)
+    with pytest.raises(InvalidInput, match=r"\(mode 0640\); chmod 600"):
+        read_token_lines(file, "F")
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o604, 0o620, 0o660, 0o444])
 def test_a_file_of_others_is_refused(tmp_path: Path, mode: int) -> None:
     with pytest.raises(InvalidInput, match=rf"\(mode {mode:04o}\); chmod 600 .*tokens$"):
         read_token_lines(written(tmp_path, f"a.test {SECRET}\n", mode), "F")

@@ -119,8 +119,9 @@ class BenchmarkSpec:
     identities; `media` answers questions about the media. `preparation` says how media are
     prepared for a captioner, None if no model sees them. `taxonomy` holds the nodes that the
     caption prompt lists, for domains that do not use the benchmark's own. `caption_tokens` is the
-    output token limit per caption. `data_name` is the name and revision that the data were fetched
-    by, empty if they were not; it identifies nothing, as the digest does.
+    output token limit per caption. `media` is the digest of the media by path that whoever started
+    the run pushed, empty for those that are everybody's. `data_name` is the name and revision that
+    the data were fetched by, empty if they were not; it identifies nothing, as the digest does.
     """
 
     name: str
@@ -134,6 +135,7 @@ class BenchmarkSpec:
     preparation: Preparation | None = None
     taxonomy: Taxonomy = field(default_factory=dict)
     caption_tokens: int = CAPTION_TOKENS
+    media: str = ""
     data_name: str = field(default="", compare=False)
 
     @property
@@ -153,6 +155,8 @@ class BenchmarkSpec:
             optional["taxonomy"] = {name: list(nodes) for name, nodes in self.taxonomy.items()}
         if self.caption_tokens != CAPTION_TOKENS:
             optional["caption_tokens"] = self.caption_tokens
+        if self.media:
+            optional["media"] = self.media
         if self.data_name:
             optional["data_name"] = self.data_name
         return {

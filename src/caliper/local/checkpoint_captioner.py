@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,10 @@ from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.planning.resolution import EvaluationRequest, LocalStages, resolve
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
+from caliper.pipeline.store.dataset_pushes import with_media
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.media_index import MediaIndex
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.plan import plan, read_plan
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.work.worker import WorkerLimits
@@ -63,6 +65,7 @@ class CheckpointModels:
 class CheckpointCaptioner:
     """Has checkpoints caption samples whose data and media are in the store. `access` says how
     checkpoints are reached, `pack` is what they are asked with, and `prices` what they cost.
+    `ownership` says whose data and media may be shown.
     """
 
     ground: Ground
@@ -71,6 +74,7 @@ class CheckpointCaptioner:
     decoders: Decoders
     memory_limit: MemoryLimit
     prices: Prices
+    ownership: Ownership = field(default_factory=Ownership)
 
     async def write(
         self,
@@ -87,11 +91,12 @@ class CheckpointCaptioner:
         ground = self.ground
         access = self.access if served.token else replace(self.access, tokens=EndpointTokens())
         room = ModelRoom(access, ground.clock, ground.telemetry.stage("captioner"))
-        supplies = StoredSupplies(ground.store, DatasetFiles)
+        supplies = StoredSupplies(ground.store, DatasetFiles, self.ownership)
         try:
             models = {name: await room.chat_model(spec) for name, spec in served.specs.items()}
             _check_revision(models, served.revision)
             spec = await resolve(_captioned(request, models), supplies, self._stages(models))
+            spec = await with_media(spec, ground.store, self.ownership)
             with temporary_folder("caliper-captions-") as folder:
                 own = DirectoryStore(folder)
                 async with supplies.sources(spec) as sources:
@@ -132,7 +137,7 @@ class CheckpointCaptioner:
 
         def media_of(part: BenchmarkSpec) -> StoredMedia:
             inline = InlineMedia(self.decoders, part.preparation or Preparation())
-            return StoredMedia(store, index, part.data, inline)
+            return StoredMedia(store, index, part.data, inline, part.media)
 
         ground = Ground(overlay, writing.stream, writing.stream, IdentityCodec(), self.ground.clock)
         in_flight, budget = self.access.in_flight, self.access.retry_budget

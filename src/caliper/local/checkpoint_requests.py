@@ -25,6 +25,7 @@ from caliper.local.serving_config import ServeConfig, suite_serving
 from caliper.local.suite_config import suite_run
 from caliper.local.supplied_captions import captions_as_named
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
+from caliper.pipeline.store.owners import read_owners, suite_owners
 from caliper.pipeline.store.supplies import put_captions
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.slots import ServingSlot
@@ -86,6 +87,9 @@ class CheckpointServing:
             plan.server_place,
         )
 
+        owners = await read_owners(self.store, suite_owners(suite.name))
+        ownership = self.captioner.ownership
+
         async def work(
             served: CheckpointEndpoint,
         ) -> tuple[EvaluationRequest, CheckpointCaptions]:
@@ -94,14 +98,16 @@ class CheckpointServing:
             request = _request(suite, config)
             models = CheckpointModels(_specs(config, served), checkpoint.revision, not plan.pod)
             note = partial(claim.note_progress, phase="captioning")
-            return request, await self.captioner.write(request, models, note, pay)
+            with ownership.acting_for(owners):
+                return request, await self.captioner.write(request, models, note, pay)
 
         label = f"{suite.name} {checkpoint.label}"
         request, captions = await slot.use(server, checkpoint, label, plan.use, work)
-        digests = {
-            name: await put_captions(self.store, texts, captions.lacking[name])
-            for name, texts in captions.texts.items()
-        }
+        with ownership.acting_for(owners):
+            digests = {
+                name: await put_captions(self.store, texts, captions.lacking[name], ownership)
+                for name, texts in captions.texts.items()
+            }
         parts = (_captioned(part, digests[part.name]) for part in request.benchmarks)
         request = replace(request, benchmarks=tuple(parts), terms=captions.terms)
         return CheckpointRequest(request, captions.shortfall, self.captioner.pack.digest)

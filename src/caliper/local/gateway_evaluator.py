@@ -29,7 +29,8 @@ from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gating import GATE_REQUEST
 from caliper.pipeline.ledger.runs import StoredRun
-from caliper.pipeline.store.owners import share_run, suite_owners
+from caliper.pipeline.planning.resolution import EvaluationRequest
+from caliper.pipeline.store.owners import caption_owners, run_owners, share, suite_owners
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
@@ -179,10 +180,11 @@ class GatewayEvaluator:
             upload = partial(self.gateway.upload, name, texts.get(name, {}))
             digest = await self._patient.call(upload)
             parts.append(replace(benchmark_request(suite, config, name), captions=digest))
-        start = partial(self.gateway.start, run_request(config, config.label, parts))
+        again_request = await self._for_owners(suite, run_request(config, config.label, parts))
+        start = partial(self.gateway.start, again_request)
         started, is_new = await self._patient.call(start)
         again = started.spec.run_id
-        await share_run(self.store, again, suite_owners(suite.name))
+        await share(self.store, run_owners(again), suite_owners(suite.name))
         if is_new:
             await self.costs.begin_again(entry, again)
         self.costs.check(suite, started.spec)
@@ -219,7 +221,7 @@ class GatewayEvaluator:
         made: CheckpointRequest,
         plan: SequentialPlan | None,
     ) -> str:
-        request = made.request
+        request = await self._for_owners(suite, made.request)
         judging = None if plan is None else plan.criterion
         sequential = replace(request, judging=judging)
         try:
@@ -228,7 +230,7 @@ class GatewayEvaluator:
             # In full, so that the next one has a baseline.
             started, is_new = await self._patient.call(lambda: self.gateway.start(request))
         run = started.spec.run_id
-        await share_run(self.store, run, suite_owners(suite.name))
+        await share(self.store, run_owners(run), suite_owners(suite.name))
         if foreign := made.foreign(started.spec, entry.checkpoint):
             if is_new:
                 await self.gateway.cancel(run)
@@ -240,6 +242,13 @@ class GatewayEvaluator:
         await self.costs.begin(entry, run, made.shortfall)
         self.costs.check(suite, started.spec)
         return run
+
+    async def _for_owners(self, suite: Suite, request: EvaluationRequest) -> EvaluationRequest:
+        """The request on behalf of the suite's owners, whose its captions become first."""
+        for part in request.benchmarks:
+            if part.captions is not None:
+                await share(self.store, caption_owners(part.captions), suite_owners(suite.name))
+        return replace(request, suite=suite.name)
 
     async def _evaluated(self, ended: Evaluation) -> EvaluatedRun:
         run = ended.spec.run_id

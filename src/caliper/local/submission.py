@@ -82,7 +82,8 @@ async def send(
 
 
 async def push_suite(suite: Suite, push: Callable[[Parcel], Awaitable[None]]) -> Suite:
-    """The suite as an installation keeps it: its data are named by digest, after `push`.
+    """The suite as an installation keeps it: its data are named by digest, after `push`, or by the
+    NAME@VERSION that they have there.
 
     Raises InvalidInput for what an installation cannot evaluate, and for rows that cannot be
     planned; and what `push` raises.
@@ -94,11 +95,16 @@ async def push_suite(suite: Suite, push: Callable[[Parcel], Awaitable[None]]) ->
         if nodes := taxonomy_of(name, part):
             taxonomies[name] = nodes
         bare = part.model_copy(update={"captions": None})
-        supplies[name] = _supplies(config.model_copy(update={"benchmarks": {name: bare}}), name)
+        supplies[name] = (
+            _installed(name, bare)
+            if is_installed(part.data)
+            else _supplies(config.model_copy(update={"benchmarks": {name: bare}}), name)
+        )
     stored = json.loads(canonical_json(suite.values))
     for name, found in supplies.items():
         part = stored["run"]["benchmarks"][name]
-        digests = {field: parcel.digest for field, parcel in found.parcels.items()}
+        digests = {"data": found.data}
+        digests |= {field: parcel.digest for field, parcel in found.parcels.items()}
         part |= {"data": digests["data"], "qa_replies": digests.get("qa_replies")}
         part |= {"qa": digests.get("qa_data") or part.get("qa"), "media": None, "taxonomy": None}
         if "captions" in part:

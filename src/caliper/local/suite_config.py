@@ -24,7 +24,7 @@ from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite
-from caliper.local.config import RunConfig, check_config, relative_to
+from caliper.local.config import RunConfig, check_config, is_installed, relative_to
 from caliper.local.data_fetching import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy
@@ -134,12 +134,16 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
         kept = {
             key: value for key, value in measured["benchmarks"][name].items() if key not in _PLACES
         }
-        sources = open_sources(name, part.model_copy(update={"captions": None}))
+        if is_installed(part.data):
+            # What the name stands for never changes.
+            data: dict[str, str | None] = {"data": str(part.data)}
+        else:
+            data = digests(name, open_sources(name, part.model_copy(update={"captions": None})))
         if part.taxonomy is not None:
             kept["taxonomy"] = digest_of(part.taxonomy)
         if part.qa_replies is not None:
             kept["qa_replies"] = digest_of(part.qa_replies)
-        measured["benchmarks"][name] = {**kept, **digests(name, sources), "qa": part.qa is True}
+        measured["benchmarks"][name] = {**kept, **data, "qa": part.qa is True}
     serve = suite_serving(values)
     return {
         **({} if serve is None else {"serve": serve.deciding}),

@@ -27,6 +27,7 @@ from caliper.local.patient_gateway import PatientGateway
 from caliper.local.run_costs import RunCosts
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.comparing.comparer import Comparer
+from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.suites.arrivals import Arrivals
 from caliper.pipeline.suites.evaluation import CheckpointEvaluator
 from caliper.pipeline.suites.latest import LatestScores
@@ -157,12 +158,13 @@ def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> Ch
     access, options = settings.access(), settings.decoders()
     pack = folder_pack(settings.pack) if settings.pack else shipped_pack()
     limit = MemoryLimit(options.held_bytes, options.workers)
+    ownership = Ownership(sharing=settings.sharing)
     assert ground.whole is not None  # noqa: S101 - the store of an installation is
     return CheckpointServing(
         ground.whole,
         ground.clock,
         HostRoom(access, settings.hosts()),
-        CheckpointCaptioner(ground, access, pack, decoders, limit, _prices(settings)),
+        CheckpointCaptioner(ground, access, pack, decoders, limit, _prices(settings), ownership),
         _LOG.warning,
     )
 

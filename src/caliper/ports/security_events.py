@@ -52,3 +52,11 @@ class CallRefused(Event):
 
     method: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateRead(Event):
+    """When the first certificate of a peer (kafka, store or model) ends."""
+
+    peer: str
+    time: float

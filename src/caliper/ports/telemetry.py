@@ -163,7 +163,7 @@ class StepEnded(Event):
     seconds: float
 
 
-# The aggregator. Times are in seconds since 1970.
+# The aggregator. Times are in seconds since 1970. A model is one of a `team`, empty without teams.
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,7 @@ class VerdictsEntered(Event):
     benchmark: str
     scored: int
     unscored: Mapping[str, int]
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ class QuestionsCounted(Event):
     model: str
     benchmark: str
     questions: Mapping[str, int]
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,7 @@ class RunStarted(Event):
 
     model: str
     time: float
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,7 @@ class ScoresComputed(Event):
     benchmark: str
     window: Window
     scores: ScoreTable
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +259,7 @@ class ModelForgotten(Event):
     """A model is no longer watched: nothing more is recorded for it."""
 
     model: str
-
-
-@dataclass(frozen=True, slots=True)
-class CertificateRead(Event):
-    """When the first certificate of a peer (kafka, store or model) ends."""
-
-    peer: str
-    time: float
+    team: str = ""
 
 
 class Telemetry(Protocol):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -12,11 +12,13 @@ from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, within
+from caliper.core.owners import Owner
 from caliper.pipeline.store.dataset_uploads import DatasetManifest, DatasetUpload
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.supplies import Admit
 from caliper.ports.storage import ObjectStore
+from caliper.serving.partial_contents import PartialContent, PartialContents
 from caliper.serving.uploads import UploadRoom, Uploads
 
 
@@ -36,22 +38,39 @@ async def receive_dataset(
     with temporary_folder("caliper-dataset-") as folder, uploads.room() as room:
         make = partial(DatasetUpload, store, ownership=ownership, admit=admit)
         upload = await _begun(requests, make)
-        content: _Content | None = None
-        async for request in requests:
-            part = request.WhichOneof("part")
-            if part == "medium" and content is None:
-                _announce(upload, request.medium)
-            elif part == "content" and request.content.sha256:
-                await _put(upload, content)
-                content = _begin_content(upload, request.content, folder, room)
-                await content.add(request.content.data)
-            elif part == "content" and content is not None:
-                await content.add(request.content.data)
-            else:
-                message = "expected one header, then media, then content that names its SHA-256"
-                raise InvalidInput(message, field=part or "header")
-        await _put(upload, content)
-        return pb.UploadDatasetResponse(dataset=upload.digest, missing=await upload.finish())
+        owner = None if ownership is None else ownership.caller
+        contents = _Contents(upload, uploads.partial, owner, folder / "content", room)
+        try:
+            await _receive(upload, requests, contents)
+        except InvalidInput:
+            raise
+        except BaseException:
+            # The stream broke off, or the call took too long.
+            contents.keep()
+            raise
+        missing = await upload.finish()
+        held = map(contents.partial, missing)
+        return pb.UploadDatasetResponse(
+            dataset=upload.digest, missing=missing, partial=(each for each in held if each.offset)
+        )
+
+
+async def _receive(
+    upload: DatasetUpload, requests: AsyncIterator[pb.UploadDatasetRequest], contents: _Contents
+) -> None:
+    async for request in requests:
+        part = request.WhichOneof("part")
+        if part == "medium" and not contents.begun:
+            _announce(upload, request.medium)
+        elif part == "content" and (request.content.sha256 or contents.begun):
+            if request.content.sha256:
+                await contents.put()
+                contents.begin(request.content)
+            await contents.add(request.content.data)
+        else:
+            message = "expected one header, then media, then content that names its SHA-256"
+            raise InvalidInput(message, field=part or "header")
+    await contents.put()
 
 
 async def _begun(
@@ -84,14 +103,44 @@ def _announce(upload: DatasetUpload, medium: pb.DatasetFile) -> None:
         raise within("medium", error) from error
 
 
-class _Content:
-    """The bytes of one file or medium in a temporary file."""
+class _Contents:
+    """The contents of one stream, one after the other in a temporary `file`."""
 
-    def __init__(self, file: Path, sha256: str, room: UploadRoom) -> None:
-        self.file, self.sha256 = file, sha256
-        self._room, self._hash = room, hashlib.sha256()
+    def __init__(
+        self,
+        upload: DatasetUpload,
+        held: PartialContents,
+        owner: Owner | None,
+        file: Path,
+        room: UploadRoom,
+    ) -> None:
+        self._upload, self._held, self._owner = upload, held, owner
+        self._file, self._room = file, room
+        self._sha256 = ""
+        self._content = PartialContent(file)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a content has begun."""
+        return self._sha256 != ""
+
+    def begin(self, first: pb.DatasetContent) -> None:
+        """Begin a content, or go on with one. Raises InvalidInput naming the field."""
+        try:
+            self._upload.keys(first.sha256)
+        except InvalidInput as error:
+            raise within("content", error) from error
+        key = (self._owner, first.sha256)
+        if first.offset == 0:
+            self._held.drop(key)
+        elif first.offset != (offset := self._held.offset(key)):
+            raise InvalidInput(f"expected {offset}", field="content.offset")
+        self._content = self._held.take(key, self._file) or PartialContent(self._file)
+        self._sha256 = first.sha256
+        self._room.add(self._content.size, "content.data")
 
     async def add(self, data: bytes) -> None:
+        """Write the next bytes."""
         self._room.add(len(data), "content.data")
         # Megabytes, and disks may be slow: in a thread, they do not block the event loop.
         writing = asyncio.ensure_future(asyncio.to_thread(self._write, data))
@@ -102,34 +151,33 @@ class _Content:
             await asyncio.wait([writing])
 
     def _write(self, data: bytes) -> None:
-        self._hash.update(data)
-        with self.file.open("ab") as stream:
+        with self._file.open("ab") as stream:
             stream.write(data)
+        self._content.hash.update(data)
+        self._content.size += len(data)
 
-    def clear(self) -> None:
-        self.file.unlink()
+    async def put(self) -> None:
+        """Store the bytes once they are those of the digest, and give their room back. Raises
+        InvalidInput if they are others.
+        """
+        if not self.begun:
+            return
+        if (found := self._content.hash.hexdigest()) != self._sha256:
+            message = f"expected bytes whose SHA-256 is {self._sha256}, found {found}"
+            raise InvalidInput(message, field="content.data")
+        await self._upload.put(self._sha256, self._file)
+        self._file.unlink()
+        self._sha256, self._content = "", PartialContent(self._file)
         self._room.clear()
 
-    def check(self) -> None:
-        """Raise InvalidInput if these are other bytes than those of the digest."""
-        if (found := self._hash.hexdigest()) != self.sha256:
-            message = f"expected bytes whose SHA-256 is {self.sha256}, found {found}"
-            raise InvalidInput(message, field="content.data")
+    def keep(self) -> None:
+        """Keep what came of a content that broke off, as far as the disk allows it."""
+        self._room.clear()
+        with suppress(OSError):
+            # A disk that is full may have taken a part of a message.
+            if self.begun and self._file.stat().st_size == self._content.size:
+                self._held.keep((self._owner, self._sha256), self._content)
 
-
-def _begin_content(
-    upload: DatasetUpload, first: pb.DatasetContent, folder: Path, room: UploadRoom
-) -> _Content:
-    try:
-        upload.keys(first.sha256)
-    except InvalidInput as error:
-        raise within("content", error) from error
-    return _Content(folder / "content", first.sha256, room)
-
-
-async def _put(upload: DatasetUpload, content: _Content | None) -> None:
-    """Store the bytes once they are those of the digest, and give their room back."""
-    if content is not None:
-        content.check()
-        await upload.put(content.sha256, content.file)
-        content.clear()
+    def partial(self, sha256: str) -> pb.PartialContent:
+        """How much is held of a content."""
+        return pb.PartialContent(sha256=sha256, offset=self._held.offset((self._owner, sha256)))

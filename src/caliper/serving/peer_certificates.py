@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import SILENT, CertificateRead, Telemetry
+from caliper.ports.security_events import CertificateRead
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.addresses import Address
 from caliper.serving.lifecycle import ServiceParts
 

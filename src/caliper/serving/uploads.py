@@ -13,6 +13,7 @@ from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.serving.adhoc import LONGEST_CAPTION
 from caliper.serving.calls import viewer
+from caliper.serving.partial_contents import PartialContents
 
 UPLOAD_BYTES = 1 << 29
 """The most bytes of an upload."""
@@ -34,6 +35,8 @@ class UploadRoom:
         """
         uploads, held = self._uploads, self._uploads.held
         self._size += length
+        # What broke off makes room for what goes on.
+        uploads.partial.shrink(uploads.together - held.total() - length)
         held[self._team] += length
         if self._size > uploads.each:
             raise InvalidInput(f"more than {uploads.each} bytes in all", field=field)
@@ -48,7 +51,8 @@ class UploadRoom:
 
 class Uploads:
     """The uploads of a service: `each` has, those `of_team` have, and `together` all have so many
-    bytes on disk at most; `held` are those that each team has.
+    bytes on disk at most; `held` are those that each team has. `partial` are contents that broke
+    off, which count among `together`.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class Uploads:
     ) -> None:
         self.each, self.together, self.of_team = each, together, of_team
         self.held = Counter[str]()
+        self.partial = PartialContents(each)
 
     @contextmanager
     def room(self) -> Iterator[UploadRoom]:

@@ -241,14 +241,17 @@ def _parse_line(parts: list[str]) -> tuple[Audience, SecretStr]:
 
 
 def _private_text(file: Path) -> str:
-    """The text of a file that only its owner may read. Raises InvalidInput."""
+    """The text of a file that only its owner may read, or a group, too, if it is root's or ours:
+    so are Secrets mounted in a pod. Raises InvalidInput.
+    """
     try:
         # A pipe would not be waited for.
         with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:  # noqa: PTH123 - with flags
-            mode = os.fstat(opened.fileno()).st_mode
+            found = os.fstat(opened.fileno())
+            mode, is_own = found.st_mode, found.st_uid in (0, os.geteuid())
             if not stat.S_ISREG(mode):
                 raise InvalidInput("not a file", file=str(file))
-            if mode & 0o077:
+            if mode & (0o037 if is_own else 0o077):
                 message = f"others can read or change it (mode {stat.S_IMODE(mode):04o}); chmod 600"
                 raise InvalidInput(f"{message} {file}", file=str(file))
             data = opened.read(_LARGEST + 1)

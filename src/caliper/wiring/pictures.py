@@ -12,7 +12,7 @@ from threading import Lock
 from caliper.adapters.media.bounds import CLIPS, MediaLimits
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.run import RunSpec
+from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.media_index import MediaIndex, check_medium
 from caliper.ports.storage import ObjectStore
@@ -45,7 +45,7 @@ class StoredPictures:
         # Clips are opened by path, and recognised by the suffix.
         name = f"clip{suffix}" if suffix in CLIPS else "picture"
         with self._turn, temporary_folder("caliper-picture-") as folder:
-            reading = self._data(spec.benchmark(benchmark).data, path, limit)
+            reading = self._data(spec.benchmark(benchmark), path, limit)
             key, data = asyncio.run_coroutine_threadsafe(reading, loop).result()
             if data is None:
                 return None
@@ -58,9 +58,9 @@ class StoredPictures:
             del data
             return Thumbnails(folder, self._limits).jpeg(name)
 
-    async def _data(self, dataset: str, path: str, limit: int) -> tuple[str, bytes | None]:
+    async def _data(self, part: BenchmarkSpec, path: str, limit: int) -> tuple[str, bytes | None]:
         with suppress(InvalidInput):
-            key = await self._index.key(dataset, path)
+            key = await self._index.key(part.data, path, part.media)
             if key is not None:
                 return key, await self._store.get(key, limit)
         return "", None

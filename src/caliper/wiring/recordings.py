@@ -44,7 +44,11 @@ class Recordings:
     async def _read(self, name: str, revision: str) -> Answerer:
         with temporary_folder("caliper-recorded-") as folder:
             path = await fetch_dataset(self._store, revision, folder)
-            answerer = await asyncio.to_thread(ModelRoom.replay, name, path, Source.MEDIA)
+            try:
+                answerer = await asyncio.to_thread(ModelRoom.replay, name, path, Source.MEDIA)
+            except InvalidInput:
+                # A file that their layout has in a folder only.
+                answerer = await asyncio.to_thread(ModelRoom.replay, name, folder, Source.MEDIA)
         if answerer.identity.revision != revision:
             raise InvalidInput("other recorded replies than those of the run", file=revision)
         return answerer

@@ -139,12 +139,13 @@ class StoredMedia:
     index: MediaIndex
     data: str
     inline: InlineMedia
+    listing: str = ""
 
     async def images(self, paths: Sequence[str]) -> list[Image]:
         """The pictures, or the frames of the clip. Raises like the port, and StoreUnavailable."""
         pictures: list[Image] = []
         for path in paths:
-            key = await self.index.key(self.data, path)
+            key = await self.index.key(self.data, path, self.listing)
             if key is None:
                 raise _not_pushed(path)
             fetch = partial(self._fetch, key, path)

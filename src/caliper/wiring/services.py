@@ -162,7 +162,7 @@ async def captioner_parts(
 
     def media_of(part: BenchmarkSpec) -> StoredMedia:
         inline = InlineMedia(decoders, part.preparation or Preparation())
-        return StoredMedia(ground.store, index, part.data, inline)
+        return StoredMedia(ground.store, index, part.data, inline, part.media)
 
     async def keep(job: CaptionJob, caption: Caption) -> None:
         await save_caption(ground.store, job.run, job.benchmark, caption)

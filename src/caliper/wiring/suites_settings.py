@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic_settings import SettingsConfigDict
 
+from caliper.core.owners import Sharing
 from caliper.wiring.endpoint_settings import AskingSettings
 from caliper.wiring.hosts import PermittedHosts
 from caliper.wiring.service_settings import (
@@ -30,7 +31,7 @@ class SuitesSettings(
     which get the `model_token`, and by pods in the namespace `pods` of the API server `pods_api`,
     made with `token` and `ca.crt` of the folder `pods_account`; by default by none.
 
-    `prices` are what models cost, as in CALIPER_PRICES.
+    `prices` are what models cost, as in CALIPER_PRICES, and `sharing` is that of the gateway.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}SUITES_")
@@ -45,6 +46,7 @@ class SuitesSettings(
     pods_api: str = "https://kubernetes.default.svc"
     pods_account: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount")
     prices: str = ""
+    sharing: Sharing = Sharing.TEAM
 
     @property
     def specs(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from caliper.core.errors import BackendOverloaded, MediaMissing
 from caliper.ports.models import Usage
 from caliper.ports.security_events import (
     CallRefused,
+    CertificateRead,
     MessageRefused,
     Refusal,
     Signature,
@@ -29,7 +30,6 @@ from caliper.ports.telemetry import (
     AnchorsJudged,
     BacklogRead,
     CallEnded,
-    CertificateRead,
     CheckpointScored,
     DeadLetterSent,
     Event,
@@ -82,6 +82,8 @@ def telemetry() -> PrometheusTelemetry:
 
 def value(telemetry: PrometheusTelemetry, name: str, **labels: str) -> float | None:
     telemetry.metrics.refresh()
+    if "model" in labels:
+        labels = {"team": "", **labels}
     return telemetry.metrics.registry.get_sample_value(name, labels)
 
 
@@ -189,6 +191,19 @@ def test_nothing_of_a_forgotten_model_is_left(telemetry: PrometheusTelemetry) ->
     text = generate_latest(telemetry.metrics.registry).decode()
     assert 'model="m"' not in text
     assert 'model="other"' in text
+
+
+def test_a_model_of_a_team_is_its_own(telemetry: PrometheusTelemetry) -> None:
+    for team, time in (("", 1.0), ("red", 2.0)):
+        telemetry.record(RunStarted("m", time, team))
+        scores = {("d", "f1"): Score(time)}
+        telemetry.record(ScoresComputed("m", "b", Window.RUN, scores, team))
+    labels = {"model": "m", "benchmark": "b", "dimension": "d", "metric": "f1", "window": "run"}
+    found = [value(telemetry, "caliper_score", **labels, team=team) for team in ("", "red")]
+    assert found == [1.0, 2.0]
+    telemetry.record(ModelForgotten("m", "red"))
+    found = [value(telemetry, "caliper_score", **labels, team=team) for team in ("", "red")]
+    assert found == [1.0, None]
 
 
 def test_lag_belongs_to_who_has_the_partition(telemetry: PrometheusTelemetry) -> None:

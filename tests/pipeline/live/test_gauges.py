@@ -12,8 +12,10 @@ from tests.fakes.watching import NOW, SAMPLES, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind
+from caliper.core.owners import DEFAULT_TEAM
 from caliper.pipeline.live.gauges import Scope
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.owners import run_owners
+from caliper.pipeline.store.runs import run_store, write_json
 from caliper.ports.telemetry import (
     Event,
     ModelForgotten,
@@ -143,6 +145,24 @@ async def test_models_are_bounded_and_the_oldest_goes() -> None:
     await watching.board.apply([judged(old, 0, 1, 1)])
     await watching.gauges.look()
     assert {model for model, _, _ in watching.told.scores} == {"a", "c"}
+
+
+async def test_two_teams_may_call_their_checkpoints_alike() -> None:
+    """Neither takes the other's place, and the number of series stays bounded."""
+    watching = Watching(scope=Scope(models=2))
+    await watching.begin()
+    for place, team in enumerate(("red", "blue", DEFAULT_TEAM)):
+        run = await stored_run(watching.store, seed=place)
+        owners = [{"name": "somebody", "team": team}]
+        await write_json(watching.store, run_owners(run.spec.run_id), owners=owners)
+        await watching.board.apply([event_of(run, EventKind.PLAN, 1000 + place)])
+        await watching.board.apply([judged(run, 0, 1, 1, offset=place)])
+        await watching.gauges.look()
+    started = [(event.model, event.team) for event in watching.told.of(RunStarted)]
+    assert started == [("ours", "red"), ("ours", "blue"), ("ours", "")]
+    assert watching.told.of(ModelForgotten) == [ModelForgotten("ours", "red")]
+    shown = {event.team for event in watching.told.of(ScoresComputed) if event.scores}
+    assert shown == {"red", "blue", ""}
 
 
 async def test_an_aggregator_that_took_over_shows_the_whole_run(watching: Watching) -> None:

@@ -12,7 +12,7 @@ from caliper.core.entry_states import EntryCause
 from caliper.core.errors import AlreadyExists, UnknownName
 from caliper.core.owners import Owner, Viewer
 from caliper.core.suites import SuiteCause
-from caliper.pipeline.store.owners import Ownership, share_run, suite_owners
+from caliper.pipeline.store.owners import Ownership, run_owners, share, suite_owners
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.owned_suites import OwnedSuites
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -113,7 +113,7 @@ async def test_a_run_of_a_suite_belongs_to_its_owners_too(house: House, is_owned
     if is_owned:
         house.store.objects[RUN_OWNERS] = json.dumps({"schema": 1, "owners": LIST}).encode()
     for name in ("red", "before"):
-        await share_run(house.store, RUN, suite_owners(name))
+        await share(house.store, run_owners(RUN), suite_owners(name))
     if is_owned:
         owners = json.loads(house.store.objects[RUN_OWNERS])["owners"]
         assert owners == [*LIST, {"name": "somebody", "team": "red"}]

@@ -150,6 +150,7 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
     "suites": StoreGrant(
         (_HEALTH, *_REPLIES, *_DATA, "runs/*"),
         (
+            "datasets/*/media/*",
             "packs/*",
             "runs/*/owners.json",
             "runs/*/paid.json",

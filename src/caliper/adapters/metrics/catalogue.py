@@ -1,7 +1,7 @@
 """All metrics, with names, help texts and labels. docs/metrics.md is generated from this module.
 
-Label values come from closed or configured sets, never from runs, items or URLs. The label `model`
-has at most as many values as there are watched models.
+Label values come from closed or configured sets, never from runs, items or URLs. The labels `model`
+and `team` have at most as many pairs of values as there are watched models.
 """
 
 from __future__ import annotations
@@ -41,30 +41,32 @@ SCORE = _gauge(
     "caliper_score",
     "A score in the paper's unit: of the model's latest run (run), its last scored verdicts "
     "(last) or the last hour (hour)",
-    ("model", "benchmark", "dimension", "metric", "window"),
+    ("model", "team", "benchmark", "dimension", "metric", "window"),
 )
 SCORE_BOUND = _gauge(
     "caliper_score_bound",
     "Low or high end of the score's 95% interval",
-    ("model", "benchmark", "dimension", "metric", "window", "bound"),
+    ("model", "team", "benchmark", "dimension", "metric", "window", "bound"),
 )
 QUESTIONS = _gauge(
     "caliper_questions",
     "Planned, scored and unscored questions of the model's latest run, and those still open",
-    ("model", "benchmark", "state"),
+    ("model", "team", "benchmark", "state"),
 )
 RUN_STARTED = _gauge(
-    "caliper_run_started_timestamp_seconds", "When the model's latest run started", ("model",)
+    "caliper_run_started_timestamp_seconds",
+    "When the model's latest run started",
+    ("model", "team"),
 )
 VERDICTS = _counter(
     "caliper_verdicts_total",
     "New verdicts, by whether they are scored",
-    ("model", "benchmark", "outcome"),
+    ("model", "team", "benchmark", "outcome"),
 )
 UNSCORED = _counter(
     "caliper_unscored_total",
     "Verdicts without a score, by reason",
-    ("model", "benchmark", "reason"),
+    ("model", "team", "benchmark", "reason"),
 )
 FRESHNESS = _histogram(
     "caliper_freshness_seconds",

@@ -36,6 +36,7 @@ LABELS = (
         f"the checkpoint's name (`unnamed` without one); {Scope().models} at most: a further model "
         "replaces the one whose latest run started first",
     ),
+    Label("team", (), "of the run's first owner; empty without teams"),
     Label("suite", (), "of those that `caliper suite run` was given, or an installation has"),
     Label("benchmark", all_names(), "", closed=True),
     Label(

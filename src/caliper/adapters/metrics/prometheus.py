@@ -10,7 +10,13 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from caliper.adapters.metrics import catalogue
 from caliper.adapters.metrics.catalogue import METRICS, Metric, MetricType
 from caliper.ports import telemetry as events
-from caliper.ports.security_events import CallRefused, MessageRefused, Signature, UnverifiedReply
+from caliper.ports.security_events import (
+    CallRefused,
+    CertificateRead,
+    MessageRefused,
+    Signature,
+    UnverifiedReply,
+)
 from caliper.ports.telemetry import Event, JobEnd, Window, reason_of
 from caliper.version import __version__
 
@@ -90,7 +96,7 @@ class PrometheusTelemetry:
         for signature in Signature:
             metrics.counter(catalogue.UNVERIFIED, signature)
         self._settled: dict[str, int] = {}
-        self._score_keys: dict[tuple[str, str, Window], set[tuple[str, str]]] = {}
+        self._score_keys: dict[tuple[str, str, str, Window], set[tuple[str, str]]] = {}
         self._actions: Mapping[type[Event], _Action] = {
             **_ACTIONS,
             events.GateBuilt: self._gate,
@@ -159,11 +165,11 @@ class PrometheusTelemetry:
 
     def _scores(self, metrics: Metrics, _: str, event: events.ScoresComputed) -> None:
         """Set the scores of a window, and drop those that it no longer has."""
-        place = (event.model, event.benchmark, event.window)
+        place = (event.model, event.team, event.benchmark, event.window)
         absent = dict.fromkeys(self._score_keys.get(place, set()) - event.scores.keys())
         self._score_keys[place] = set(event.scores)
         for (dimension, metric), score in {**absent, **event.scores}.items():
-            labels = (event.model, event.benchmark, dimension, metric, str(event.window))
+            labels = (*place[:3], dimension, metric, str(event.window))
             value, low, high = (score.value, score.low, score.high) if score else (None,) * 3
             _set(metrics, catalogue.SCORE, labels, value)
             _set(metrics, catalogue.SCORE_BOUND, (*labels, "low"), low)
@@ -173,9 +179,11 @@ class PrometheusTelemetry:
         """Drop all series of the model."""
         for metric in METRICS:
             if "model" in metric.labels:
-                metrics.drop_all(metric, model=event.model)
+                metrics.drop_all(metric, model=event.model, team=event.team)
         self._score_keys = {
-            place: at for place, at in self._score_keys.items() if place[0] != event.model
+            place: at
+            for place, at in self._score_keys.items()
+            if place[:2] != (event.model, event.team)
         }
 
 
@@ -219,7 +227,7 @@ def _reply(metrics: Metrics, stage: str, event: events.ReplyReceived) -> None:
 
 
 def _verdicts(metrics: Metrics, _: str, event: events.VerdictsEntered) -> None:
-    labels = event.model, event.benchmark
+    labels = event.model, event.team, event.benchmark
     unscored = sum(event.unscored.values())
     metrics.counter(catalogue.VERDICTS, *labels, "scored").inc(event.scored)
     metrics.counter(catalogue.VERDICTS, *labels, "unscored").inc(unscored)
@@ -229,7 +237,8 @@ def _verdicts(metrics: Metrics, _: str, event: events.VerdictsEntered) -> None:
 
 def _questions(metrics: Metrics, _: str, event: events.QuestionsCounted) -> None:
     for state, number in event.questions.items():
-        metrics.gauge(catalogue.QUESTIONS, event.model, event.benchmark, state).set(number)
+        labels = event.model, event.team, event.benchmark, state
+        metrics.gauge(catalogue.QUESTIONS, *labels).set(number)
 
 
 def _waiting(metrics: Metrics, _: str, event: events.RecordsWaiting) -> None:
@@ -262,9 +271,9 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     ).inc(),
     events.VerdictsEntered: _verdicts,
     events.QuestionsCounted: _questions,
-    events.RunStarted: lambda to, _, event: to.gauge(catalogue.RUN_STARTED, event.model).set(
-        event.time
-    ),
+    events.RunStarted: lambda to, _, event: to.gauge(
+        catalogue.RUN_STARTED, event.model, event.team
+    ).set(event.time),
     events.VerdictShown: lambda to, _, event: to.histogram(catalogue.FRESHNESS).observe(
         event.seconds
     ),
@@ -273,9 +282,9 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.AnchorsJudged: lambda to, _, event: to.gauge(
         catalogue.ANCHOR, event.judge, event.benchmark
     ).set(event.agreement),
-    events.CertificateRead: lambda to, _, event: to.gauge(
-        catalogue.PEER_CERTIFICATE, event.peer
-    ).set(event.time),
+    CertificateRead: lambda to, _, event: to.gauge(catalogue.PEER_CERTIFICATE, event.peer).set(
+        event.time
+    ),
     CallRefused: lambda to, _, event: to.counter(
         catalogue.REFUSED, event.method, event.reason
     ).inc(),

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from caliper.adapters.wire.text import to_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.core.errors import BackendUnavailable, InvalidInput
+from caliper.core.errors import (
+    BackendError,
+    BackendTimeout,
+    BackendUnavailable,
+    InvalidInput,
+)
 from caliper.pipeline.store.supplies import Parcel
 
 _CHUNK = 1 << 20
 _BATCH = 256 << 20
 """About so many bytes of content go with one call, whose time is limited."""
+
+_BROKEN_OFF = (BackendError, BackendTimeout, BackendUnavailable)
+"""The errors of calls that may get further when they are made again."""
 
 Parts = Callable[[], Iterator[pb.UploadDatasetRequest]]
 Send = Callable[[Parts], Awaitable[pb.UploadDatasetResponse]]
@@ -24,29 +32,55 @@ Send = Callable[[Parts], Awaitable[pb.UploadDatasetResponse]]
 
 
 async def send_dataset(
-    parcel: Parcel, name: str, send: Send, progress: Callable[[int], None]
+    parcel: Parcel, name: str, ask: Send, send: Send, progress: Callable[[int], None]
 ) -> None:
     """Push a dataset, as NAME@VERSION or without a name if that is empty. `progress` is called with
-    the sizes of files and media as they are there.
+    the sizes of files and media as they are there. `ask` makes the calls without contents.
 
-    Raises InvalidInput for a file that cannot be read, or that changes meanwhile; what `send`
-    raises, and BackendUnavailable if the gateway lost what it was sent.
+    Raises InvalidInput for a file that cannot be read, or that changes meanwhile; what `ask` and
+    `send` raise, and BackendUnavailable if the gateway lost what it was sent.
     """
     outline = _Outline(parcel, name)
     await asyncio.to_thread(outline.read)
-    response = await send(partial(outline.parts, outline.media, ()))
+    response = await ask(partial(outline.parts, outline.media, {}))
     if response.dataset != parcel.digest:
         raise InvalidInput("changed while it was pushed", file=str(parcel.files[0]))
     missing = set(response.missing)
     progress(sum(size for sha256, size in outline.sizes.items() if sha256 not in missing))
     # The files come last: with them the dataset is complete.
     wanted = dict.fromkeys((*outline.media.values(), *outline.files.values()))
+    begun = {each.sha256: each.offset for each in response.partial}
     for batch in outline.batches([sha256 for sha256 in wanted if sha256 in missing]):
-        paths = [path for path, sha256 in outline.media.items() if sha256 in batch]
-        response = await send(partial(outline.parts, paths, batch))
+        left = {sha256: begun.get(sha256, 0) for sha256 in batch}
+        await _send_batch(outline, left, ask, send)
+        progress(sum(outline.sizes[sha256] for sha256 in batch))
+
+
+async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: Send) -> None:
+    """Send contents, each from its offset on. A call that ends before all is there, since a link is
+    slow or breaks, is followed by another one while calls get anywhere.
+    """
+    batch, again = {*left}, False
+    paths = [path for path, sha256 in outline.media.items() if sha256 in batch]
+    while True:
+        try:
+            response = await send(partial(outline.parts, paths, left))
+        except BackendError as error:
+            if type(error) not in _BROKEN_OFF:
+                raise
+            response = await ask(partial(outline.parts, paths, {}))
+            known = {each.sha256: each.offset for each in response.partial}
+            missing = {each: known.get(each, 0) for each in left if each in response.missing}
+            stands = len(missing) == len(left) and sum(missing.values()) <= sum(left.values())
+            # Who refuses what is being sent may say why only to a second call, and a gateway notices
+            # late that a link broke.
+            if stands and again:
+                raise
+            left, again = missing, stands
+            continue
         if not batch.isdisjoint(response.missing):
             raise BackendUnavailable("the gateway lost what was pushed; push it again")
-        progress(sum(outline.sizes[sha256] for sha256 in batch))
+        return
 
 
 class _Outline:
@@ -87,9 +121,11 @@ class _Outline:
             yield batch
 
     def parts(
-        self, paths: Iterable[str], contents: Collection[str]
+        self, paths: Iterable[str], contents: Mapping[str, int]
     ) -> Iterator[pb.UploadDatasetRequest]:
-        """The messages of one call: about the media with these paths, and with these contents."""
+        """The messages of one call: about the media with these paths, and with these contents, each
+        from its offset on.
+        """
         parcel = self._parcel
         header = pb.DatasetHeader(
             benchmark=parcel.benchmark,
@@ -101,9 +137,10 @@ class _Outline:
         yield pb.UploadDatasetRequest(header=header)
         for path in paths:
             yield pb.UploadDatasetRequest(medium=_file(path, self.media[path]))
-        for sha256 in contents:
+        for sha256, offset in contents.items():
             with self._places[sha256].open("rb") as stream:
-                first = pb.DatasetContent(sha256=sha256, data=stream.read(_CHUNK))
+                stream.seek(offset)
+                first = pb.DatasetContent(sha256=sha256, offset=offset, data=stream.read(_CHUNK))
                 yield pb.UploadDatasetRequest(content=first)
                 while data := stream.read(_CHUNK):
                     yield pb.UploadDatasetRequest(content=pb.DatasetContent(data=data))

@@ -65,7 +65,9 @@ class RemoteGateway(Connection):
         """Push a dataset, as far as it is missing there. Arguments and errors as of
         `send_dataset`.
         """
-        await send_dataset(parcel, name, partial(self._upload, self._stub.UploadDataset), progress)
+        upload = self._stub.UploadDataset
+        ask, send = partial(self._upload, upload), partial(self._send, upload)
+        await send_dataset(parcel, name, ask, send, progress)
 
     async def datasets(self) -> list[NamedDataset]:
         """The datasets with names."""
@@ -82,6 +84,10 @@ class RemoteGateway(Connection):
         """What the caller's team uses of its quotas; an administrator sees all teams."""
         response = await self._call(self._stub.ListQuotas, pb.ListQuotasRequest())
         return [decode_fields(QuotaUse, each) for each in response.quotas]
+
+    async def _send(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
+        async with translate_errors(self._target):
+            return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
 
     async def _upload(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
         async with translate_errors(self._target):

@@ -16,7 +16,6 @@ import logging
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from caliper.core.envelopes import Message
 from caliper.core.errors import (
@@ -25,7 +24,6 @@ from caliper.core.errors import (
     InvalidInput,
     NotFound,
     StoreUnavailable,
-    within,
 )
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
@@ -34,12 +32,13 @@ from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.gateway.relays import Relays
+from caliper.pipeline.gateway.requests import by_digest, owners_of_suite
 from caliper.pipeline.gateway.stop_criteria import check_baseline, check_criterion
 from caliper.pipeline.ledger.stop_criterion import write_criterion
 from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
-from caliper.pipeline.store.dataset_names import dataset_digest
+from caliper.pipeline.store.dataset_pushes import with_media
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
@@ -113,13 +112,16 @@ class Gateway:
         store = self._outside.store
         if request.judging is not None:
             check_criterion(request, request.judging)
-        request = await _by_digest(store, request, self._ownership)
-        spec = await resolve(request, self._outside.supplies, self._outside.stages)
-        if request.judging is not None:
-            await check_baseline(request.judging, spec, store, self._ownership)
-            # Before the spec, which has its digest.
-            await write_criterion(run_store(store, spec.run_id), request.judging)
-        return await self.begin(spec, request.terms, request.client_key)
+        owners = await owners_of_suite(store, request.suite, self._ownership)
+        with self._ownership.acting_for(owners):
+            request = await by_digest(store, request, self._ownership)
+            spec = await resolve(request, self._outside.supplies, self._outside.stages)
+            spec = await with_media(spec, store, self._ownership)
+            if request.judging is not None:
+                await check_baseline(request.judging, spec, store, self._ownership)
+                # Before the spec, which has its digest.
+                await write_criterion(run_store(store, spec.run_id), request.judging)
+            return await self.begin(spec, request.terms, request.client_key)
 
     async def begin(
         self, spec: RunSpec, terms: Terms, client_key: str = ""
@@ -276,21 +278,3 @@ class Gateway:
         await write_json(own_store, CANCELLED, cancelled=False)
         await forget_refusal(own_store)
         await replace_unreadable(own_store, END)
-
-
-async def _by_digest(
-    store: ObjectStore, request: EvaluationRequest, ownership: Ownership
-) -> EvaluationRequest:
-    """The request with the digests of datasets that it names."""
-    parts = []
-    for place, part in enumerate(request.benchmarks):
-        try:
-            found: dict[str, Any] = {
-                field: await dataset_digest(store, text, field, ownership)
-                for field in ("data", "qa_data", "qa_replies")
-                if (text := getattr(part, field)) is not None
-            }
-        except InvalidInput as error:
-            raise within(f"benchmarks[{place}]", error) from error
-        parts.append(replace(part, **found))
-    return replace(request, benchmarks=tuple(parts))

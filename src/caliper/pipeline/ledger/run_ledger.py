@@ -41,7 +41,8 @@ class RunLedger:
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
     `reported_changes` the ledger's `changes` when they were written (-1: never). `ended_at` is when
-    the run ended, in RFC 3339, and `reuse` the reuse in its report.
+    the run ended, in RFC 3339, and `reuse` the reuse in its report. `team` is that of the run's
+    first owner, empty without teams.
     """
 
     spec: RunSpec
@@ -66,6 +67,7 @@ class RunLedger:
     failed: int = 0
     retries: set[int] = field(default_factory=set)
     ended_at: str = ""
+    team: str = ""
     reuse: Reuse | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 

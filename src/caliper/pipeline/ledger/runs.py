@@ -12,6 +12,7 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Columns, Ledger
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog, stored_at
+from caliper.pipeline.store.owners import first_team, run_owners
 from caliper.pipeline.store.plan import SUMMARY, read_summary
 from caliper.pipeline.store.runs import (
     END,
@@ -104,7 +105,9 @@ class Runs:
         if spec is None:
             raise DataLoss("lost", file=SPEC)
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache, segments)
-        return RunLedger(spec, summary, store, log, Ledger(summary.questions, log, columns), now)
+        ledger = Ledger(summary.questions, log, columns)
+        team = await first_team(self._store, run_owners(run))
+        return RunLedger(spec, summary, store, log, ledger, now, team=team)
 
 
 def _recall_end(run: RunLedger, end: Mapping[str, Any]) -> None:

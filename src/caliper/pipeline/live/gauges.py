@@ -9,19 +9,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from caliper.core.errors import CaliperError
 from caliper.core.messages import EventKind, Verdicts
 from caliper.core.question import Item
-from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.scores import ScoreCells, count_outcomes, question_counts, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
+from caliper.pipeline.live.watched_models import ChangedSample, ModelKey, WatchedModel
 from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
 from caliper.ports import telemetry as events
 from caliper.ports.clock import Clock
@@ -42,44 +40,6 @@ class Scope:
     has: Callable[[str], bool] = lambda _: True
 
 
-@dataclass(slots=True)
-class _Model:
-    """A model: its latest run (started at `started`, in milliseconds since 1970), its windows,
-    and the scores that have `changed` since they were last recorded.
-    `held` turns False when the aggregator drops the run; `run` turns None once its last scores
-    are recorded, too.
-    """
-
-    run: RunLedger | None
-    spec: RunSpec
-    started: int
-    changed: set[tuple[str, Window]]
-    windows: dict[tuple[str, Window], RollingWindow] = field(default_factory=dict)
-    averages: dict[str, PlannedAverages] = field(default_factory=dict)
-    held: bool = True
-
-    @classmethod
-    def of(cls, run: RunLedger, started: int) -> _Model:
-        """A model with nothing but its latest run: no windows yet."""
-        names = [part.name for part in run.spec.benchmarks] if run.ledger.known else ()
-        return cls(run, run.spec, started, {(name, Window.RUN) for name in names})
-
-    @property
-    def behind(self) -> bool:
-        """Whether scores of its run have changed since they were last recorded."""
-        return any(window is Window.RUN for _, window in self.changed)
-
-
-class _Sample(NamedTuple):
-    """A sample whose outcomes changed at these places in the log."""
-
-    run: RunLedger
-    benchmark: str
-    sample: str
-    places: Collection[Place]
-    judged: SampleScore
-
-
 class Gauges:
     """Records the scores of models as telemetry. Changes are batched until the next `look`.
 
@@ -97,8 +57,8 @@ class Gauges:
         self._live, self._telemetry, self._clock, self._warn = live, telemetry, clock, warn
         self._scope = scope or Scope()
         self._cells = ScoreCells()
-        self._models: dict[str, _Model] = {}
-        self._changed_samples: list[_Sample] = []
+        self._models: dict[ModelKey, WatchedModel] = {}
+        self._changed_samples: list[ChangedSample] = []
         live.watcher = self
 
     def on_plan(self, run: RunLedger) -> None:
@@ -110,11 +70,12 @@ class Gauges:
     ) -> bool:
         """A message changed these outcomes. Returns whether the run's model is watched."""
         self._watch(run, run.events.get(EventKind.PLAN, timestamp))
-        name, model = message.benchmark, self._models.get(_name(run))
+        key = ModelKey.of(run)
+        name, model = message.benchmark, self._models.get(key)
         if not changes or model is None or name not in (part.name for part in run.spec.benchmarks):
             return False
         scored, unscored = count_outcomes(change.now for change in changes)
-        self._telemetry.record(events.VerdictsEntered(_name(run), name, scored, unscored))
+        self._telemetry.record(events.VerdictsEntered(key.model, name, scored, unscored, key.team))
         if model.run is run:
             model.changed.add((name, Window.RUN))
         return True
@@ -125,17 +86,17 @@ class Gauges:
         """The item's sample changed at these places. At the next look it enters the windows at
         the last of them.
         """
-        if _name(run) not in self._models:
+        if ModelKey.of(run) not in self._models:
             return
         tally, scored = now
         settings = run.spec.benchmark(item.benchmark).settings
         cells = self._cells.select(item.benchmark, tally, settings)
         score = SampleScore(max(places), scored, cells)
-        self._changed_samples.append(_Sample(run, item.benchmark, item.sample, places, score))
+        self._changed_samples.append(ChangedSample(run, item.benchmark, item.sample, places, score))
 
-    def _update_windows(self, samples: Collection[_Sample]) -> None:
+    def _update_windows(self, samples: Collection[ChangedSample]) -> None:
         for sample in samples:
-            if (model := self._models.get(_name(sample.run))) is None:
+            if (model := self._models.get(ModelKey.of(sample.run))) is None:
                 continue
             model.averages[sample.benchmark] = self._live.averages(sample.run.spec)
             for kind in (Window.LAST, Window.HOUR):
@@ -143,7 +104,7 @@ class Gauges:
                 window.put((sample.run.run, sample.sample), sample.judged)
                 model.changed.add((sample.benchmark, kind))
 
-    def _window(self, model: _Model, name: str, kind: Window) -> RollingWindow:
+    def _window(self, model: WatchedModel, name: str, kind: Window) -> RollingWindow:
         if (name, kind) not in model.windows:
             last = kind is Window.LAST
             model.windows[name, kind] = (
@@ -153,15 +114,15 @@ class Gauges:
 
     def on_removal(self, run: str) -> None:
         """A run was dropped. It stays here until its last scores are recorded."""
-        for name, model in self._models.items():
+        for key, model in self._models.items():
             if model.run is not None and model.run.run == run:
                 model.held = False
-                self._count_questions(name, model)
+                self._count_questions(key, model)
                 model.run = model.run if model.behind else None
 
     def _watch(self, run: RunLedger, started: int) -> None:
-        name = _name(run)
-        if (model := self._models.get(name)) is not None and model.run is run:
+        key = ModelKey.of(run)
+        if (model := self._models.get(key)) is not None and model.run is run:
             model.started = max(model.started, started)
             return
         same_run = model is not None and model.spec.run_id == run.run
@@ -172,16 +133,16 @@ class Gauges:
             if self._models[oldest].started >= started:
                 return
             self._forget(oldest)
-        latest = _Model.of(run, started)
+        latest = WatchedModel.of(run, started)
         if model is not None:
             latest.windows, latest.averages = model.windows, model.averages
             model.held = False
-            self._count_questions(name, model)
+            self._count_questions(key, model)
             for part in () if same_run else model.spec.benchmarks:
-                self._telemetry.record(events.ScoresComputed(name, part.name, Window.RUN, {}))
-        self._models[name] = latest
-        self._telemetry.record(events.RunStarted(name, started / 1000))
-        self._count_questions(name, latest)
+                self._record_scores(key, part.name, Window.RUN, {})
+        self._models[key] = latest
+        self._telemetry.record(events.RunStarted(key.model, started / 1000, key.team))
+        self._count_questions(key, latest)
 
     async def run(self) -> None:
         """Call `look` every `pace` seconds, for ever, spending at most half of the time on it."""
@@ -213,21 +174,24 @@ class Gauges:
     def _now(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
 
-    def _forget(self, name: str) -> None:
-        del self._models[name]
-        self._telemetry.record(events.ModelForgotten(name))
+    def _forget(self, key: ModelKey) -> None:
+        del self._models[key]
+        self._telemetry.record(events.ModelForgotten(*key))
+
+    def _record_scores(self, key: ModelKey, name: str, kind: Window, scores: ScoreTable) -> None:
+        self._telemetry.record(events.ScoresComputed(key.model, name, kind, scores, key.team))
 
     async def _record_all(self) -> None:
-        for name, model in list(self._models.items()):
+        for key, model in list(self._models.items()):
             if not self._scope.has(model.spec.name):
-                self._forget(name)
+                self._forget(key)
                 continue
             model.changed |= {
                 place for place, window in model.windows.items() if window.trim(self._now())
             }
             changed, model.changed = model.changed, set()
             try:
-                await self._record_model(name, model, changed)
+                await self._record_model(key, model, changed)
             except Exception as error:
                 model.changed |= changed
                 if not isinstance(error, CaliperError):
@@ -239,19 +203,19 @@ class Gauges:
                 self._live.drop(run)
 
     async def _record_model(
-        self, name: str, model: _Model, changed: set[tuple[str, Window]]
+        self, key: ModelKey, model: WatchedModel, changed: set[tuple[str, Window]]
     ) -> None:
         if not changed:
             return
         async with self._totals(model.run, changed) as totals:
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
-                await self._record_benchmark(name, model, benchmark, totals, changed)
-        if self._models.get(name) is model:
-            self._count_questions(name, model)
+                await self._record_benchmark(key, model, benchmark, totals, changed)
+        if self._models.get(key) is model:
+            self._count_questions(key, model)
 
-    def _count_questions(self, name: str, model: _Model) -> None:
+    def _count_questions(self, key: ModelKey, model: WatchedModel) -> None:
         for benchmark, counts in question_counts(model.run, held=model.held):
-            self._telemetry.record(events.QuestionsCounted(name, benchmark, counts))
+            self._telemetry.record(events.QuestionsCounted(key.model, benchmark, counts, key.team))
 
     @asynccontextmanager
     async def _totals(
@@ -268,8 +232,8 @@ class Gauges:
 
     async def _record_benchmark(
         self,
-        name: str,
-        model: _Model,
+        key: ModelKey,
+        model: WatchedModel,
         benchmark: str,
         totals: Mapping[str, Tally],
         changed: Collection[tuple[str, Window]],
@@ -292,9 +256,5 @@ class Gauges:
                 # In a thread: the intervals of a large run would block the event loop.
                 scores = await asyncio.to_thread(scores_of, benchmark, tally, averages)
             computed.append((tally, scores))
-            if self._models.get(name) is model:
-                self._telemetry.record(events.ScoresComputed(name, benchmark, kind, scores))
-
-
-def _name(run: RunLedger) -> str:
-    return run.spec.name or "unnamed"
+            if self._models.get(key) is model:
+                self._record_scores(key, benchmark, kind, scores)

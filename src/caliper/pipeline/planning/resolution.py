@@ -53,8 +53,9 @@ class BenchmarkRequest:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """A request for an evaluation. `client_key` is chosen by the caller, empty for none. `terms`
-    apply to this start only. `judging` ends the run once the answer is sure, None asks everything.
+    """A request for an evaluation, for the owners of `suite` if that is not empty. The caller chose
+    `client_key`, empty for none. `terms` apply to this start only. `judging` ends the run once the
+    answer is sure, None asks everything.
     """
 
     name: str
@@ -68,6 +69,7 @@ class EvaluationRequest:
     client_key: str = ""
     terms: Terms = field(default_factory=Terms)
     judging: StopCriterion | None = None
+    suite: str = ""
 
 
 async def resolve(
@@ -107,15 +109,11 @@ async def resolve(
 
 
 def _check(request: EvaluationRequest) -> None:
-    terms = request.terms
+    terms, length = request.terms, len(request.name)
     names = [part.name for part in request.benchmarks]
     unknown = next((name for name in names if name not in all_names()), None)
     rules = (
-        (
-            "name",
-            1 <= len(request.name) <= LONGEST_NAME,
-            f"expected 1 to {LONGEST_NAME} characters",
-        ),
+        ("name", 1 <= length <= LONGEST_NAME, f"expected 1 to {LONGEST_NAME} characters"),
         ("client_key", len(request.client_key) <= LONGEST_KEY, f"longer than {LONGEST_KEY}"),
         (
             "benchmarks",

@@ -16,7 +16,8 @@ from caliper.pipeline.store.dataset_names import (
     check_free,
     name_dataset,
 )
-from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.dataset_pushes import push_key, unproven
+from caliper.pipeline.store.owners import Ownership, dataset_owners, read_owners
 from caliper.pipeline.store.runs import read_replaceable, write_json
 from caliper.pipeline.store.supplies import (
     Admit,
@@ -67,7 +68,10 @@ class DatasetManifest:
 
 
 class DatasetUpload:
-    """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`."""
+    """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`.
+
+    What others sent is missing, as if it was not there: only who has content may get it.
+    """
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class DatasetUpload:
         self._store, self._manifest = store, manifest
         self._ownership, self._admit = ownership or Ownership(), admit
         self.digest = manifest.digest
+        self._key_of_push = push_key(self.digest, self._ownership.caller)
         self._media: dict[str, str] = {}
         self._characters = 0
         self._named, self._put = set[str](), set[str]()
@@ -122,7 +127,7 @@ class DatasetUpload:
         self._put.add(sha256)
 
     async def finish(self) -> list[str]:
-        """Make what was put usable. Returns the digests of what was named and is not there.
+        """Make what was put usable. Returns the digests of what the caller named and has to send.
 
         Raises AlreadyExists if the name, or the path of a medium, stands for other content;
         InvalidInput for too many media; StoreUnavailable or StoreFull.
@@ -134,11 +139,13 @@ class DatasetUpload:
     async def _add_media(self) -> list[str]:
         if not self._media:
             return []
-        key = f"datasets/{self.digest}/media.json"
+        key = self._key_of_push
         known = (await read_replaceable(self._store, key)).get("media", {})
         self._check_paths(known)
         new = {path: each for path, each in self._media.items() if path not in known}
-        there = self._put | await _stored_media(self._store, {*new.values()} - self._put)
+        named = {*new.values()} - self._put
+        named -= await unproven(self._store, self.digest, self._ownership, named)
+        there = self._put | await _stored_media(self._store, named)
         present = {path: each for path, each in new.items() if each in there}
 
         def with_present(fields: Fields) -> Fields:
@@ -162,21 +169,44 @@ class DatasetUpload:
     async def _complete(self) -> list[str]:
         """Write the manifest and the name once all files are there; returns those that are not."""
         manifest, store = self._manifest, self._store
-        if not await has_dataset(store, self.digest):
+        place = f"datasets/{self.digest}/manifest.json"
+        if not await self._is_known():
             keys = {name: self._key(name) for name in manifest.files}
-            missing = [
-                sha256
-                for name, sha256 in manifest.files.items()
-                if sha256 not in self._put and not await is_stored(store, keys[name])
-            ]
-            if missing:
+            if missing := await self._missing(keys):
                 return missing
-            place = f"datasets/{self.digest}/manifest.json"
+            # Before the dataset is there, so that it never belongs to everybody meanwhile.
+            await self._ownership.claim(store, dataset_owners(self.digest), place)
             await write_json(store, place, files=keys, folder=manifest.folder)
         if manifest.name:
             named = NamedDataset(manifest.name, self.digest, manifest.benchmark)
             await name_dataset(store, named, self._ownership)
         return []
+
+    async def _is_known(self) -> bool:
+        """Whether the dataset is there, and the caller's or everybody's."""
+        owners = await read_owners(self._store, dataset_owners(self.digest))
+        is_own = not owners or self._ownership.caller in (None, *owners)
+        return is_own and await has_dataset(self._store, self.digest)
+
+    async def _missing(self, keys: Mapping[str, str]) -> list[str]:
+        """The files that have to be sent; those that were are noted as the caller's."""
+        files = self._manifest.files
+        sent = self._put.intersection(files.values())
+        if sent and self._ownership.caller is not None:
+
+            def with_sent(fields: Fields) -> Fields:
+                known = {*fields.get("files", ())}
+                return fields if sent <= known else {**fields, "files": sorted(known | sent)}
+
+            await change_json(self._store, self._key_of_push, with_sent)
+        named = {*files.values()} - sent
+        unsent = await unproven(self._store, self.digest, self._ownership, named)
+        return [
+            sha256
+            for name, sha256 in files.items()
+            if sha256 in unsent
+            or (sha256 not in sent and not await is_stored(self._store, keys[name]))
+        ]
 
     def _key(self, name: str) -> str:
         return file_key(self.digest, name)

@@ -8,6 +8,7 @@ import hashlib
 from cachetools import LRUCache
 
 from caliper.core.errors import DataLoss
+from caliper.core.keys import digest
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.runs import read_json
 from caliper.ports.clock import Clock
@@ -46,17 +47,21 @@ class MediaIndex:
         self._indices: LRUCache[str, tuple[float, dict[str, str]]] = LRUCache(capacity)
         self._lock = asyncio.Lock()
 
-    async def key(self, data: str, path: str) -> str | None:
+    async def key(self, data: str, path: str, listing: str = "") -> str | None:
         """The key of the medium that dataset `data` names `path`; None if it was not pushed.
+        `listing` is the digest of the listing to look in, empty for everybody's.
 
         Raises DataLoss, StoreUnavailable.
         """
         async with self._lock:
             now = self._clock.monotonic()
-            when, digests = self._indices.get(data, (now, None))
+            place = listing_key(data, listing)
+            when, digests = self._indices.get(place, (now, None))
             if digests is None or (path not in digests and now - when >= self._fresh):
-                digests = await self._read(f"datasets/{data}/media.json")
-                self._indices[data] = (now, digests)
+                digests = await self._read(place)
+                if listing and await asyncio.to_thread(digest, digests) != listing:
+                    raise DataLoss("not the media that the run began with", file=place)
+                self._indices[place] = (now, digests)
             return f"media/{digests[path]}" if path in digests else None
 
     async def _read(self, key: str) -> dict[str, str]:
@@ -68,4 +73,10 @@ class MediaIndex:
 
     async def has(self, spec: RunSpec, name: str, path: str) -> bool:
         """Whether a benchmark's medium was pushed. Raises StoreUnavailable."""
-        return await self.key(spec.benchmark(name).data, path) is not None
+        part = spec.benchmark(name)
+        return await self.key(part.data, path, part.media) is not None
+
+
+def listing_key(data: str, listing: str) -> str:
+    """The key of a dataset's media by path: everybody's if the digest `listing` is empty."""
+    return f"datasets/{data}/media/{listing}.json" if listing else f"datasets/{data}/media.json"

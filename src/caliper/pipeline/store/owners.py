@@ -3,15 +3,18 @@
     runs/<id>/owners.json
     supplied/<digest>.owners.json
     suites/<name>/owners.json
+    datasets/<digest>/owners.json
     datasets/names/<name>/<version>.json   the name's object itself
 
-Whoever starts the same run or uploads the same captions becomes one more owner. What was stored
+Whoever starts the same run or pushes the same content becomes one more owner. What was stored
 without owners, by an earlier release or without tokens, belongs to everybody and stays so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from caliper.core.errors import AlreadyExists, InvalidInput, NotFound
@@ -21,6 +24,8 @@ from caliper.pipeline.store.changes import Fields, change_json
 from caliper.pipeline.store.runs import SPEC, RunBook, is_run_id, read_json, read_replaceable
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
+
+_ACTING: ContextVar[tuple[Owner, ...]] = ContextVar("acting", default=())
 
 
 class Ownership:
@@ -35,9 +40,9 @@ class Ownership:
 
     @property
     def team(self) -> str:
-        """The team of the present caller."""
-        viewer = self._viewer()
-        return DEFAULT_TEAM if viewer is None else viewer.owner.team
+        """The team of the present caller, or of the first owner that it acts for."""
+        viewers = self.viewers
+        return viewers[0].owner.team if viewers else DEFAULT_TEAM
 
     @property
     def is_admin(self) -> bool:
@@ -45,19 +50,51 @@ class Ownership:
         viewer = self._viewer()
         return viewer is None or viewer.is_admin
 
+    @property
+    def viewers(self) -> tuple[Viewer, ...]:
+        """The present caller, or the owners that it acts for; nobody outside of calls and without
+        tokens.
+        """
+        if acting := _ACTING.get():
+            return tuple(map(Viewer, acting))
+        viewer = self._viewer()
+        return () if viewer is None else (viewer,)
+
+    @property
+    def caller(self) -> Owner | None:
+        """The present caller as an owner, if there is one."""
+        viewer = self._viewer()
+        return None if viewer is None else viewer.owner
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the caller may see what anybody owns."""
+        viewers = self.viewers
+        return not viewers or any(self._sharing.permits((), each) for each in viewers)
+
+    @contextmanager
+    def acting_for(self, owners: Sequence[Owner]) -> Iterator[None]:
+        """Within the context see what any of these owners may see, and that alone; as the caller
+        if there are none. What is made belongs to the caller and to them.
+        """
+        token = _ACTING.set(tuple(owners))
+        try:
+            yield
+        finally:
+            _ACTING.reset(token)
+
     async def claim_run(self, store: ObjectStore, run: str) -> None:
         """Make the caller an owner of a run that it starts, before its spec is stored. Raises
         StoreUnavailable or StoreFull.
         """
-        await self.claim(store, _run_key(run), f"runs/{run}/{SPEC}")
+        await self.claim(store, run_owners(run), f"runs/{run}/{SPEC}")
 
     async def claim(self, store: ObjectStore, key: str, content: str, taken: str = "") -> None:
         """Add the caller to the owners under `key`, before their `content` is stored. With `taken`,
         the message, raises AlreadyExists if the caller may not see what they own. Raises
         StoreUnavailable or StoreFull.
         """
-        viewer = self._viewer()
-        if viewer is None:
+        if not self._makers:
             return
         if await store.version(key) is None and await store.version(content) is not None:
             return
@@ -71,19 +108,22 @@ class Ownership:
 
     def owned(self, fields: Fields) -> Fields:
         """The fields with the caller among their owners, if there is one."""
-        viewer = self._viewer()
-        return fields if viewer is None else _with_owners(fields, [viewer.owner])
+        return _with_owners(fields, self._makers)
+
+    @property
+    def _makers(self) -> tuple[Owner, ...]:
+        """To whom belongs what the present caller makes."""
+        return (*_ACTING.get(), *filter(None, [self.caller]))
 
     async def permits_run(self, store: ObjectStore, run: str) -> bool:
         """Whether the caller may see and change a run, if there is one. Raises StoreUnavailable."""
-        return not is_run_id(run) or await self.permits(store, _run_key(run))
+        return not is_run_id(run) or await self.permits(store, run_owners(run))
 
     async def permits(self, store: ObjectStore, key: str) -> bool:
         """Whether the caller may see and change what has the owners under `key`; where they cannot
         be read, only an administrator may. Raises StoreUnavailable.
         """
-        viewer = self._viewer()
-        if viewer is None or self._sharing.permits((), viewer):
+        if self.sees_all:
             return True
         try:
             fields = await read_json(store, key)
@@ -93,8 +133,12 @@ class Ownership:
 
     def sees(self, fields: Fields) -> bool:
         """Whether the caller may see and change what has the owners in these fields."""
-        viewer = self._viewer()
-        return viewer is None or self._sharing.permits(_owners(fields), viewer)
+        return self.sees_owners(tuple(_owners(fields)))
+
+    def sees_owners(self, owners: Sequence[Owner]) -> bool:
+        """Whether the caller may see and change what has these owners."""
+        viewers = self.viewers
+        return not viewers or any(self._sharing.permits(owners, each) for each in viewers)
 
 
 class OwnedRuns(RunBook):
@@ -118,21 +162,40 @@ def caption_owners(digest: str) -> str:
     return f"supplied/{digest}.owners.json"
 
 
+def dataset_owners(digest: str) -> str:
+    """The key of the owners of a dataset."""
+    return f"datasets/{digest}/owners.json"
+
+
 def suite_owners(name: str) -> str:
     """The key of the owners of a suite."""
     return f"suites/{name}/owners.json"
 
 
-async def share_run(store: ObjectStore, run: str, key: str) -> None:
-    """Add the owners under a key to those of a run, unless it belongs to everybody. Raises
-    StoreUnavailable or StoreFull.
+async def read_owners(store: ObjectStore, key: str) -> tuple[Owner, ...]:
+    """The owners under a key; none of what is everybody's. Raises StoreUnavailable."""
+    return tuple(_owners(await read_replaceable(store, key)))
+
+
+async def first_team(store: ObjectStore, key: str) -> str:
+    """The team of the first owner under a key; empty for what is everybody's or of no team. Raises
+    StoreUnavailable.
     """
-    owners = list(_owners(await read_replaceable(store, key)))
-    if owners and await store.version(_run_key(run)) is not None:
-        await change_json(store, _run_key(run), lambda fields: _with_owners(fields, owners))
+    owners = await read_owners(store, key)
+    return owners[0].team if owners and owners[0].team != DEFAULT_TEAM else ""
 
 
-def _run_key(run: str) -> str:
+async def share(store: ObjectStore, key: str, source: str) -> None:
+    """Add the owners under the key `source` to those under `key`, unless what these own belongs to
+    everybody. Raises StoreUnavailable or StoreFull.
+    """
+    owners = await read_owners(store, source)
+    if owners and await store.version(key) is not None:
+        await change_json(store, key, lambda fields: _with_owners(fields, owners))
+
+
+def run_owners(run: str) -> str:
+    """The key of the owners of a run."""
     return f"runs/{run}/owners.json"
 
 

@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import DataLoss
+from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.layout import Layout
 from caliper.core.question import Failure
 from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.pipeline.store.dataset_pushes import may_use
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.owners import Ownership, caption_owners
 from caliper.pipeline.store.supplies import (
     fetch_dataset,
     has_captions,
-    has_dataset,
     read_supplied,
 )
 from caliper.ports.storage import Dataset, ObjectStore, Sources
@@ -36,7 +36,7 @@ def without_folder(text: str) -> str:
 
 class StoredSupplies:
     """ports.storage.Supplies over a store. `open_dataset` opens a dataset's file or folder.
-    Captions that the caller may not see by `ownership` do not exist.
+    What the caller may not see by `ownership` does not exist.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class StoredSupplies:
         self._ownership = ownership or Ownership()
 
     async def has_dataset(self, digest: str) -> bool:
-        return await has_dataset(self._store, digest)
+        return await may_use(self._store, digest, self._ownership)
 
     async def has_captions(self, digest: str) -> bool:
         permitted = await self._ownership.permits(self._store, caption_owners(digest))
@@ -79,6 +79,12 @@ class StoredSupplies:
     async def _dataset(self, name: str, place: Path, layout: Layout) -> Dataset:
         await asyncio.to_thread(place.mkdir)
         found = self._open(await fetch_dataset(self._store, name, place))
-        if await asyncio.to_thread(found.digest, layout) != name:
+        try:
+            read = await asyncio.to_thread(found.digest, layout)
+        except InvalidInput:
+            # A file that this layout has in a folder only.
+            found = self._open(place)
+            read = await asyncio.to_thread(found.digest, layout)
+        if read != name:
             raise DataLoss("not the files that were pushed", file=f"datasets/{name}")
         return found

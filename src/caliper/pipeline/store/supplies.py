@@ -1,7 +1,7 @@
 """The inputs of runs in the store: datasets, their media, and captions.
 
 `datasets/<digest>/manifest.json`   the files of a dataset and their keys
-`datasets/<digest>/media.json`      the keys of its media, by the path that the dataset names
+`datasets/<digest>/media...`        the keys of its media by path: see dataset_pushes.py
 `media/<sha256>`                    a picture or clip
 `supplied/<digest>.jsonl.gz`        uploaded captions, one row per sample
 `supplied/<digest>.lacking.json`    why samples have none of them
@@ -59,9 +59,14 @@ class Parcel:
         return sum(map(_size, (*self.files, *self.media.values())))
 
 
+def is_digest(text: str) -> bool:
+    """Whether a text is a hexadecimal SHA-256."""
+    return _DIGEST.fullmatch(text) is not None
+
+
 def check_digest(text: str, field: str) -> str:
     """Return `text` if it is a hexadecimal SHA-256. Raises InvalidInput naming `field` if not."""
-    if not _DIGEST.fullmatch(text):
+    if not is_digest(text):
         raise InvalidInput("expected a SHA-256 of 64 hexadecimal digits", field=field)
     return text
 
@@ -77,7 +82,8 @@ async def has_dataset(store: ObjectStore, name: str) -> bool:
 
 
 async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
-    """Download a dataset's files into `place`, and return its path: a file, or the folder.
+    """Download a dataset's files into `place`, and return its path: its only file, or the folder.
+    Its digest does not tell whether one file lies in a folder of its own; either may be opened.
 
     Raises DataLoss if the dataset is incomplete, StoreUnavailable.
     """
@@ -91,7 +97,7 @@ async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
         path = place / PurePosixPath(name).name
         if path.name != name or not await store.get_file(str(key), path):
             raise DataLoss("the dataset lost a file", file=str(key))
-    return place if manifest.get("folder") else path
+    return place if len(files) > 1 else path
 
 
 async def has_captions(store: ObjectStore, name: str) -> bool:

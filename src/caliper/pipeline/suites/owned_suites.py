@@ -6,6 +6,7 @@ from caliper.core.errors import AlreadyExists, UnknownName
 from caliper.core.suites import Suite, SuiteRecord
 from caliper.pipeline.store.owners import Ownership, suite_owners
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.suite_data import with_digests
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -20,7 +21,10 @@ class OwnedSuites(SuiteRegistry):
         self._ownership = ownership
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
-        """As that of any registry. Raises AlreadyExists if another team's suite has its name."""
+        """As that of any registry. Raises AlreadyExists if another team's suite has its name, and
+        what `with_digests` raises.
+        """
+        suite = await with_digests(suite, self.store, self._ownership)
         owners, content = suite_owners(suite.name), f"suites/{suite.name}/suite.json"
         taken = f"there is another suite {suite.name}: choose another name"
         if not await self._ownership.permits(self.store, owners):

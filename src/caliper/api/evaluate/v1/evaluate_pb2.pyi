@@ -67,7 +67,7 @@ class BenchmarkRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., captioner: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., settings: _Optional[_Mapping[str, str]] = ..., repeats: _Optional[int] = ..., judge: _Optional[str] = ..., reader: _Optional[str] = ..., media: _Optional[str] = ..., preparation: _Optional[_Union[_run_pb2.Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[_run_pb2.TaxonomyOfDomain, _Mapping]]] = ..., qa_replies: _Optional[str] = ..., caption_tokens: _Optional[int] = ..., data_name: _Optional[str] = ...) -> None: ...
 
 class StartEvaluationRequest(_message.Message):
-    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share", "judging")
+    __slots__ = ("name", "benchmarks", "seed", "limit", "replicate", "coverage_floor", "client_key", "max_calls", "max_tokens", "share_replies", "priority", "judge_share", "judging", "suite")
     NAME_FIELD_NUMBER: _ClassVar[int]
     BENCHMARKS_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -81,6 +81,7 @@ class StartEvaluationRequest(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     JUDGE_SHARE_FIELD_NUMBER: _ClassVar[int]
     JUDGING_FIELD_NUMBER: _ClassVar[int]
+    SUITE_FIELD_NUMBER: _ClassVar[int]
     name: str
     benchmarks: _containers.RepeatedCompositeFieldContainer[BenchmarkRequest]
     seed: int
@@ -94,7 +95,8 @@ class StartEvaluationRequest(_message.Message):
     priority: Priority
     judge_share: float
     judging: StopCriterion
-    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ..., judging: _Optional[_Union[StopCriterion, _Mapping]] = ...) -> None: ...
+    suite: str
+    def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ..., judging: _Optional[_Union[StopCriterion, _Mapping]] = ..., suite: _Optional[str] = ...) -> None: ...
 
 class StopCriterion(_message.Message):
     __slots__ = ("base", "policy", "margin", "level", "repeats", "rules", "alarm_level")
@@ -343,20 +345,32 @@ class DatasetFile(_message.Message):
     def __init__(self, name: _Optional[str] = ..., sha256: _Optional[str] = ...) -> None: ...
 
 class DatasetContent(_message.Message):
-    __slots__ = ("sha256", "data")
+    __slots__ = ("sha256", "data", "offset")
     SHA256_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
     sha256: str
     data: bytes
-    def __init__(self, sha256: _Optional[str] = ..., data: _Optional[bytes] = ...) -> None: ...
+    offset: int
+    def __init__(self, sha256: _Optional[str] = ..., data: _Optional[bytes] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class PartialContent(_message.Message):
+    __slots__ = ("sha256", "offset")
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    sha256: str
+    offset: int
+    def __init__(self, sha256: _Optional[str] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class UploadDatasetResponse(_message.Message):
-    __slots__ = ("dataset", "missing")
+    __slots__ = ("dataset", "missing", "partial")
     DATASET_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_FIELD_NUMBER: _ClassVar[int]
     dataset: str
     missing: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, dataset: _Optional[str] = ..., missing: _Optional[_Iterable[str]] = ...) -> None: ...
+    partial: _containers.RepeatedCompositeFieldContainer[PartialContent]
+    def __init__(self, dataset: _Optional[str] = ..., missing: _Optional[_Iterable[str]] = ..., partial: _Optional[_Iterable[_Union[PartialContent, _Mapping]]] = ...) -> None: ...
 
 class ListDatasetsRequest(_message.Message):
     __slots__ = ("page_size", "page_token")

@@ -63,7 +63,7 @@ class TaxonomyOfDomain(_message.Message):
     def __init__(self, domain: _Optional[str] = ..., nodes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BenchmarkSpec(_message.Message):
-    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation", "taxonomy", "caption_tokens", "data_name")
+    __slots__ = ("name", "data", "captions", "qa_data", "prompt", "repeats", "settings", "models", "preparation", "taxonomy", "caption_tokens", "data_name", "media")
     class SettingsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -90,6 +90,7 @@ class BenchmarkSpec(_message.Message):
     TAXONOMY_FIELD_NUMBER: _ClassVar[int]
     CAPTION_TOKENS_FIELD_NUMBER: _ClassVar[int]
     DATA_NAME_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_FIELD_NUMBER: _ClassVar[int]
     name: str
     data: str
     captions: str
@@ -102,7 +103,8 @@ class BenchmarkSpec(_message.Message):
     taxonomy: _containers.RepeatedCompositeFieldContainer[TaxonomyOfDomain]
     caption_tokens: int
     data_name: str
-    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ..., caption_tokens: _Optional[int] = ..., data_name: _Optional[str] = ...) -> None: ...
+    media: str
+    def __init__(self, name: _Optional[str] = ..., data: _Optional[str] = ..., captions: _Optional[str] = ..., qa_data: _Optional[str] = ..., prompt: _Optional[str] = ..., repeats: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., models: _Optional[_Mapping[str, Identity]] = ..., preparation: _Optional[_Union[Preparation, _Mapping]] = ..., taxonomy: _Optional[_Iterable[_Union[TaxonomyOfDomain, _Mapping]]] = ..., caption_tokens: _Optional[int] = ..., data_name: _Optional[str] = ..., media: _Optional[str] = ...) -> None: ...
 
 class RunSpec(_message.Message):
     __slots__ = ("schema", "name", "version", "pack", "seed", "limit", "replicate", "coverage_floor", "benchmarks", "share_replies", "judge_share", "judging")

@@ -1,0 +1,76 @@
+"""Contents whose upload broke off: what came waits on disk until the same caller goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from caliper.core.owners import Owner
+
+
+@dataclass(slots=True)
+class PartialContent:
+    """The first `size` bytes of a file or medium, and the hash of them."""
+
+    file: Path
+    size: int = 0
+    hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+
+_Key = tuple[Owner | None, str]
+
+
+class PartialContents:
+    """Partial contents by caller and SHA-256, of at most `most` bytes together; those that broke
+    off first make room. They end with the process.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: dict[_Key, PartialContent] = {}
+        self._folder: Path | None = None
+        self._number = 0
+
+    @property
+    def size(self) -> int:
+        """How many bytes they are."""
+        return sum(each.size for each in self._held.values())
+
+    def keep(self, key: _Key, partial: PartialContent) -> None:
+        """Keep what came, instead of what is held under this key. Raises OSError."""
+        self.drop(key)
+        self.shrink(self._most - partial.size)
+        if not 0 < partial.size <= self._most:
+            return
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="caliper-partial-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._number += 1
+        place = self._folder / str(self._number)
+        partial.file.rename(place)
+        self._held[key] = PartialContent(place, partial.size, partial.hash)
+
+    def offset(self, key: _Key) -> int:
+        """How many bytes are held under a key."""
+        return self._held[key].size if key in self._held else 0
+
+    def take(self, key: _Key, place: Path) -> PartialContent | None:
+        """Move what is held under a key to a file, if there is anything. Raises OSError."""
+        found = self._held.pop(key, None)
+        if found is None:
+            return None
+        return PartialContent(found.file.rename(place), found.size, found.hash)
+
+    def drop(self, key: _Key) -> None:
+        """Remove what is held under a key."""
+        if (found := self._held.pop(key, None)) is not None:
+            found.file.unlink(missing_ok=True)
+
+    def shrink(self, size: int) -> None:
+        """Remove those that broke off first until the others are no more than `size` bytes."""
+        while self._held and self.size > size:
+            self.drop(next(iter(self._held)))

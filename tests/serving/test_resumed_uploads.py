@@ -1,0 +1,111 @@
+"""Uploads that break off inside of a file go on where they broke off."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.cut_links import cut_link
+from tests.fakes.installation import listening
+from tests.fakes.stores import MemoryStore
+from tests.fakes.teams import sha256_of
+
+from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.gateway import RemoteGateway
+from caliper.api.evaluate.v1 import evaluate_pb2 as pb
+from caliper.core.errors import InvalidInput
+from caliper.core.keys import files_digest
+from caliper.pipeline.store.supplies import Parcel
+from caliper.serving.dataset_uploads import receive_dataset
+from caliper.serving.uploads import Uploads
+from caliper.wiring.grounds import memory_ground
+from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
+from caliper.wiring.startup import all_services
+
+MIB = 1 << 20
+SIZE = 24 * MIB
+WHOLE = bytes(range(256)) * 8
+SHA256 = sha256_of(WHOLE)
+
+
+def parcel(folder: Path) -> Parcel:
+    """One file of `SIZE` bytes, of which no two parts are the same."""
+    file = folder / "questions.json"
+    rows = (json.dumps({"id": number}) for number in range(SIZE // 8))
+    file.write_bytes("\n".join(rows).encode()[:SIZE])
+    digest = files_digest({file.name: bytes.fromhex(sha256_of(file.read_bytes()))})
+    return Parcel("captionqa", digest, (file,), False, {})
+
+
+async def test_a_link_that_is_cut_is_gone_on_with(tmp_path: Path) -> None:
+    store, sent = MemoryStore(), parcel(tmp_path)
+    services = await all_services(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
+    async with (
+        listening(services) as address,
+        cut_link(address, 12 * MIB, 8 * MIB) as link,
+        RemoteGateway(Target(link.address)) as gateway,
+    ):
+        await gateway.push(sent)
+    stored = await store.get(f"datasets/{sent.digest}/files/questions.json")
+    assert stored == sent.files[0].read_bytes()
+    assert len(link.sent) == 3
+    # Each connection that was cut took some of the file along.
+    assert link.sent[2] < SIZE - 12 * MIB
+    assert sum(link.sent) < SIZE * 3 // 2
+
+
+def header() -> pb.UploadDatasetRequest:
+    file = pb.DatasetFile(name="questions.json", sha256=SHA256)
+    return pb.UploadDatasetRequest(header=pb.DatasetHeader(benchmark="captionqa", files=[file]))
+
+
+def content(data: bytes, offset: int = 0, sha256: str = SHA256) -> pb.UploadDatasetRequest:
+    part = pb.DatasetContent(sha256=sha256, data=data, offset=offset)
+    return pb.UploadDatasetRequest(content=part)
+
+
+async def stream(
+    *requests: pb.UploadDatasetRequest, cut: bool = False
+) -> AsyncIterator[pb.UploadDatasetRequest]:
+    for request in requests:
+        yield request
+    if cut:
+        raise ConnectionError
+
+
+async def cut_off(uploads: Uploads, *requests: pb.UploadDatasetRequest) -> int:
+    """The offset to go on from, after a stream that broke off behind these requests."""
+    with pytest.raises(ConnectionError):
+        await receive_dataset(MemoryStore(), uploads, stream(header(), *requests, cut=True))
+    assert uploads.held.total() == 0
+    asked = await receive_dataset(MemoryStore(), uploads, stream(header()))
+    assert [*asked.missing] == [SHA256]
+    return sum(each.offset for each in asked.partial)
+
+
+async def test_only_the_right_bytes_go_on(tmp_path: Path) -> None:
+    store, uploads = MemoryStore(), Uploads()
+    assert await cut_off(uploads, content(WHOLE[:500])) == 500
+    with pytest.raises(InvalidInput, match="expected 500") as refused:
+        await receive_dataset(store, uploads, stream(header(), content(WHOLE[400:], 400)))
+    assert refused.value.field == "content.offset"
+    assert await cut_off(uploads, content(WHOLE[500:900], 500)) == 900
+    with pytest.raises(InvalidInput, match="expected bytes whose SHA-256"):
+        await receive_dataset(store, uploads, stream(header(), content(b"other", 900)))
+    assert not store.objects
+    # Wrong bytes are not gone on with.
+    assert await cut_off(uploads, content(WHOLE[:300])) == 300
+    done = await receive_dataset(store, uploads, stream(header(), content(WHOLE[300:], 300)))
+    assert not done.missing
+    assert await store.get(f"datasets/{done.dataset}/files/questions.json") == WHOLE
+
+
+async def test_what_broke_off_makes_room() -> None:
+    uploads = Uploads(each=2_000, together=2_100)
+    assert await cut_off(uploads, content(WHOLE[:1_500])) == 1_500
+    other = bytes(1_000)
+    file = pb.DatasetFile(name="questions.json", sha256=sha256_of(other))
+    begin = pb.DatasetHeader(benchmark="captionqa", files=[file])
+    sent = [pb.UploadDatasetRequest(header=begin), content(other, sha256=sha256_of(other))]
+    await receive_dataset(MemoryStore(), uploads, stream(*sent))
+    assert uploads.partial.size == 0
