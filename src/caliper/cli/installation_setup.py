@@ -14,9 +14,10 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.lazy import lazy_module
 from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
+from caliper.wiring.grounds import kafka_access
 from caliper.wiring.installation_users import store_users, stream_users
 from caliper.wiring.settings import read_settings
+from caliper.wiring.store_access import name_store_errors, store_access
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import bucket

@@ -14,7 +14,7 @@ from minio import MinioAdmin
 from minio.credentials.providers import StaticProvider
 from minio.error import MinioAdminException, S3Error
 
-from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.core.errors import StoreUnavailable
 
